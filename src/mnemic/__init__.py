@@ -1,0 +1,1 @@
+"""mnemic: memory for AI agents that people can trust."""

@@ -1,0 +1,250 @@
+"""Everything the engine asks of the outside world, on one page. The docstrings are obligations; `mnemic.testing` checks them.
+
+Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar
+
+from mnemic.types import (
+    AuditEvent,
+    Completion,
+    Deadline,
+    Memory,
+    Message,
+    OutboxEntry,
+    Prompt,
+    Scope,
+    Scored,
+    Vector,
+    VectorSpace,
+    Where,
+)
+
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """Time, injected so that tests never wait for it."""
+
+    def now(self) -> datetime:
+        """The wall clock, aware, UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+
+    async def sleep(self, duration: timedelta) -> None:
+        """Wait without blocking the event loop."""
+
+
+class Embedder(Protocol):
+    """Text in, unit-length vectors out."""
+
+    @property
+    def space(self) -> VectorSpace:
+        """The space every vector of this embedder lies in. Constant."""
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """One vector per text, in order. Never blocks the event loop, never returns a partial list.
+
+        Raises EmbedderFailed (`embedder_failed:<why>`); a zero, non-finite or wrongly sized vector is such a failure.
+        """
+
+    async def close(self) -> None:
+        """Free threads, sockets and model memory. May be called twice."""
+
+
+class Completer(Protocol):
+    """A language model that answers with text meant to be one JSON object."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, for reports."""
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        """One completion, finished before `deadline`.
+
+        Raises ModelTimeout, ModelUnavailable or ModelEmpty. The text is not parsed here.
+        """
+
+    async def close(self) -> None:
+        """Free sockets. May be called twice."""
+
+
+class Reranker(Protocol):
+    """Scores memories against a query, better and slower than a list can."""
+
+    async def rerank(self, query: str, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[float]:
+        """One score in 0..1 per text, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a record store can and cannot do. Differences between stores are declared here, never guessed from a name.
+
+    `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted words in a
+    keyword query must stand next to each other.
+    """
+
+    name: str
+    durable: bool
+    shared: bool
+    phrase: bool = False
+
+
+class Transaction(Protocol):
+    """One atomic change. Every method sees the changes made before it in the same transaction, but for `nearest`, which sees
+    what was committed when the transaction began.
+
+    All keys are qualified by the scope's tenant. Nothing outside the transaction may be awaited while it is open.
+    """
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        """The current version in one of `scopes`, whatever its status, else None."""
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        """The active memory of `scope` with this fingerprint, or None."""
+
+    async def find_key(self, scope: Scope, key: str) -> list[Memory]:
+        """The active memories of `scope` under `key`, oldest first."""
+
+    async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
+        """Active memories of `scope` with cosine >= `at_least`, best first. Exact."""
+
+    async def insert(self, memory: Memory) -> None:
+        """Add a new memory (version 1). Raises VersionConflict when an active one of the scope has its fingerprint or id."""
+
+    async def replace(self, memory: Memory) -> None:
+        """Store `memory` as the next version of itself and keep the old version in the history.
+
+        Raises VersionConflict unless the stored version is `memory.version - 1`.
+        """
+
+    async def remove(self, memory_id: str, *, scope: Scope) -> bool:
+        """Delete the memory and all its versions for good, index entries included. False when it was not there."""
+
+    async def append_audit(self, event: AuditEvent) -> None:
+        """Append to the tenant's hash-chained audit."""
+
+    async def enqueue(self, entry: OutboxEntry) -> None:
+        """Leave work for the projections, committed with the change itself."""
+
+    async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
+        """The digest and the receipt (JSON) of the request this key was used for, or None."""
+
+    async def remember_request(self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime) -> None:
+        """Keep the receipt of a request, in the same transaction as its effect."""
+
+
+class RecordStore(Protocol):
+    """The one source of truth. Every read names its scopes; no method reaches beyond them.
+
+    Cost of every method depends on the memories of the scopes it names, not on those of others.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store promises."""
+
+    async def open(self, space: VectorSpace) -> None:
+        """Open and migrate. Raises StoreNewer, StoreCorrupt, StoreUnavailable, or SpaceMismatch for another vector space."""
+
+    async def close(self) -> None:
+        """Release everything. May be called twice."""
+
+    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+        """Run `work` in one transaction and commit it; its result is returned only once the commit is durable.
+
+        `work` may be run again from the start after a lost race, so it has no effect of its own; it awaits nothing but the
+        transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
+        """
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        """The current version, whatever its status, if it lives in one of `scopes`."""
+
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        """Those of the memories that live in `scopes`, by id."""
+
+    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
+        """All versions, oldest first; empty when it is not in `scopes`."""
+
+    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+        """What `where` accepts, most recently created first; `before` is the memory_id a previous page ended with."""
+
+    async def count(self, where: Where) -> int:
+        """How many memories `where` accepts."""
+
+    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
+        """By cosine, best first. Exact: never fewer than `min(limit, matching)` entries."""
+
+    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
+        """By BM25 over content and context with the statistics of the named scopes alone, best first, only positive scores."""
+
+    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
+        """By `happened_at`, newest first; the score is that time in seconds since 1970."""
+
+    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
+        """The tenant's audit in order, from behind sequence `after`."""
+
+    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
+        """Outbox entries that no projection has taken yet, oldest first."""
+
+    async def acknowledge(self, sequences: Sequence[int]) -> None:
+        """Take these entries off the outbox."""
+
+
+class SessionStore(Protocol):
+    """Conversations in progress: they may be lost, and they end by themselves."""
+
+    async def append(self, scope: Scope, message: Message, *, ttl: timedelta, keep: int) -> None:
+        """Add a message, keep the newest `keep`, and let the session end `ttl` from now, in one atomic step."""
+
+    async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
+        """The newest `limit` messages, oldest of them first; empty for 0."""
+
+    async def clear(self, scope: Scope) -> None:
+        """End the session."""
+
+    async def close(self) -> None:
+        """Release everything. May be called twice."""
+
+
+class GraphStore(Protocol):
+    """Owned nodes and typed relations between them: a projection, rebuildable from the record store."""
+
+    async def link(self, scope: Scope, source: str, relation: str, target: str, *, memory_id: str) -> None:
+        """Relate two named nodes of `scope`, once per `memory_id` however often it is called."""
+
+    async def neighbours(self, scope: Scope, node: str, *, hops: int = 1, limit: int = 50) -> list[dict[str, Any]]:
+        """Nodes within `hops` relations of `node`, nearest first, each with its path."""
+
+    async def forget(self, scope: Scope, memory_id: str) -> None:
+        """Remove what came from `memory_id`, and nodes nothing else holds."""
+
+
+class SearchIndex(Protocol):
+    """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
+
+    async def upsert(self, memories: Sequence[Memory]) -> None:
+        """Index these memories. Raises if any one of them was refused."""
+
+    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
+        """Take these out of the index."""
+
+    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
+        """What the service ranks best inside `where`."""
+
+
+class Projection(Protocol):
+    """A derived copy that the outbox feeds: hot set, graph, search index."""
+
+    @property
+    def name(self) -> str:
+        """Its name in receipts and reports."""
+
+    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
+        """Bring the copy up to `entry`; `memory` is None when it is gone. Applying twice changes nothing."""

@@ -1,0 +1,94 @@
+"""What one run did and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from mnemic.types import Blocked, Hit, Skipped, WriteReceipt
+
+
+class RunStatus(StrEnum):
+    """How a run ended."""
+
+    OK = "ok"
+    STOPPED = "stopped"
+    NEEDS_REVIEW = "needs_review"
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class Trace:
+    """The steps of a run (`steps`: phase, counts, ms, ok) and its auditable story (`history`), in order.
+
+    `steps` is for monitoring and holds counts only; `history` names keys and reasons and may quote the user's own message.
+    """
+
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    def record(self, phase: str, *, ms: float, ok: bool = True, **counts: Any) -> None:
+        """Add one step, numbered from 1."""
+        self.steps.append({"step": len(self.steps) + 1, "phase": phase, **counts, "ms": round(ms, 3), "ok": ok})
+
+    def tell(self, **event: Any) -> None:
+        """Add one line to the story, under the number of the step it belongs to."""
+        self.history.append({"step": len(self.history) + 1, **event})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseAudit:
+    """The four states of a memory in a run, kept apart; each holds memory ids.
+
+    `unverifiable` were cited but nothing in the answer could prove or refute them.
+    """
+
+    retrieved: tuple[str, ...] = ()
+    injected: tuple[str, ...] = ()
+    cited: tuple[str, ...] = ()
+    verified: tuple[str, ...] = ()
+    unverifiable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """Everything one run can be held to. `stop_reason` is `success` or a stable reason code."""
+
+    run_id: str
+    status: RunStatus
+    stop_reason: str
+    phase: str | None = None
+    outcome: str | None = None
+    answer: str | None = field(default=None, repr=False)
+    used_memory_keys: tuple[str, ...] = ()
+    applied_memory: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    memory_state: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    receipts: tuple[WriteReceipt, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    audit: UseAudit = UseAudit()
+    errors: tuple[str, ...] = ()
+    trace: tuple[Mapping[str, Any], ...] = ()
+    history: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report in the shape of the published sample run, ready for JSON."""
+        return {
+            "run_id": self.run_id,
+            "status": self.status.value,
+            "stop_reason": self.stop_reason,
+            **({"phase": self.phase} if self.phase else {}),
+            "outcome": self.outcome,
+            "answer": self.answer,
+            "used_memory_keys": list(self.used_memory_keys),
+            "applied_memory": [dict(entry) for entry in self.applied_memory],
+            "memory_state": [dict(entry) for entry in self.memory_state],
+            "audit": {name: list(getattr(self.audit, name)) for name in UseAudit.__slots__},
+            "skipped": [{"reason": entry.reason, "key": entry.key} for entry in self.skipped],
+            "errors": list(self.errors),
+            "trace": [dict(step) for step in self.trace],
+            "history": [dict(event) for event in self.history],
+        }

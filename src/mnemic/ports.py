@@ -163,6 +163,9 @@ class RecordStore(Protocol):
         transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 
+    async def secret(self, tenant: str) -> bytes:
+        """32 random bytes of the tenant, made durably at first use: the key of its fingerprints and pseudonyms."""
+
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         """The current version, whatever its status, if it lives in one of `scopes`."""
 

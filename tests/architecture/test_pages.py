@@ -1,0 +1,34 @@
+"""The Markdown pages: links lead somewhere, and every decision record says what it must."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.architecture.sources import ROOT, tracked_texts
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PAGES = sorted(name for name in tracked_texts() if name.endswith(".md"))
+DECISIONS = sorted(path for path in (ROOT / "docs" / "adr").glob("[0-9]*.md") if path.name != "0000-template.md")
+SECTIONS = ["## Context", "## Decision", "## Alternatives", "## Consequences"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_local_link_leads_to_a_file(page: str) -> None:
+    targets = [link.partition("#")[0] for link in LINK.findall(tracked_texts()[page]) if "://" not in link]
+    missing = [target for target in targets if target and not ((ROOT / page).parent / target).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda path: path.name)
+def test_a_decision_has_every_section_and_a_status(decision: Path) -> None:
+    text = decision.read_text(encoding="utf-8")
+    assert re.search(r"^Status: (proposed|accepted|superseded by \d{4})$", text, re.MULTILINE)
+    assert [section for section in SECTIONS if section not in text] == []
+
+
+def test_decisions_are_numbered_without_a_gap_and_listed() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [int(path.name[:4]) for path in DECISIONS] == list(range(1, len(DECISIONS) + 1))
+    assert [path.name for path in DECISIONS if f"adr/{path.name}" not in index] == []

@@ -1,0 +1,39 @@
+"""What holds for every test: Hypothesis without deadlines, and no silent skip on CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ON_CI = os.environ.get("CI", "").lower() == "true"
+
+# No deadline: a loaded machine is not a bug. On CI the examples are the same on every run, so a red run can be repeated.
+settings.register_profile(
+    "mnemic", deadline=None, max_examples=60, derandomize=ON_CI, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("mnemic")
+
+
+def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """On CI a test that could not run has failed: a missing server, extra or data folder must not look green."""
+    if ON_CI and report.skipped and not hasattr(report, "wasxfail"):
+        where = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid} was skipped, which CI=true does not allow: {where}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    refuse_skip(report)
+    return report

@@ -1,0 +1,23 @@
+"""The real clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+
+
+class SystemClock:
+    """The machine's time; the `Clock` every engine uses unless a test injects another."""
+
+    def now(self) -> datetime:
+        """The wall clock, aware, UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds on the performance counter, which never goes back."""
+        return time.perf_counter()
+
+    async def sleep(self, duration: timedelta) -> None:
+        """Wait on the event loop."""
+        await asyncio.sleep(duration.total_seconds())

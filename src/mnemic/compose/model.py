@@ -1,0 +1,25 @@
+"""The answer by a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mnemic.extract.prompts import answer_prompt
+from mnemic.guard.contract import parse_json
+from mnemic.ports import Completer
+from mnemic.types import Deadline
+
+
+class ModelComposer:
+    """Asks the model for one JSON object and returns it as it came."""
+
+    def __init__(self, completer: Completer) -> None:
+        self._completer = completer
+
+    async def compose(
+        self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
+    ) -> Any:
+        """The model's JSON, unchecked. Raises ModelFailed, also for text that is not strict JSON."""
+        completion = await self._completer.complete(answer_prompt(goal, context, memories), deadline=deadline)
+        return parse_json(completion.text)

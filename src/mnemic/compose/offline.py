@@ -1,0 +1,165 @@
+"""An answer without any model: templates filled from the context and the memories.
+
+It is no language model and does not reason. It states the context's figures, obeys the preferences it has a phrase for, quotes
+other memories, and cites only what really stands in its text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from mnemic.types import Deadline
+
+MAX_QUOTED = 3
+_VERB_OF_GOAL = re.compile(r"^\s*(?:please\s+)?(?:find|book|search|look for|get|show)\s+(?:me\s+)?(?:an?\s+|the\s+)?", re.IGNORECASE)
+
+_PREFERENCES: Mapping[str, str] = MappingProxyType(
+    {
+        "flight_time": "{} flights",
+        "seat": "{} seats",
+        "cabin": "{} class",
+        "hotel": "{} hotels",
+        "diet": "{} meals",
+        "airline": "{}",
+        "room": "a {} room",
+    }
+)
+"""How a preference reads in "I will prioritize ...", by key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The fixed words of one language."""
+
+    update: str
+    next_actions: str
+    monitor: str
+    send: str
+    via: str
+    times: str
+    prioritize: str
+    and_: str
+    remembered: str
+    nothing: str
+
+
+ENGLISH = Phrases(
+    update="Incident update:",
+    next_actions="Next actions:",
+    monitor="keep watching",
+    send="send customer updates",
+    via="via {}",
+    times="times are given in {}",
+    prioritize="I will prioritize {} for {}.",
+    and_="and",
+    remembered="From what is remembered: {}",
+    nothing="Nothing relevant is remembered.",
+)
+SPANISH = Phrases(
+    update="Actualización del incidente:",
+    next_actions="Próximas acciones:",
+    monitor="seguir de cerca",
+    send="enviar las novedades a los clientes",
+    via="por {}",
+    times="las horas están en {}",
+    prioritize="Daré prioridad a {} para {}.",
+    and_="y",
+    remembered="Esto es lo que se recuerda: {}",
+    nothing="No se recuerda nada relevante.",
+)
+_LANGUAGES: Mapping[str, Phrases] = MappingProxyType(
+    {"english": ENGLISH, "en": ENGLISH, "inglés": ENGLISH, "spanish": SPANISH, "es": SPANISH, "español": SPANISH}
+)
+
+
+class OfflineComposer:
+    """Fills templates; see the module. Deterministic: the same input gives the same answer."""
+
+    async def compose(
+        self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
+    ) -> Any:
+        """An answer that obeys the contract of `Composer`; never fails."""
+        by_key = {str(entry["key"]): entry for entry in reversed(memories) if entry.get("key")}
+        cited: list[str] = []
+        phrases = _phrases(by_key, cited)
+        if context:
+            answer = _update(goal, context, by_key, phrases, cited)
+        else:
+            answer = _preferred(goal, by_key, phrases, cited) or _quoted(memories, phrases, cited)
+        return {"answer": answer, "used_memory_keys": cited}
+
+
+def _phrases(by_key: Mapping[str, Mapping[str, Any]], cited: list[str]) -> Phrases:
+    language = by_key.get("language")
+    known = _LANGUAGES.get(str(language["value"]).strip().casefold()) if language else None
+    if language is not None and known is not None:
+        cited.append(language["ref"])
+    return known or ENGLISH
+
+
+def _update(
+    goal: str, context: Mapping[str, Any], by_key: Mapping[str, Mapping[str, Any]], phrases: Phrases, cited: list[str]
+) -> str:
+    """The context's figures in one sentence, the next actions in another: short, so that it obeys "concise"."""
+    facts = ", ".join(_figure(name, value) for name, value in context.items() if not isinstance(value, Mapping | list))
+    sentences = [f"{phrases.update} {facts}."]
+    channel, timezone, style = (by_key.get(key) for key in ("update_channel", "timezone", "response_style"))
+    if "action" in goal.lower() or "accion" in goal.lower() or channel:
+        send = phrases.send
+        if channel:
+            send = f"{send} {phrases.via.format(channel['value'])}"
+            cited.append(channel["ref"])
+        status = next((_words(name) for name in context if name.endswith("status")), None)
+        steps = [f"{phrases.monitor} {status}", send] if status else [send]
+        sentences.append(f"{phrases.next_actions} {f' {phrases.and_} '.join(steps)}.")
+    if timezone:
+        note = phrases.times.format(timezone["value"])
+        sentences.append(f"{note[0].upper()}{note[1:]}.")
+        cited.append(timezone["ref"])
+    if style and str(style["value"]).strip().casefold() in {"concise", "brief", "short"}:
+        cited.append(style["ref"])
+    return " ".join(sentences)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _figure(name: str, value: Any) -> str:
+    if name.endswith("_rate") and isinstance(value, float):
+        return f"{_words(name)} {value * 100:.3g}%"
+    if name.endswith("_minutes"):
+        return f"{_words(name.removesuffix('_minutes'))} {value} minutes"
+    return f"{_words(name)} {value}"
+
+
+def _preferred(
+    goal: str, by_key: Mapping[str, Mapping[str, Any]], phrases: Phrases, cited: list[str]
+) -> str | None:
+    wishes = []
+    for key, phrase in _PREFERENCES.items():
+        if key in by_key:
+            wishes.append(phrase.format(by_key[key]["value"]))
+            cited.append(by_key[key]["ref"])
+    if not wishes:
+        return None
+    return phrases.prioritize.format(_joined(wishes, phrases.and_), _VERB_OF_GOAL.sub("the ", goal).rstrip(".!? "))
+
+
+def _joined(parts: Sequence[str], and_: str) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {and_} {parts[-1]}"
+
+
+def _quoted(memories: Sequence[Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str:
+    if not memories:
+        return phrases.nothing
+    quotes = []
+    for entry in memories[:MAX_QUOTED]:
+        label = f"{_words(str(entry['key']))}: " if entry.get("key") else ""
+        quotes.append(f"“{label}{entry['value']}”")
+        cited.append(entry["ref"])
+    return phrases.remembered.format(" ".join(quotes))

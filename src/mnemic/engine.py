@@ -1,0 +1,324 @@
+"""The engine: every verb a program needs, for any number of actors, asynchronous."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from mnemic.clock import SystemClock
+from mnemic.compose import Composer
+from mnemic.compose.offline import OfflineComposer
+from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.extract import Extractor
+from mnemic.extract.rules import RuleExtractor
+from mnemic.gateway import MemoryGateway
+from mnemic.guard.budget import Budget
+from mnemic.guard.contract import check_candidate
+from mnemic.guard.execution import Grant, admit, admit_intent
+from mnemic.guard.policy import Policy
+from mnemic.inject.compact import within_tokens
+from mnemic.inject.usage import UsageAudit
+from mnemic.maintain.export import everything, exported
+from mnemic.maintain.forget import forget
+from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
+from mnemic.retrieve.plan import Planner, RulePlanner
+from mnemic.retrieve.search import MAX_TOP_K, Searcher
+from mnemic.trace import RunReport
+from mnemic.turn import TurnParts, TurnRequest, run_turn
+from mnemic.types import (
+    Actor,
+    AuditEvent,
+    Candidate,
+    Deadline,
+    Intent,
+    Kind,
+    Level,
+    Memory,
+    Message,
+    Origin,
+    Outcome,
+    SearchResult,
+    Source,
+    Where,
+    WriteReceipt,
+)
+from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+
+
+class MemoryEngine:
+    """Memory for many actors on one store.
+
+    Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted levels. Use it
+    as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of them leaves a write
+    half done.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: RecordStore,
+        embedder: Embedder,
+        clock: Clock | None = None,
+        policy: Policy | None = None,
+        grant: Grant | None = None,
+        budget: Budget | None = None,
+        extractor: Extractor | None = None,
+        planner: Planner | None = None,
+        composer: Composer | None = None,
+        sessions: SessionStore | None = None,
+        usage: UsageAudit | None = None,
+        rules: WriteRules | None = None,
+        preference_bias: bool = False,
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.sessions = sessions
+        self.clock = clock or SystemClock()
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
+        self._searcher = Searcher(store, embedder)
+        self.gateway = MemoryGateway(
+            pipeline=self._pipeline,
+            searcher=self._searcher,
+            policy=policy or Policy(),
+            grant=grant or Grant(),
+            budget=budget or Budget(),
+            clock=self.clock,
+        )
+        self._parts = TurnParts(
+            gateway=self.gateway,
+            extractor=extractor or RuleExtractor(),
+            planner=planner or RulePlanner(),
+            composer=composer or OfflineComposer(),
+            usage=usage or UsageAudit(),
+            preference_bias=preference_bias,
+        )
+
+    async def open(self) -> Self:
+        """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
+        await self.store.open(self.embedder.space)
+        return self
+
+    async def close(self) -> None:
+        """Release store, embedder and sessions. May be called twice."""
+        await self.store.close()
+        await self.embedder.close()
+        if self.sessions is not None:
+            await self.sessions.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    @property
+    def policy(self) -> Policy:
+        """What may be proposed."""
+        return self.gateway.policy
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    async def add(
+        self,
+        content: str | Candidate,
+        *,
+        actor: Actor,
+        kind: Kind | str = Kind.LONG_TERM,
+        key: str | None = None,
+        level: Level | str = Level.USER,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        ttl: timedelta | None = None,
+        confidence: float = 0.8,
+        origin: Origin = Origin.USER_STATED,
+        occurred_at: datetime | None = None,
+        idempotency_key: str | None = None,
+        deadline: Deadline | None = None,
+    ) -> WriteReceipt:
+        """Remember one thing and return once it is durable.
+
+        A ready `Candidate` is taken as it is and the other arguments but `idempotency_key` and `deadline` are ignored. What the
+        runtime does not grant gives a receipt with outcome `blocked`. Raises InvalidInput, or KeyNotAllowed, ScopeNotAllowed,
+        InvalidCandidates for what the policy forbids; EmbedderFailed and StoreFailed leave nothing behind.
+        """
+        candidate = content if isinstance(content, Candidate) else Candidate(
+            content=content,
+            kind=_kind(kind),
+            key=key,
+            level=str(level),
+            category=category,
+            data=data or {},
+            ttl=ttl,
+            confidence=confidence,
+            source=Source(origin=origin, session=actor.session),
+            occurred_at=occurred_at,
+        )
+        checked = check_candidate(candidate, self.policy, self.gateway.budget)
+        admission = admit([checked], self.gateway.grant, self.gateway.budget)
+        if admission.blocked:
+            return WriteReceipt(
+                outcome=Outcome.BLOCKED, key=checked.key, level=checked.level, reason=admission.blocked[0].reason
+            )
+        return await self._pipeline.write(
+            checked, actor=actor, policy=self.policy, idempotency_key=idempotency_key, deadline=deadline
+        )
+
+    async def add_many(
+        self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> list[WriteReceipt]:
+        """Remember many things; one receipt each, in order. A bad one is `blocked` with its reason and stops no other."""
+        return await self._pipeline.write_many(
+            candidates, actor=actor, policy=self.policy, idempotency_keys=idempotency_keys, grant=self.gateway.grant
+        )
+
+    async def capture(
+        self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None
+    ) -> RunReport:
+        """Remember what is worth it in something the user said; the report says what was written, blocked and skipped."""
+        return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
+
+    async def update(
+        self, memory_id: str, content: str, *, actor: Actor, expected_version: int | None = None
+    ) -> WriteReceipt:
+        """Correct a memory: the same memory_id in its next version, the old one kept in the history.
+
+        Raises MemoryNotFound, InvalidInput, or VersionConflict when it is no longer at `expected_version`.
+        """
+        return await self._pipeline.revise(
+            memory_id, content, actor=actor, scopes=self._scopes(actor), expected_version=expected_version
+        )
+
+    async def forget(self, memory_id: str, *, actor: Actor) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    async def search(
+        self,
+        query: str,
+        *,
+        actor: Actor,
+        top_k: int = 10,
+        levels: Sequence[str] | None = None,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+        preference_bias: bool = False,
+        deadline: Deadline | None = None,
+    ) -> SearchResult:
+        """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the newest.
+
+        Lists that failed are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that
+        is not granted.
+        """
+        if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
+            raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
+        if not isinstance(query, str):
+            raise InvalidInput("query")
+        intent = Intent(
+            query=query,
+            top_k=top_k,
+            levels=tuple(levels) if levels is not None else None,
+            kinds=tuple(_kind(kind) for kind in kinds) if kinds is not None else None,
+            categories=tuple(categories) if categories is not None else None,
+            keys=tuple(keys) if keys is not None else None,
+            happened_from=happened_from,
+            happened_to=happened_to,
+            as_of=as_of,
+            min_score=min_score,
+        )
+        result = await self._searcher.search(
+            query,
+            self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
+            top_k=top_k,
+            bias=self.gateway.bias(preference_bias),
+            min_score=min_score,
+            deadline=deadline,
+        )
+        return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
+
+    async def get(self, memory_id: str, *, actor: Actor) -> Memory:
+        """One memory in its current version. Raises MemoryNotFound, also for somebody else's."""
+        memory = await self.store.get(memory_id, scopes=self._scopes(actor))
+        if memory is None:
+            raise MemoryNotFound()
+        return memory
+
+    async def list(
+        self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 50, before: str | None = None
+    ) -> list[Memory]:
+        """Active memories, newest first; `before` is the memory_id that ended the previous page."""
+        where = self._where(actor, kinds)
+        return await self.store.newest(where, limit=limit, before=before)
+
+    async def count(self, *, actor: Actor) -> int:
+        """How many active memories the actor can read."""
+        return await self.store.count(self._where(actor, None))
+
+    async def history(self, memory_id: str, *, actor: Actor) -> list[Memory]:
+        """All versions of a memory, oldest first. Raises MemoryNotFound."""
+        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
+        if not versions:
+            raise MemoryNotFound()
+        return versions
+
+    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in the actor's scopes, whatever its status, as JSON data."""
+        return exported(self.store, everything(self._where(actor, None)))
+
+    async def audit(self, *, actor: Actor, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
+        """The tenant's audit from behind sequence `after`."""
+        return await self.store.audit(actor.tenant, after=after, limit=limit)
+
+    # -- a whole turn -------------------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        *,
+        actor: Actor,
+        message: str | Message | None = None,
+        goal: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunReport:
+        """One memory-augmented turn: remember from `message`, answer `goal` with what is remembered, audit the answer.
+
+        Either may be left out. Never raises for what the run itself meets; the report carries status and stop_reason.
+        """
+        if message is None and goal is None:
+            raise InvalidInput("run", hint="give a message, a goal or both")
+        for name, text in (("message", message.content if isinstance(message, Message) else message), ("goal", goal)):
+            if text is not None and (not isinstance(text, str) or not text.strip()):
+                raise InvalidInput(f"{name}:empty")
+        said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
+        request = TurnRequest(
+            actor=actor, message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key
+        )
+        return await run_turn(self._parts, request)
+
+    # -- whose memories -----------------------------------------------------------------------------------------------
+
+    def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
+        chosen = frozenset(_kind(kind) for kind in kinds) if kinds is not None else None
+        return Where(scopes=self._scopes(actor), kinds=chosen, live_at=self.clock.now())
+
+    def _scopes(self, actor: Actor) -> tuple[Any, ...]:
+        """The actor's scopes at every granted level it has an owner for."""
+        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
+        return actor.scopes(levels)
+
+
+def _kind(kind: Kind | str) -> Kind:
+    try:
+        return Kind(kind)
+    except ValueError:
+        raise InvalidInput("kind", hint=f"one of {', '.join(Kind)}") from None

@@ -1,0 +1,126 @@
+"""The gate between what was proposed and the memory itself: execution boundary in front of every write and every retrieval.
+
+Policy has judged shapes and allowlists by then; the gateway judges again what must hold whatever the caller checked (limits,
+grant), turns levels into the actor's own scopes, and only then calls the write path or the search.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mnemic.errors import BudgetSpent, InvalidIntent
+from mnemic.guard.budget import Budget
+from mnemic.guard.execution import Grant, admit, admit_intent
+from mnemic.guard.policy import Policy
+from mnemic.ports import Clock
+from mnemic.retrieve.search import Bias, Searcher
+from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
+from mnemic.write.pipeline import MemoryWritePipeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewayWrite:
+    """What became of a batch: a receipt for each candidate that passed, an entry for each that the runtime blocked."""
+
+    receipts: tuple[WriteReceipt, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+
+    @property
+    def failed(self) -> tuple[WriteReceipt, ...]:
+        """Those that passed the gate and yet could not be stored."""
+        return tuple(receipt for receipt in self.receipts if receipt.outcome is Outcome.BLOCKED)
+
+    def keys(self, *, refreshed: bool) -> list[str | None]:
+        """The keys that were written anew, or those that were only refreshed."""
+        return [receipt.key for receipt in self.receipts if receipt.stored and receipt.was_duplicate is refreshed]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryGateway:
+    """Writes and retrieves what the runtime's grant allows at this moment."""
+
+    pipeline: MemoryWritePipeline
+    searcher: Searcher
+    policy: Policy
+    grant: Grant
+    budget: Budget
+    clock: Clock
+
+    async def write(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        actor: Actor,
+        idempotency_key: str | None = None,
+        deadline: Deadline | None = None,
+    ) -> GatewayWrite:
+        """Store what the grant lets through. One bad candidate does not stop the others; its receipt says why.
+
+        With an `idempotency_key` a second delivery of the same candidates changes nothing. Raises BudgetSpent
+        (`max_capture_items`) before anything is written.
+        """
+        if len(candidates) > self.budget.max_capture_items:
+            raise BudgetSpent("max_capture_items")
+        admission = admit(candidates, self.grant, self.budget)
+        receipts = await self.pipeline.write_many(
+            admission.allowed,
+            actor=actor,
+            policy=self.policy,
+            idempotency_keys=[item_key(idempotency_key, candidate) for candidate in admission.allowed],
+            deadline=deadline,
+        )
+        return GatewayWrite(receipts=tuple(receipts), blocked=tuple(admission.blocked))
+
+    async def retrieve(
+        self, intent: Intent, *, actor: Actor, preference_bias: bool = False, deadline: Deadline | None = None
+    ) -> SearchResult:
+        """What the intent asks for, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError when all lists fail."""
+        if len(intent.query) > self.budget.max_query_chars:
+            raise InvalidIntent("query_too_long")
+        if not 1 <= intent.top_k <= self.budget.max_retrieve_top_k:
+            raise InvalidIntent("top_k")
+        granted = admit_intent(intent, self.grant)
+        return await self.searcher.search(
+            granted.query,
+            self.where(granted, actor),
+            top_k=granted.top_k,
+            bias=self.bias(preference_bias),
+            min_score=granted.min_score,
+            deadline=deadline,
+        )
+
+    def where(self, intent: Intent, actor: Actor) -> Where:
+        """The filter of an admitted intent: the actor's own scopes at its levels, live memories only."""
+        return Where(
+            scopes=actor.scopes(intent.levels or ()),
+            kinds=frozenset(intent.kinds) if intent.kinds is not None else None,
+            categories=frozenset(intent.categories) if intent.categories is not None else None,
+            keys=frozenset(intent.keys) if intent.keys is not None else None,
+            happened_from=intent.happened_from,
+            happened_to=intent.happened_to,
+            as_of=intent.as_of,
+            live_at=self.clock.now(),
+        )
+
+    def bias(self, preference_bias: bool) -> Bias:
+        """The policy's standing keys, and its preference keys where the run asks for the bias."""
+        rules = (self.policy.keys or {}).values()
+        return Bias(
+            keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
+            bonus=self.policy.preference_bias,
+            standing_keys=frozenset(rule.key for rule in rules if rule.standing),
+        )
+
+    def within(self, budget: Budget) -> MemoryGateway:
+        """This gateway under another budget."""
+        return replace(self, budget=budget)
+
+
+def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
+    """The idempotency key of one candidate of a batch: the batch's key and what the candidate says."""
+    if idempotency_key is None:
+        return None
+    said = "\x1f".join((candidate.level, candidate.kind, candidate.key or "", candidate.content))
+    return f"{idempotency_key}:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

@@ -1,0 +1,114 @@
+"""Was a memory that the answer declares really used? One verdict per memory, and "cannot be told" is one of them.
+
+A verifier looks at one memory and one answer. Which verifier a key has is policy (`KeyRule.verifier`); an application may
+register its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from mnemic.types import Hit, Memory
+
+
+class Verdict(StrEnum):
+    """What an answer shows of one memory."""
+
+    VERIFIED = "verified"
+    REFUTED = "refuted"
+    UNVERIFIABLE = "unverifiable"
+
+
+Verifier = Callable[[Memory, str], Verdict]
+
+CONCISE_WORDS = 80
+CONCISE_SENTENCES = 4
+"""S0 allows three sentences but counts the points of "3.4%"; its own sample answer has four by that count and three by this one.
+The list of next actions adds one."""
+
+NEGATION_REACH = 3
+_NEGATIONS = frozenset({"not", "no", "never", "without", "don't", "avoid", "instead", "nunca", "sin", "pas", "nicht", "ohne"})
+_WORD = re.compile(r"[^\W_]+(?:['’.:/+-][^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?。！？]+(?=\s|$)|[。！？]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+_FUNCTION_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "english": frozenset("the of and to in is are was with for on at by from this that your you will it be".split()),
+        "spanish": frozenset("el la los las de del y en es son con para por un una que su se al lo".split()),
+        "french": frozenset("le la les des de du et en est sont avec pour par un une que vous sur au dans".split()),
+        "german": frozenset("der die das und in ist sind mit für von ein eine den dem zu auf bei im nicht sie".split()),
+        "italian": frozenset("il lo la gli le di del e in è sono con per un una che su al da nel".split()),
+        "portuguese": frozenset("o a os as de do da e em é são com para por um uma que no na ao".split()),
+    }
+)
+_LANGUAGE_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        **{name: name for name in _FUNCTION_WORDS},
+        **dict(en="english", es="spanish", fr="french", de="german", it="italian", pt="portuguese"),
+        **{"inglés": "english", "español": "spanish", "castellano": "spanish", "français": "french", "deutsch": "german"},
+    }
+)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of `text` in lower case, numbers and hyphenated words whole."""
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def mentions_value(memory: Memory, answer: str) -> Verdict:
+    """The value stands in the answer as whole words, and not right behind a negation ("do not use email")."""
+    value, words = words_of(memory.content), words_of(answer)
+    if not value:
+        return Verdict.UNVERIFIABLE
+    for start in range(len(words) - len(value) + 1):
+        if words[start : start + len(value)] == value:
+            before = words[max(0, start - NEGATION_REACH) : start]
+            if not _NEGATIONS.intersection(before):
+                return Verdict.VERIFIED
+    return Verdict.REFUTED
+
+
+def is_concise(memory: Memory, answer: str) -> Verdict:
+    """A style of "concise" is format compliance: at most 80 words (240 characters of CJK text) and 4 sentences.
+
+    Other styles cannot be told from the outside.
+    """
+    if memory.content.strip().casefold() not in {"concise", "brief", "short", "conciso", "breve"}:
+        return Verdict.UNVERIFIABLE
+    size = len(words_of(_CJK.sub(" ", answer))) + len(_CJK.findall(answer)) / 3
+    sentences = max(1, len(_SENTENCE_END.findall(answer.strip())))
+    return Verdict.VERIFIED if size <= CONCISE_WORDS and sentences <= CONCISE_SENTENCES else Verdict.REFUTED
+
+
+def is_in_language(memory: Memory, answer: str) -> Verdict:
+    """The answer's function words are those of the language named, more than of any other known one."""
+    wanted = _LANGUAGE_NAMES.get(memory.content.strip().casefold())
+    if wanted is None:
+        return Verdict.UNVERIFIABLE
+    words = words_of(answer)
+    counts = {name: sum(word in known for word in words) for name, known in _FUNCTION_WORDS.items()}
+    if max(counts.values(), default=0) == 0:
+        return Verdict.UNVERIFIABLE
+    return Verdict.VERIFIED if counts[wanted] == max(counts.values()) else Verdict.REFUTED
+
+
+VERIFIERS: Mapping[str, Verifier] = MappingProxyType(
+    {"mentions_value": mentions_value, "concise": is_concise, "language": is_in_language}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageAudit:
+    """Judges cited memories with the verifiers that policy names for their keys."""
+
+    verifiers: Mapping[str, Verifier] = VERIFIERS
+
+    def judge(self, hit: Hit, verifier: str | None, answer: str) -> Verdict:
+        """The verdict on one cited memory; without a (known) verifier nothing is claimed."""
+        check = self.verifiers.get(verifier) if verifier else None
+        return check(hit.memory, answer) if check else Verdict.UNVERIFIABLE

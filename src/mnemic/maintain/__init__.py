@@ -1,0 +1,1 @@
+"""TIME PASSES: forgetting, export, expiry."""

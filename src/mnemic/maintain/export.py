@@ -1,0 +1,125 @@
+"""Memories as plain JSON data, out and in again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import InvalidInput
+from mnemic.ports import RecordStore
+from mnemic.types import Candidate, JsonValue, Kind, Memory, Origin, Source, Status, Where
+
+PAGE = 500
+FORMAT = "mnemic/1"
+
+
+def plain(value: JsonValue) -> Any:
+    """Frozen JSON data as ordinary dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(item) for item in value]
+    return value
+
+
+def as_dict(memory: Memory) -> dict[str, Any]:
+    """A memory as JSON data: everything but its vector, fingerprint and index text. Times are ISO 8601 in UTC."""
+    times = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
+    source = memory.source
+    return {
+        "format": FORMAT,
+        "memory_id": memory.memory_id,
+        "version": memory.version,
+        "kind": memory.kind.value,
+        "status": memory.status.value,
+        "tenant": memory.scope.tenant,
+        "level": memory.scope.level.value,
+        "owner": memory.scope.owner,
+        "key": memory.key,
+        "category": memory.category,
+        "content": memory.content,
+        "context": memory.context,
+        "data": plain(memory.data),
+        "confidence": memory.confidence,
+        "trust": memory.trust.name.lower(),
+        "source": {
+            "origin": source.origin.value,
+            "ref": source.ref,
+            "session": source.session,
+            "speaker": source.speaker,
+            "quote": source.quote,
+            "span": list(source.span) if source.span else None,
+        },
+        **{name: _iso(getattr(memory, name)) for name in times},
+        "supersedes": list(memory.supersedes),
+        "conflicts_with": list(memory.conflicts_with),
+    }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+async def exported(store: RecordStore, where: Where) -> AsyncIterator[dict[str, Any]]:
+    """Everything `where` accepts, newest first, page by page; one dict a memory."""
+    before: str | None = None
+    while page := await store.newest(where, limit=PAGE, before=before):
+        for memory in page:
+            yield as_dict(memory)
+        before = page[-1].memory_id
+
+
+def everything(where: Where) -> Where:
+    """`where` widened to memories of every status."""
+    return Where(scopes=where.scopes, kinds=where.kinds, statuses=frozenset(Status))
+
+
+def as_candidate(data: Mapping[str, Any]) -> Candidate:
+    """An exported memory as a candidate for another store. Its origin becomes `import` unless it was already less trusted.
+
+    Raises InvalidInput (`invalid_input:export:<field>`).
+    """
+    if data.get("format") != FORMAT:
+        raise InvalidInput("export:format", hint=f"expected {FORMAT}")
+    source = data.get("source")
+    if not isinstance(source, Mapping):
+        raise InvalidInput("export:source")
+    try:
+        origin = Origin(source.get("origin", Origin.IMPORT))
+        return Candidate(
+            content=_text(data, "content"),
+            key=data.get("key"),
+            kind=Kind(data.get("kind", Kind.LONG_TERM)),
+            level=str(data.get("level", "user")),
+            category=data.get("category"),
+            context=str(data.get("context") or ""),
+            data=data.get("data") or {},
+            confidence=data.get("confidence", 0.8),
+            source=Source(
+                origin=origin if origin in {Origin.TOOL_OUTPUT, Origin.WEB} else Origin.IMPORT,
+                ref=source.get("ref"),
+                session=source.get("session"),
+                speaker=source.get("speaker"),
+                quote=source.get("quote"),
+            ),
+            occurred_at=_moment(data, "occurred_at"),
+            valid_from=_moment(data, "valid_from"),
+            valid_to=_moment(data, "valid_to"),
+        )
+    except (ValueError, TypeError, AttributeError) as wrong:
+        if isinstance(wrong, InvalidInput):
+            raise
+        raise InvalidInput("export:field") from None
+
+
+def _text(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
+    if not isinstance(value, str):
+        raise InvalidInput(f"export:{name}")
+    return value
+
+
+def _moment(data: Mapping[str, Any], name: str) -> datetime | None:
+    value = data.get(name)
+    return datetime.fromisoformat(value) if value is not None else None

@@ -1,0 +1,1 @@
+"""A GOAL IN, RANKED MEMORIES OUT: plan, lists, fuse, search."""

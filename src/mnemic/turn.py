@@ -1,0 +1,323 @@
+"""One memory-augmented turn: capture, plan, retrieve, apply, audit.
+
+Each phase proposes through a model or a rule, passes policy and grant, and leaves a step in the trace and a line in the
+history. A turn that has to stop says why, and still reports everything that was committed before.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from mnemic.compose import Composer
+from mnemic.errors import BudgetSpent, InvalidAnswer, MnemicError, RunStopped
+from mnemic.extract import Extractor
+from mnemic.gateway import GatewayWrite, MemoryGateway
+from mnemic.guard.contract import Answer, check_answer, check_intent
+from mnemic.inject.recall import record_injection
+from mnemic.inject.usage import UsageAudit, Verdict
+from mnemic.retrieve.plan import Planner
+from mnemic.trace import RunReport, RunStatus, Trace, UseAudit
+from mnemic.types import Actor, Deadline, Hit, Intent, Memory, Message, SearchResult, Skipped, Where
+
+STATE_LIMIT = 50
+SHORTENED_CHARS = 240
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnParts:
+    """Who proposes, who decides and who checks in a turn."""
+
+    gateway: MemoryGateway
+    extractor: Extractor
+    planner: Planner
+    composer: Composer
+    usage: UsageAudit = UsageAudit()
+    preference_bias: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """What one turn is about. `message` is something the user said, to be remembered from; `goal` something to answer.
+
+    `context` is what the application knows and the answer may use; it is never remembered.
+    """
+
+    actor: Actor
+    message: Message | None = None
+    goal: str | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    idempotency_key: str | None = None
+
+
+@dataclass(slots=True)
+class _Run:
+    """What has happened so far."""
+
+    deadline: Deadline
+    run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    phase: str = "start"
+    trace: Trace = field(default_factory=Trace)
+    write: GatewayWrite = field(default_factory=GatewayWrite)
+    skipped: tuple[Skipped, ...] = ()
+    hits: dict[str, Hit] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    answer: Answer | None = None
+    audit: UseAudit = UseAudit()
+    started: float = 0.0
+
+    def enter(self, phase: str) -> None:
+        """Begin a phase, unless the time is up."""
+        if self.deadline.expired:
+            self.phase = phase
+            raise BudgetSpent("max_seconds")
+        self.phase = phase
+        self.started = self.deadline.monotonic()
+
+    @property
+    def ms(self) -> float:
+        return (self.deadline.monotonic() - self.started) * 1000
+
+
+async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
+    """One turn, reported. Never raises for what the run itself met: the report carries status and stop_reason."""
+    clock = parts.gateway.clock
+    run = _Run(Deadline.after(timedelta(seconds=parts.gateway.budget.max_seconds), clock.monotonic))
+    status, reason = RunStatus.OK, "success"
+    try:
+        if request.message is not None:
+            await _capture(parts, request, request.message, run)
+        if request.goal is not None:
+            result = await _retrieve(parts, request, request.goal, run)
+            await _apply(parts, request, request.goal, result, run)
+        if run.deadline.expired:
+            raise BudgetSpent("max_seconds")
+    except RunStopped as stop:
+        status, reason = RunStatus.STOPPED, stop.reason
+    except MnemicError as failure:
+        status, reason = RunStatus.FAILED, failure.reason
+        run.errors.append(f"{run.phase}: {failure.reason}")
+    return await _report(parts, request, run, status, reason)
+
+
+async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> None:
+    run.enter("capture_store")
+    gateway = parts.gateway
+    extraction = await parts.extractor.extract(
+        message, policy=gateway.policy, budget=gateway.budget, deadline=run.deadline
+    )
+    run.skipped = extraction.skipped
+    run.write = await gateway.write(
+        extraction.candidates, actor=request.actor, idempotency_key=request.idempotency_key, deadline=run.deadline
+    )
+    written, refreshed = run.write.keys(refreshed=False), run.write.keys(refreshed=True)
+    run.errors += [f"write:{receipt.key or 'memory'}: {receipt.reason}" for receipt in run.write.failed]
+    run.trace.record(
+        run.phase,
+        ms=run.ms,
+        ok=not run.write.failed,
+        candidates=len(extraction.candidates),
+        written=len(written),
+        refreshed=len(refreshed),
+        blocked=len(run.write.blocked),
+        skipped=len(extraction.skipped),
+    )
+    run.trace.tell(
+        session=request.actor.session,
+        message=await gateway.pipeline.redacted(message.content, tenant=request.actor.tenant),
+        written_keys=written,
+        refreshed_keys=refreshed,
+        blocked=[_blocked_entry(entry.key, entry.level, entry.reason) for entry in run.write.blocked],
+        skipped=[{"key": entry.key, "reason": entry.reason} for entry in extraction.skipped],
+    )
+
+
+def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
+    return {"key": key, **({"scope": level} if reason.startswith("scope") else {}), "reason": reason}
+
+
+async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:
+    run.enter("retrieve_plan")
+    gateway = parts.gateway
+    raw = await parts.planner.plan(
+        goal, levels=sorted(gateway.policy.levels), budget=gateway.budget, deadline=run.deadline
+    )
+    intent = check_intent(raw, gateway.policy, gateway.budget)
+    run.enter("retrieve")
+    result = await gateway.retrieve(
+        intent, actor=request.actor, preference_bias=parts.preference_bias, deadline=run.deadline
+    )
+    run.hits = referenced(result.hits)
+    run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
+    scopes = [scope.level.value for scope in result.where.scopes]
+    run.trace.record(
+        run.phase,
+        ms=run.ms,
+        ok=not result.errors,
+        query=result.query,
+        requested_scopes=scopes,
+        include_preference_keys=parts.preference_bias,
+        memory_hits=len(result.hits),
+    )
+    run.trace.tell(
+        session=request.actor.session,
+        intent=_intent_entry(intent),
+        resolved_scopes=scopes,
+        include_preference_keys=parts.preference_bias,
+        retrieved_keys=list(run.hits),
+        reasons={ref: hit.reason for ref, hit in run.hits.items()},
+    )
+    return result
+
+
+def _intent_entry(intent: Intent) -> dict[str, Any]:
+    entry: dict[str, Any] = {"kind": "retrieve_memory", "query": intent.query, "top_k": intent.top_k}
+    if intent.levels:
+        entry["scopes"] = list(intent.levels)
+    return entry
+
+
+def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:
+    """Each hit under the name by which an answer cites it: its key, `scope:key` where a key stands in two scopes or twice,
+    and `m<n>` for a memory without a key."""
+    keys = [hit.memory.key for hit in hits]
+    names: dict[str, Hit] = {}
+    for number, hit in enumerate(hits, start=1):
+        key = hit.memory.key
+        name = key or f"m{number}"
+        if key is not None and keys.count(key) > 1:
+            name = f"{hit.memory.scope.level}:{key}"
+        names[name if name not in names else f"{name}#{number}"] = hit
+    return names
+
+
+async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: SearchResult, run: _Run) -> None:
+    run.enter("apply")
+    injected = [_memory_item(ref, hit) for ref, hit in run.hits.items()]
+    run.audit = UseAudit(
+        retrieved=tuple(hit.memory.memory_id for hit in result.hits),
+        injected=tuple(hit.memory.memory_id for hit in run.hits.values()),
+    )
+    await record_injection(
+        parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values())
+    )
+    raw = await parts.composer.compose(goal, request.context, injected, deadline=run.deadline)
+    answer = check_answer(raw)
+    _judge(parts, answer, run)
+    run.answer = answer
+    run.trace.record(
+        run.phase,
+        ms=run.ms,
+        used_memory_keys=list(answer.used_memory_keys),
+        applied_memory_count=len(answer.used_memory_keys),
+        verified=len(run.audit.verified),
+        unverifiable=len(run.audit.unverifiable),
+    )
+    run.trace.tell(
+        action="compose_memory_augmented_answer",
+        used_memory_keys=list(answer.used_memory_keys),
+        answer=_shortened(answer.answer),
+    )
+
+
+def _memory_item(ref: str, hit: Hit) -> dict[str, Any]:
+    memory = hit.memory
+    return {
+        "ref": ref,
+        "key": memory.key,
+        "value": memory.content,
+        "scope": memory.scope.level.value,
+        "confidence": memory.confidence,
+    }
+
+
+def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
+    """Hold the answer to what was injected. Raises InvalidAnswer."""
+    if any(ref not in run.hits for ref in answer.used_memory_keys):
+        raise InvalidAnswer("memory_keys_out_of_context")
+    if len(answer.answer) > parts.gateway.budget.max_answer_chars:
+        raise InvalidAnswer("too_long")
+    cited = {ref: run.hits[ref] for ref in answer.used_memory_keys}
+    verdicts = {
+        ref: parts.usage.judge(hit, parts.gateway.policy.rule(hit.memory.key).verifier, answer.answer)
+        for ref, hit in cited.items()
+    }
+    run.audit = UseAudit(
+        retrieved=run.audit.retrieved,
+        injected=run.audit.injected,
+        cited=tuple(hit.memory.memory_id for hit in cited.values()),
+        verified=tuple(cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is Verdict.VERIFIED),
+        unverifiable=tuple(cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is Verdict.UNVERIFIABLE),
+    )
+    if Verdict.REFUTED in verdicts.values():
+        raise InvalidAnswer("memory_declared_but_not_applied")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHORTENED_CHARS else text[: SHORTENED_CHARS - 3].rstrip() + "..."
+
+
+async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: RunStatus, reason: str) -> RunReport:
+    used = run.answer.used_memory_keys if run.answer and status is RunStatus.OK else ()
+    return RunReport(
+        run_id=run.run_id,
+        status=status,
+        stop_reason=reason,
+        phase=None if status is RunStatus.OK else run.phase,
+        outcome=_outcome(request, used) if status is RunStatus.OK else None,
+        answer=run.answer.answer if run.answer and status is RunStatus.OK else None,
+        used_memory_keys=tuple(used),
+        applied_memory=tuple(_applied(run.hits[ref]) for ref in used),
+        memory_state=await _state(parts, request.actor, run),
+        receipts=run.write.receipts,
+        blocked=run.write.blocked,
+        skipped=run.skipped,
+        hits=tuple(run.hits.values()),
+        audit=run.audit,
+        errors=tuple(run.errors),
+        trace=tuple(run.trace.steps),
+        history=tuple(run.trace.history),
+    )
+
+
+def _outcome(request: TurnRequest, used: Sequence[str]) -> str:
+    if request.goal is None:
+        return "memory_captured"
+    return "memory_applied" if used else "context_only"
+
+
+def _applied(hit: Hit) -> dict[str, Any]:
+    entry = _memory_item(hit.memory.key or hit.memory.memory_id, hit)
+    del entry["ref"]
+    return {"memory_id": hit.memory.memory_id, "version": hit.memory.version, **entry, "score": round(hit.score, 3)}
+
+
+async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, Any], ...]:
+    """The actor's live memories at the granted levels, newest first; the error is reported where they cannot be read."""
+    gateway = parts.gateway
+    now = gateway.clock.now()
+    levels = [level for level in sorted(gateway.grant.levels) if getattr(actor, level, None) is not None]
+    if not levels:
+        return ()
+    try:
+        memories = await gateway.searcher.store.newest(
+            Where(scopes=actor.scopes(levels), live_at=now), limit=STATE_LIMIT
+        )
+    except MnemicError as failure:
+        run.errors.append(f"memory_state: {failure.reason}")
+        return ()
+    return tuple(_state_entry(memory, (memory.expires_at - now).total_seconds() if memory.expires_at else None) for memory in memories)
+
+
+def _state_entry(memory: Memory, seconds_left: float | None) -> dict[str, Any]:
+    return {
+        "key": memory.key,
+        "value": memory.content,
+        "scope": memory.scope.level.value,
+        "source": memory.source.session or memory.source.origin.value,
+        "confidence": memory.confidence,
+        "ttl_left_days": None if seconds_left is None else round(seconds_left / 86400, 1),
+    }

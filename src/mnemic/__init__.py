@@ -1,1 +1,101 @@
-"""mnemic: memory for AI agents that people can trust."""
+"""mnemic: memory for AI agents that people can trust.
+
+    from mnemic import MemoryManager
+
+    with MemoryManager("ana") as memory:
+        memory.capture("I am vegetarian and I prefer aisle seats.")
+        for hit in memory.search("what should I order for dinner?").hits:
+            print(hit.memory.content, hit.score)
+
+Names load when they are first used, so that `import mnemic` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mnemic.bootstrap import build_engine
+    from mnemic.config import Settings
+    from mnemic.engine import MemoryEngine
+    from mnemic.errors import MnemicError
+    from mnemic.gateway import MemoryGateway
+    from mnemic.guard.budget import Budget
+    from mnemic.guard.execution import Grant
+    from mnemic.guard.policy import KeyRule, Policy
+    from mnemic.manager import MemoryManager
+    from mnemic.trace import RunReport
+    from mnemic.types import (
+        Actor,
+        Candidate,
+        Hit,
+        Kind,
+        Memory,
+        Message,
+        Outcome,
+        Scope,
+        SearchResult,
+        WriteReceipt,
+    )
+    from mnemic.write.pipeline import MemoryWritePipeline
+
+_HOMES = {
+    "Actor": "types",
+    "Budget": "guard.budget",
+    "Candidate": "types",
+    "Grant": "guard.execution",
+    "Hit": "types",
+    "KeyRule": "guard.policy",
+    "Kind": "types",
+    "Memory": "types",
+    "MemoryEngine": "engine",
+    "MemoryGateway": "gateway",
+    "MemoryManager": "manager",
+    "MemoryWritePipeline": "write.pipeline",
+    "Message": "types",
+    "MnemicError": "errors",
+    "Outcome": "types",
+    "Policy": "guard.policy",
+    "RunReport": "trace",
+    "Scope": "types",
+    "SearchResult": "types",
+    "Settings": "config",
+    "WriteReceipt": "types",
+    "build_engine": "bootstrap",
+}
+
+__all__ = [
+    "Actor",
+    "Budget",
+    "Candidate",
+    "Grant",
+    "Hit",
+    "KeyRule",
+    "Kind",
+    "Memory",
+    "MemoryEngine",
+    "MemoryGateway",
+    "MemoryManager",
+    "MemoryWritePipeline",
+    "Message",
+    "MnemicError",
+    "Outcome",
+    "Policy",
+    "RunReport",
+    "Scope",
+    "SearchResult",
+    "Settings",
+    "WriteReceipt",
+    "build_engine",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mnemic' has no attribute {name!r}")
+    return getattr(import_module(f"mnemic.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -168,7 +168,7 @@ class MemoryEngine:
 
     async def add_many(
         self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
-    ) -> list[WriteReceipt]:
+    ) -> Sequence[WriteReceipt]:
         """Remember many things; one receipt each, in order. A bad one is `blocked` with its reason and stops no other."""
         return await self._pipeline.write_many(
             candidates, actor=actor, policy=self.policy, idempotency_keys=idempotency_keys, grant=self.gateway.grant
@@ -255,7 +255,7 @@ class MemoryEngine:
 
     async def list(
         self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 50, before: str | None = None
-    ) -> list[Memory]:
+    ) -> Sequence[Memory]:
         """Active memories, newest first; `before` is the memory_id that ended the previous page."""
         where = self._where(actor, kinds)
         return await self.store.newest(where, limit=limit, before=before)
@@ -264,7 +264,7 @@ class MemoryEngine:
         """How many active memories the actor can read."""
         return await self.store.count(self._where(actor, None))
 
-    async def history(self, memory_id: str, *, actor: Actor) -> list[Memory]:
+    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
         """All versions of a memory, oldest first. Raises MemoryNotFound."""
         versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
         if not versions:
@@ -275,7 +275,7 @@ class MemoryEngine:
         """Everything held in the actor's scopes, whatever its status, as JSON data."""
         return exported(self.store, everything(self._where(actor, None)))
 
-    async def audit(self, *, actor: Actor, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
+    async def audit(self, *, actor: Actor, after: int = 0, limit: int = 1000) -> Sequence[AuditEvent]:
         """The tenant's audit from behind sequence `after`."""
         return await self.store.audit(actor.tenant, after=after, limit=limit)
 

@@ -1,0 +1,128 @@
+"""From settings to a running engine: the only file that knows every backend by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from mnemic.clock import SystemClock
+from mnemic.compose import Composer
+from mnemic.compose.model import ModelComposer
+from mnemic.compose.offline import OfflineComposer
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidConfig
+from mnemic.extract import Extractor
+from mnemic.extract.model import ModelExtractor
+from mnemic.extract.rules import RuleExtractor
+from mnemic.guard.budget import Budget
+from mnemic.guard.execution import Grant
+from mnemic.guard.policy import Policy
+from mnemic.ports import Clock, Completer, Embedder, RecordStore
+from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
+from mnemic.stores.session import InProcessSessions
+from mnemic.write.pipeline import WriteRules
+
+DEFAULT_MODEL = "gpt-4.1-mini"
+
+
+def build_engine(
+    settings: Settings,
+    *,
+    policy: Policy | None = None,
+    clock: Clock | None = None,
+    completer: Completer | None = None,
+) -> MemoryEngine:
+    """An engine as `settings` describe it, not yet open. Raises InvalidConfig.
+
+    With a language model configured (or `completer` given) it extracts, plans and answers; else rules and templates do.
+    """
+    clock = clock or SystemClock()
+    policy = policy or (Policy.from_file(settings.policy) if settings.policy else Policy())
+    completer = completer or build_completer(settings, clock)
+    extractor, planner, composer = _proposers(completer)
+    return MemoryEngine(
+        store=build_store(settings.store, durability=settings.durability),
+        embedder=build_embedder(settings, clock),
+        clock=clock,
+        policy=policy,
+        grant=build_grant(settings, policy),
+        budget=Budget(max_seconds=settings.max_seconds),
+        extractor=extractor,
+        planner=planner,
+        composer=composer,
+        sessions=InProcessSessions(clock),
+        rules=WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict),
+        preference_bias=settings.preference_bias,
+    )
+
+
+def _proposers(completer: Completer | None) -> tuple[Extractor, Planner, Composer]:
+    if completer is None:
+        return RuleExtractor(), RulePlanner(), OfflineComposer()
+    return ModelExtractor(completer), ModelPlanner(completer), ModelComposer(completer)
+
+
+def build_grant(settings: Settings, policy: Policy) -> Grant:
+    """What the runtime allows now: the settings' keys, or every key of the policy that is not sensitive."""
+    keys = settings.trusted_keys
+    if keys is None and policy.keys is not None and not settings.trust_sensitive:
+        keys = frozenset(key for key, rule in policy.keys.items() if not rule.sensitive)
+    return Grant(keys=keys, levels=settings.granted_levels)
+
+
+def build_store(location: str, *, durability: str) -> RecordStore:
+    """The record store at `location`: a path, `sqlite:///path`, or `memory:` for one that ends with the process."""
+    if location == "memory:":
+        from mnemic.stores.inprocess import InProcessStore
+
+        return InProcessStore()
+    from mnemic.stores.sqlite import SqliteStore
+
+    return SqliteStore(sqlite_path(location), durability="fast" if durability == "fast" else "durable")
+
+
+def sqlite_path(location: str) -> Path:
+    """The file that `location` names. Raises InvalidConfig (`invalid_config:store`) for a scheme that is not known."""
+    if "://" not in location:
+        return Path(location)
+    parts = urlsplit(location)
+    if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
+        raise InvalidConfig("store", hint="use a path, sqlite:///path or memory:")
+    return Path(unquote(parts.path.removeprefix("/")))
+
+
+def build_embedder(settings: Settings, clock: Clock) -> Embedder:
+    """The embedder that `settings` name."""
+    if settings.embedder == "minilm":
+        from mnemic.providers.minilm import MiniLmEmbedder
+
+        return MiniLmEmbedder(threads=settings.embedder_threads)
+    if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
+        raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
+    from mnemic.providers.http_embedder import HttpEmbedder
+    from mnemic.providers.retrying import RetryingEmbedder
+
+    inner = HttpEmbedder(
+        base_url=settings.embedder_url,
+        model=settings.embedder_model,
+        dimension=settings.embedder_dimension,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+    )
+    return RetryingEmbedder(inner, clock)
+
+
+def build_completer(settings: Settings, clock: Clock) -> Completer | None:
+    """The language model behind an OpenAI-compatible server, with retries; None where none is configured."""
+    if not settings.has_model:
+        return None
+    from mnemic.providers.openai import OpenAICompleter
+    from mnemic.providers.retrying import RetryingCompleter
+
+    inner = OpenAICompleter(
+        model=settings.model or DEFAULT_MODEL,
+        base_url=settings.model_url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        timeout=settings.model_timeout_seconds,
+    )
+    return RetryingCompleter(inner, clock)

@@ -1,0 +1,61 @@
+"""Working memory: scratch values of one task, in this process, gone when the task ends."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mnemic.errors import InvalidInput
+
+MAX_ENTRIES = 1024
+_ABSENT: Any = object()
+
+
+class WorkingMemory:
+    """Values by key for the task at hand.
+
+    Safe to use from several threads. Values are copied in and out, so that nobody changes them from the outside. At most 1,024
+    entries; one more raises InvalidInput (`invalid_input:working:full`).
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def set(self, key: str, value: Any) -> None:
+        """Keep `value` under `key`, replacing what was there."""
+        if not isinstance(key, str) or not key.strip():
+            raise InvalidInput("working:key")
+        kept = copy.deepcopy(value)
+        with self._lock:
+            if key not in self._values and len(self._values) >= MAX_ENTRIES:
+                raise InvalidInput("working:full", hint=f"at most {MAX_ENTRIES} entries")
+            self._values[key] = kept
+
+    def get(self, key: str, default: Any = _ABSENT) -> Any:
+        """The value under `key`, a stored None included; `default` where there is none. Raises KeyError without a default."""
+        with self._lock:
+            value = self._values.get(key, default)
+        if value is _ABSENT:
+            raise KeyError(key)
+        return copy.deepcopy(value)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._values.clear()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @contextmanager
+    def task(self) -> Iterator[WorkingMemory]:
+        """The memory of one task: empty at its start and, however the task ends, empty again."""
+        self.clear()
+        try:
+            yield self
+        finally:
+            self.clear()

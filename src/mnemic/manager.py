@@ -1,0 +1,228 @@
+"""The face most programs meet: one user's memory, synchronous, open in one line."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.guard.policy import Policy
+from mnemic.kinds.short_term import ShortTermMemory
+from mnemic.kinds.working import WorkingMemory
+from mnemic.portal import Portal
+from mnemic.trace import RunReport
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, SearchResult, WriteReceipt
+
+
+class SessionMemory:
+    """Short-term memory for synchronous callers."""
+
+    def __init__(self, portal: Portal, memory: ShortTermMemory) -> None:
+        self._portal = portal
+        self._memory = memory
+
+    def append(self, role: str, content: str) -> None:
+        """Add a message. Raises InvalidInput for an unknown role or empty content."""
+        self._portal.call(self._memory.append, Message(role=role, content=content))
+
+    def tail(self, limit: int = 10) -> Sequence[Message]:
+        """The newest `limit` (0 to 200) messages, oldest of them first."""
+        return self._portal.call(self._memory.tail, limit)
+
+    def clear(self) -> None:
+        """End the session."""
+        self._portal.call(self._memory.clear)
+
+
+class MemoryManager:
+    """One user's memory with one agent.
+
+        with MemoryManager("ana") as memory:
+            memory.capture("I am vegetarian and I prefer aisle seats.")
+            print(memory.search("what should I order for dinner?").hits)
+
+    Opens at once: the file named by `store`, by MNEMIC_STORE, or `mnemic.db`. Threads may share a manager. `engine` gives an
+    engine that is already built; it is opened and closed here all the same.
+    """
+
+    def __init__(
+        self,
+        user_id: str,
+        agent_id: str = "default",
+        *,
+        store: str | Path | None = None,
+        tenant: str | None = None,
+        workspace: str | None = None,
+        session: str | None = None,
+        policy: Policy | None = None,
+        settings: Settings | None = None,
+        engine: MemoryEngine | None = None,
+    ) -> None:
+        settings = settings or Settings.load(store=str(store) if store is not None else None)
+        self.actor = Actor(
+            tenant=tenant or settings.tenant,
+            user=user_id,
+            agent=agent_id,
+            workspace=workspace,
+            session=session or f"session-{uuid.uuid4().hex[:12]}",
+        )
+        self.engine = engine or build_engine(settings, policy=policy)
+        self.working = WorkingMemory()
+        self._portal = Portal()
+        try:
+            self._portal.call(self.engine.open)
+        except BaseException:
+            self._portal.close()
+            raise
+
+    def close(self) -> None:
+        """Release the file, the model and the background thread. May be called twice."""
+        if not self._portal.closed:
+            self._portal.call(self.engine.close)
+            self._portal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def short_term(self) -> SessionMemory:
+        """The conversation in progress."""
+        assert self.engine.sessions is not None
+        return SessionMemory(self._portal, ShortTermMemory(self.engine.sessions, self.actor.scope(Level.SESSION)))
+
+    def add(
+        self,
+        content: str | Candidate,
+        kind: Kind | str = Kind.LONG_TERM,
+        *,
+        key: str | None = None,
+        level: Level | str = Level.USER,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        ttl: timedelta | None = None,
+        confidence: float = 0.8,
+        idempotency_key: str | None = None,
+    ) -> WriteReceipt:
+        """Remember one thing; see `MemoryEngine.add`."""
+        return self._portal.call(
+            self.engine.add,
+            content,
+            actor=self.actor,
+            kind=kind,
+            key=key,
+            level=level,
+            category=category,
+            data=data,
+            ttl=ttl,
+            confidence=confidence,
+            idempotency_key=idempotency_key,
+        )
+
+    def add_many(
+        self, candidates: Sequence[Candidate], *, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[WriteReceipt]:
+        """Remember many things; one receipt each, in order."""
+        return self._portal.call(
+            self.engine.add_many, candidates, actor=self.actor, idempotency_keys=idempotency_keys
+        )
+
+    def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
+        """Remember what is worth it in something the user said; the report says what was written, blocked and skipped."""
+        return self._portal.call(self.engine.capture, message, actor=self.actor, idempotency_key=idempotency_key)
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 10,
+        levels: Sequence[str] | None = None,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+        preference_bias: bool = False,
+    ) -> SearchResult:
+        """The best memories for `query`; see `MemoryEngine.search`."""
+        return self._portal.call(
+            self.engine.search,
+            query,
+            actor=self.actor,
+            top_k=top_k,
+            levels=levels,
+            kinds=kinds,
+            categories=categories,
+            keys=keys,
+            happened_from=happened_from,
+            happened_to=happened_to,
+            as_of=as_of,
+            min_score=min_score,
+            max_tokens=max_tokens,
+            preference_bias=preference_bias,
+        )
+
+    def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Sequence[Memory]:
+        """The memories of `search`, without scores."""
+        return [hit.memory for hit in self.search(query, kinds=kinds, top_k=top_k).hits]
+
+    def get(self, memory_id: str) -> Memory:
+        """One memory. Raises MemoryNotFound."""
+        return self._portal.call(self.engine.get, memory_id, actor=self.actor)
+
+    def list(
+        self, *, kinds: Sequence[Kind | str] | None = None, limit: int = 50, before: str | None = None
+    ) -> Sequence[Memory]:
+        """Active memories, newest first; `before` is the memory_id that ended the previous page."""
+        return self._portal.call(self.engine.list, actor=self.actor, kinds=kinds, limit=limit, before=before)
+
+    def count(self) -> int:
+        """How many active memories there are."""
+        return self._portal.call(self.engine.count, actor=self.actor)
+
+    def update(self, memory_id: str, content: str, *, expected_version: int | None = None) -> WriteReceipt:
+        """Correct a memory; its old version stays in the history. Raises MemoryNotFound, VersionConflict."""
+        return self._portal.call(
+            self.engine.update, memory_id, content, actor=self.actor, expected_version=expected_version
+        )
+
+    def history(self, memory_id: str) -> Sequence[Memory]:
+        """All versions of a memory, oldest first. Raises MemoryNotFound."""
+        return self._portal.call(self.engine.history, memory_id, actor=self.actor)
+
+    def forget(self, memory_id: str) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        self._portal.call(self.engine.forget, memory_id, actor=self.actor)
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """Everything held in this user's scopes, as JSON data, one memory at a time."""
+        return self._portal.iterate(self.engine.export(actor=self.actor))
+
+    def run(
+        self,
+        *,
+        message: str | Message | None = None,
+        goal: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunReport:
+        """One memory-augmented turn; see `MemoryEngine.run`."""
+        return self._portal.call(
+            self.engine.run,
+            actor=self.actor,
+            message=message,
+            goal=goal,
+            context=context,
+            idempotency_key=idempotency_key,
+        )

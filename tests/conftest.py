@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 ON_CI = os.environ.get("CI", "").lower() == "true"
 
-# No deadline: a loaded machine is not a bug. On CI the examples are the same on every run, so a red run can be repeated.
+# No deadline: a loaded machine is not a bug. On CI the examples are the same on every run, so a red run repeats.
 settings.register_profile(
     "mnemic", deadline=None, max_examples=60, derandomize=ON_CI, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 
-import mnemic.errors
 import pytest
+
+import mnemic.errors
 from mnemic.errors import BudgetSpent, MnemicError
 
 STABLE = re.compile(r"[a-z][a-z0-9_]*")

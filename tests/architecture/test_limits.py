@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 import pytest
+
 from tests.architecture.sources import Function, Module, length, modules, read
 
 FILE_LINES, STORE_LINES = 400, 600

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from tests.architecture.sources import ROOT, tracked_texts
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import mnemic
 import pytest
+
+import mnemic
 from tests.architecture.sources import ROOT
 
 PINNED = ROOT / "tests" / "architecture" / "public_surface.txt"

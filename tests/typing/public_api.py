@@ -76,7 +76,7 @@ def values_are_frozen_and_named(memory: Memory, actor: Actor) -> None:
     assert_type(memory.expires_at, datetime | None)
     assert_type(actor.scope("user"), Scope)
     memory.content = "other"  # type: ignore[misc]
-    Actor("ada")  # type: ignore[misc]
+    Actor("ada")  # type: ignore[call-arg]
 
 
 def errors_are_one_tree(error: StoreFull) -> None:
@@ -96,7 +96,7 @@ async def the_engine(store: RecordStore, actor: Actor) -> None:
         assert_type(found.hits, tuple[Hit, ...])
         assert_type(found.hits[0].ranks, Mapping[str, Rank])
         assert_type(await engine.get("id", actor=actor), Memory)
-        assert_type(await engine.history("id", actor=actor), list[Memory])
+        assert_type(await engine.history("id", actor=actor), Sequence[Memory])
         assert_type(await engine.run(actor=actor, goal="Book a flight."), RunReport)
 
         await engine.search("no actor, no answer")  # type: ignore[call-arg]

@@ -20,7 +20,7 @@ def mypy(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_the_public_api_type_checks() -> None:
-    """Every `type: ignore` in the file is a misuse; one that is not needed is an error too (strict: warn_unused_ignores)."""
+    """Every `type: ignore` in the file is a misuse; an unneeded one is an error too."""
     run = mypy(USES)
     assert run.returncode == 0, run.stdout + run.stderr
 

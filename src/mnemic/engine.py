@@ -13,6 +13,7 @@ from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.extract import Extractor
+from mnemic.extract.messages import message_candidates
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
@@ -173,6 +174,13 @@ class MemoryEngine:
         return await self._pipeline.write_many(
             candidates, actor=actor, policy=self.policy, idempotency_keys=idempotency_keys, grant=self.gateway.grant
         )
+
+    async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
+        """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
+
+        A message that was recorded before (same text, time and session) is only refreshed.
+        """
+        return await self.add_many(message_candidates(messages), actor=actor)
 
     async def capture(
         self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None

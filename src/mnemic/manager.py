@@ -135,6 +135,10 @@ class MemoryManager:
             self.engine.add_many, candidates, actor=self.actor, idempotency_keys=idempotency_keys
         )
 
+    def record(self, messages: Sequence[Message]) -> Sequence[WriteReceipt]:
+        """Keep the messages of a conversation as episodic memories; one receipt for each that has text."""
+        return self._portal.call(self.engine.record, messages, actor=self.actor)
+
     def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
         """Remember what is worth it in something the user said; the report says what was written, blocked and skipped."""
         return self._portal.call(self.engine.capture, message, actor=self.actor, idempotency_key=idempotency_key)

@@ -1,0 +1,130 @@
+"""What the runtime allows now. What it does not allow is blocked and recorded; the run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, ScopeDenied, escape_detail
+from mnemic.guard.budget import MAX_CAPTURE_ITEMS, Budget
+from mnemic.guard.policy import Policy, checked_levels
+from mnemic.text.normalise import canonical_key
+from mnemic.types import Blocked, Candidate, Intent, Level
+
+KEY_DENIED = "key_denied_execution"
+SCOPE_DENIED = "scope_denied_execution"
+
+Check = Callable[[Candidate], str | None]
+"""A further runtime rule: the reason to block a candidate, or None to let it pass."""
+
+
+def consent_required(key: str) -> str:
+    """The reason for a key the user has not consented to: `consent_required:<key>`."""
+    return f"consent_required:{escape_detail(key)}"
+
+
+def quota_exceeded(limit: str) -> str:
+    """The reason for a quota that is used up: `quota_exceeded:<limit>`."""
+    return f"quota_exceeded:{escape_detail(limit)}"
+
+
+def retention_denied(rule: str) -> str:
+    """The reason for a retention rule that forbids storing: `retention_denied:<rule>`."""
+    return f"retention_denied:{escape_detail(rule)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What the runtime allows in this run: keys, and levels (scopes).
+
+    `keys` None grants every key; `denied_keys` are taken away again. `keyless` says whether memories without a key
+    may be written (None: only where every key is granted). Raises InvalidConfig (`invalid_config:grant.levels`,
+    `:grant.keys`).
+    """
+
+    keys: frozenset[str] | None = None
+    levels: frozenset[str] = frozenset({Level.USER.value})
+    denied_keys: frozenset[str] = frozenset()
+    keyless: bool | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", checked_levels(self.levels, "grant.levels"))
+        object.__setattr__(self, "denied_keys", _canonical(self.denied_keys))
+        if self.keys is not None:
+            object.__setattr__(self, "keys", _canonical(self.keys))
+
+    @classmethod
+    def of(cls, policy: Policy, *, trust: Iterable[str] = (), levels: Iterable[str] = (Level.USER,)) -> Grant:
+        """Everything the policy allows but its sensitive keys; those in `trust` are granted as well.
+
+        This is the trust toggle: the same policy, another grant.
+        """
+        denied = policy.sensitive_keys - _canonical(frozenset(trust))
+        keys = frozenset(policy.keys or ()) - denied if policy.closed else None
+        chosen = frozenset(str(level) for level in levels)
+        return cls(keys=keys, levels=chosen, denied_keys=denied, keyless=policy.allows_keyless)
+
+    def allows_key(self, key: str | None) -> bool:
+        """Whether a memory under `key` (None: without one) may be written now."""
+        if key is None:
+            return self.keys is None if self.keyless is None else self.keyless
+        try:
+            name = canonical_key(key)
+        except InvalidInput:
+            return False
+        return name not in self.denied_keys and (self.keys is None or name in self.keys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """Which candidates may be written, and which were blocked and why."""
+
+    allowed: tuple[Candidate, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+
+
+def admit(candidates: Sequence[Candidate], grant: Grant, budget: Budget, *, checks: Sequence[Check] = ()) -> Admission:
+    """Part the candidates into those the runtime allows and those it blocks, each in their order.
+
+    `checks` (consent, quotas, retention) are asked after the grant, in order; the first reason counts.
+    Raises BudgetSpent (`max_capture_items`) for more candidates than the budget has, before looking at any.
+    """
+    if len(candidates) > budget.max_capture_items:
+        raise BudgetSpent(MAX_CAPTURE_ITEMS)
+    allowed, blocked = [], []
+    for candidate in candidates:
+        reason = _denial(candidate, grant, checks)
+        if reason is None:
+            allowed.append(candidate)
+        else:
+            blocked.append(Blocked(key=candidate.key, reason=reason, level=candidate.level))
+    return Admission(allowed=tuple(allowed), blocked=tuple(blocked))
+
+
+def admit_intent(intent: Intent, grant: Grant) -> Intent:
+    """The intent with its levels resolved: those it names, or all that are granted, in alphabetical order.
+
+    Raises ScopeDenied (`scope_denied:<scope>`) naming the first level that is not granted; the hint names all of them.
+    """
+    wanted = grant.levels if intent.levels is None else frozenset(intent.levels)
+    denied = sorted(wanted - grant.levels)
+    if denied:
+        raise ScopeDenied(denied[0], hint="not granted: " + ", ".join(escape_detail(level) for level in denied[:8]))
+    return replace(intent, levels=tuple(sorted(wanted)))
+
+
+def _denial(candidate: Candidate, grant: Grant, checks: Sequence[Check]) -> str | None:
+    if not grant.allows_key(candidate.key):
+        return KEY_DENIED
+    if candidate.level not in grant.levels:
+        return SCOPE_DENIED
+    return next((reason for reason in (check(candidate) for check in checks) if reason is not None), None)
+
+
+def _canonical(keys: Iterable[str]) -> frozenset[str]:
+    if isinstance(keys, str):
+        raise InvalidConfig("grant.keys", hint="a set of keys, not one text")
+    try:
+        return frozenset(canonical_key(key) for key in keys)
+    except InvalidInput as error:
+        raise InvalidConfig("grant.keys", hint=error.hint) from error

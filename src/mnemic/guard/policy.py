@@ -1,0 +1,161 @@
+"""What may be proposed at all: keys, scopes and kinds, and what each key means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from mnemic.catalog import DURABLE_KINDS
+from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.text.normalise import canonical_key, canonical_value
+from mnemic.types import Kind, Level
+
+OnChange = Literal["supersede", "accumulate", "review"]
+OnViolation = Literal["stop", "skip"]
+
+
+@dataclass(frozen=True)
+class KeyRule:
+    """What one key means.
+
+    `on_change`: a new value closes the old one (`supersede`), stands beside it (`accumulate`), or waits for a person
+    (`review`). `allowed_values`: the only values, in the spelling that is stored; compared without case (NFKC,
+    casefold). `sensitive`: outside the runtime grant unless it is trusted by name. `standing`: injected without
+    similarity. `preference`: may be lifted by the preference bias. `verifier`: names the check that the value shows
+    in an answer.
+    """
+
+    key: str
+    _: KW_ONLY
+    on_change: OnChange = "supersede"
+    allowed_values: frozenset[str] | None = None
+    sensitive: bool = False
+    standing: bool = False
+    preference: bool = False
+    verifier: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", _config_key(self.key))
+        if self.on_change not in get_args(OnChange):
+            raise InvalidConfig(f"on_change:{self.key}", hint="one of supersede, accumulate, review")
+        if self.allowed_values is not None:
+            object.__setattr__(self, "allowed_values", frozenset(self.allowed_values))
+            if not self.allowed_values or len(self._spellings) != len(self.allowed_values) or "" in self._spellings:
+                raise InvalidConfig(
+                    f"allowed_values:{self.key}", hint="at least one value, no two of them alike, none blank"
+                )
+
+    @cached_property
+    def _spellings(self) -> Mapping[str, str]:
+        return {canonical_value(value): value for value in self.allowed_values or ()}
+
+    def spelling(self, value: str) -> str | None:
+        """`value` as it is stored: the policy's spelling where the values are listed; None when it is not one of
+        them.
+        """
+        return value if self.allowed_values is None else self._spellings.get(canonical_value(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """The allowlists of keys, levels (scopes) and kinds, and one rule per key.
+
+    `keys` None allows every key, each under the default rule. A mapping closes the list, unless `open_keys`: then its
+    rules apply to its keys, and other keys are allowed under the default rule. `keyless` says whether memories
+    without a key may be proposed (None: only where the list is open). `on_violation`: `stop` ends the run at the
+    first breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus a run may
+    give to preference keys.
+
+    Raises InvalidConfig (`invalid_config:<field>`).
+    """
+
+    keys: Mapping[str, KeyRule] | None = None
+    levels: frozenset[str] = frozenset(Level)
+    kinds: frozenset[Kind] = DURABLE_KINDS
+    on_violation: OnViolation = "stop"
+    preference_bias: float = 0.1
+    standing_kinds: frozenset[Kind] = frozenset()
+    standing_categories: frozenset[str] = frozenset({"instruction"})
+    open_keys: bool = False
+    keyless: bool | None = None
+    default_ttl_days: int | None = None
+    _rules: Mapping[str, KeyRule] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        rules = {_config_key(key): rule for key, rule in (self.keys or {}).items()}
+        if any(not _is_rule_of(key, rule) for key, rule in rules.items()):
+            raise InvalidConfig("keys", hint="each key maps to its own KeyRule")
+        object.__setattr__(self, "_rules", MappingProxyType(rules))
+        if self.keys is not None:
+            object.__setattr__(self, "keys", self._rules)
+        object.__setattr__(self, "levels", checked_levels(self.levels, "levels"))
+        _check_kinds(self.kinds, "kinds")
+        _check_kinds(self.standing_kinds, "standing_kinds")
+        if self.on_violation not in get_args(OnViolation):
+            raise InvalidConfig("on_violation", hint="one of stop, skip")
+        bias: object = self.preference_bias
+        if isinstance(bias, bool) or not isinstance(bias, int | float) or not math.isfinite(bias) or not 0 <= bias <= 1:
+            raise InvalidConfig("preference_bias", hint="a number from 0 to 1")
+        self._check_ttl()
+
+    def _check_ttl(self) -> None:
+        days: object = self.default_ttl_days
+        if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= 365):
+            raise InvalidConfig("default_ttl_days", hint="a whole number from 1 to 365")
+
+    @classmethod
+    def of(cls, *rules: KeyRule | str, **settings: Any) -> Policy:
+        """A policy with these keys and no others: `Policy.of("language", KeyRule("seat", preference=True))`."""
+        made = [KeyRule(rule) if isinstance(rule, str) else rule for rule in rules]
+        return cls(keys={rule.key: rule for rule in made}, **settings)
+
+    @property
+    def closed(self) -> bool:
+        """True when only the listed keys may be proposed."""
+        return self.keys is not None and not self.open_keys
+
+    @property
+    def allows_keyless(self) -> bool:
+        """Whether memories without a key may be proposed."""
+        return not self.closed if self.keyless is None else self.keyless
+
+    def allows(self, key: str) -> bool:
+        """Whether `key` (canonical) may be proposed."""
+        return not self.closed or key in self._rules
+
+    def rule(self, key: str) -> KeyRule:
+        """The rule of `key`; the default rule where the policy names none."""
+        return self._rules.get(key) or KeyRule(key)
+
+    @property
+    def sensitive_keys(self) -> frozenset[str]:
+        """The keys that need to be trusted by name."""
+        return frozenset(key for key, rule in self._rules.items() if rule.sensitive)
+
+
+def checked_levels(levels: Iterable[str], name: str) -> frozenset[str]:
+    """The levels as a set, at least one and each one known. Raises InvalidConfig (`invalid_config:<name>`)."""
+    chosen = frozenset(levels) if not isinstance(levels, str) else frozenset()
+    if not chosen or not all(isinstance(level, str) for level in chosen) or not chosen <= frozenset(Level):
+        raise InvalidConfig(name, hint="one or more of user, workspace, agent, session")
+    return frozenset(str(level) for level in chosen)
+
+
+def _check_kinds(kinds: frozenset[Kind], name: str) -> None:
+    if not all(kind in tuple(Kind) for kind in kinds):
+        raise InvalidConfig(name, hint="one or more of " + ", ".join(Kind))
+
+
+def _is_rule_of(key: str, rule: object) -> bool:
+    return isinstance(rule, KeyRule) and rule.key == key
+
+
+def _config_key(key: str) -> str:
+    try:
+        return canonical_key(key)
+    except InvalidInput as error:
+        raise InvalidConfig("key", hint=error.hint) from error

@@ -1,0 +1,170 @@
+"""A policy, a grant and a budget read from one TOML or JSON file.
+
+    levels = ["user", "workspace"]
+    on_violation = "stop"
+
+    [keys.language]
+    allowed_values = ["english", "spanish"]
+    preference = true
+
+    [keys.declared_tier]
+    sensitive = true
+
+    [grant]                       # what the runtime allows; without it: every key that is not sensitive, level "user"
+    trust = ["declared_tier"]
+
+    [budget]
+    max_seconds = 25
+
+Only this module of the guard imports pydantic, so that nothing else pays for it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mnemic.errors import InvalidConfig
+from mnemic.guard import strict_json
+from mnemic.guard.budget import Budget
+from mnemic.guard.execution import Grant
+from mnemic.guard.policy import KeyRule, OnChange, OnViolation, Policy
+from mnemic.types import Kind, Level
+
+MAX_FILE_BYTES = 1024 * 1024
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class _Key(_Strict):
+    on_change: OnChange = "supersede"
+    allowed_values: list[str] | None = None
+    sensitive: bool = False
+    standing: bool = False
+    preference: bool = False
+    verifier: str | None = None
+
+    def rule(self, key: str) -> KeyRule:
+        settings = self.model_dump()
+        values = settings.pop("allowed_values")
+        return KeyRule(key, allowed_values=None if values is None else frozenset(values), **settings)
+
+
+class _Grant(_Strict):
+    keys: list[str] | None = None
+    trust: list[str] = []
+    levels: list[str] = [Level.USER.value]
+
+
+class _Budget(_Strict):
+    max_capture_items: int | None = None
+    max_retrieve_top_k: int | None = None
+    max_query_chars: int | None = None
+    max_answer_chars: int | None = None
+    max_value_chars: int | None = None
+    max_seconds: int | float | None = None
+
+
+class _File(_Strict):
+    keys: dict[str, _Key] | None = None
+    levels: list[str] | None = None
+    kinds: list[str] | None = None
+    on_violation: OnViolation = "stop"
+    preference_bias: float | int | None = None
+    standing_kinds: list[str] = []
+    standing_categories: list[str] | None = None
+    open_keys: bool = False
+    keyless: bool | None = None
+    default_ttl_days: int | None = None
+    grant: _Grant = _Grant()
+    budget: _Budget = _Budget()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardFile:
+    """The three parts of one file."""
+
+    policy: Policy
+    grant: Grant
+    budget: Budget
+
+
+def load_guard(path: str | Path) -> GuardFile:
+    """Policy, grant and budget of the file at `path` (`.toml` or `.json`).
+
+    Raises InvalidConfig: `policy_file` (absent, unreadable, too large, neither TOML nor JSON), else the field's own
+    reason.
+    """
+    try:
+        file = _File.model_validate(_read(Path(path)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidConfig("policy:" + ".".join(str(part) for part in first["loc"]), hint=first["msg"]) from None
+    policy = _policy(file)
+    return GuardFile(policy=policy, grant=_grant(file.grant, policy), budget=Budget(**_given(file.budget)))
+
+
+def load_policy(path: str | Path) -> Policy:
+    """The policy of the file at `path`. Raises InvalidConfig as `load_guard` does."""
+    return load_guard(path).policy
+
+
+def _policy(file: _File) -> Policy:
+    settings: dict[str, Any] = {
+        "levels": None if file.levels is None else frozenset(file.levels),
+        "kinds": None if file.kinds is None else _kinds(file.kinds, "kinds"),
+        "preference_bias": file.preference_bias,
+        "standing_categories": None if file.standing_categories is None else frozenset(file.standing_categories),
+    }
+    return Policy(
+        keys=None if file.keys is None else {key: entry.rule(key) for key, entry in file.keys.items()},
+        on_violation=file.on_violation,
+        standing_kinds=_kinds(file.standing_kinds, "standing_kinds"),
+        open_keys=file.open_keys,
+        keyless=file.keyless,
+        default_ttl_days=file.default_ttl_days,
+        **{name: value for name, value in settings.items() if value is not None},
+    )
+
+
+def _grant(grant: _Grant, policy: Policy) -> Grant:
+    granted = Grant.of(policy, trust=grant.trust, levels=grant.levels)
+    if grant.keys is None:
+        return granted
+    return Grant(
+        keys=frozenset(grant.keys), levels=granted.levels, denied_keys=granted.denied_keys, keyless=granted.keyless
+    )
+
+
+def _given(settings: BaseModel) -> dict[str, Any]:
+    return {name: value for name, value in settings.model_dump().items() if value is not None}
+
+
+def _kinds(names: list[str], field: str) -> frozenset[Kind]:
+    try:
+        return frozenset(Kind(name) for name in names)
+    except ValueError:
+        raise InvalidConfig(field, hint="one or more of " + ", ".join(Kind)) from None
+
+
+def _read(path: Path) -> object:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise InvalidConfig("policy_file", hint=f"larger than {MAX_FILE_BYTES} bytes")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidConfig("policy_file", hint=f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise InvalidConfig("policy_file", hint="not UTF-8") from None
+    try:
+        return strict_json.loads(text, max_bytes=MAX_FILE_BYTES) if path.suffix == ".json" else tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidConfig("policy_file", hint=f"not TOML: {error}") from None
+    except strict_json.NotStrictJson as error:
+        raise InvalidConfig("policy_file", hint=f"not JSON: {error}") from None

@@ -1,0 +1,1 @@
+"""Text as people write it: normalising, and cutting into terms."""

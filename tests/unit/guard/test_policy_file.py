@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mnemic.errors import InvalidConfig
+from mnemic.guard.policy_file import load_guard, load_policy
+from mnemic.types import Kind
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def write(folder: Path, text: str, name: str = "policy.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_incident_example_is_the_published_setting() -> None:
+    guard = load_guard(EXAMPLES / "incident" / "policy.toml")
+    assert set(guard.policy.keys or ()) == {"language", "response_style", "update_channel", "declared_tier"}
+    assert guard.policy.levels == {"user", "workspace"}
+    assert guard.policy.on_violation == "stop"
+    assert guard.grant.keys == {"language", "response_style", "update_channel"}
+    assert guard.grant.levels == {"user"}
+    assert guard.budget.max_seconds == 25
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check"),
+    [
+        ("# trust =", "trust =", "declared_tier"),
+        (
+            "# [keys.timezone]\n# preference = true\n# verifier",
+            "[keys.timezone]\npreference = true\nverifier",
+            "timezone",
+        ),
+        ('levels = ["user"]', 'levels = ["user", "workspace"]', "workspace"),
+    ],
+)
+def test_what_the_example_suggests_works_by_configuration_alone(tmp_path: Path, old: str, new: str, check: str) -> None:
+    text = (EXAMPLES / "incident" / "policy.toml").read_text(encoding="utf-8")
+    assert old in text
+    grant = load_guard(write(tmp_path, text.replace(old, new))).grant
+    assert check in (grant.keys or frozenset()) | grant.levels
+
+
+def test_the_travel_example_skips_what_it_does_not_know() -> None:
+    policy = load_policy(EXAMPLES / "travel" / "policy.toml")
+    assert policy.on_violation == "skip"
+    assert policy.rule("seat").spelling("AISLE") == "aisle"
+    assert policy.rule("allergies").on_change == "accumulate"
+    assert policy.rule("diet").standing
+
+
+def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
+    settings = {
+        "keys": {"seat": {"allowed_values": ["aisle"], "preference": True}},
+        "open_keys": True,
+        "kinds": ["long_term", "entity"],
+        "standing_kinds": ["persona"],
+        "grant": {"keys": ["seat"]},
+        "budget": {"max_seconds": 2.5},
+    }
+    guard = load_guard(write(tmp_path, json.dumps(settings), "policy.json"))
+    assert guard.policy.kinds == {Kind.LONG_TERM, Kind.ENTITY}
+    assert guard.policy.standing_kinds == {Kind.PERSONA}
+    assert guard.grant.keys == {"seat"}
+    assert guard.budget.max_seconds == 2.5
+
+
+def test_an_empty_file_is_the_default_policy(tmp_path: Path) -> None:
+    guard = load_guard(write(tmp_path, ""))
+    assert guard.policy.keys is None
+    assert guard.grant.keys is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("p.toml", "keys = [", "invalid_config:policy_file"),
+        ("p.json", '{"keys": {}, "keys": {}}', "invalid_config:policy_file"),
+        ("p.json", "[]", "invalid_config:policy:"),
+        ("p.toml", 'unknown = "x"', "invalid_config:policy:unknown"),
+        ("p.toml", "[keys.a]\nsensitive = 1", "invalid_config:policy:keys.a.sensitive"),
+        ("p.toml", '[keys.a]\non_change = "merge"', "invalid_config:policy:keys.a.on_change"),
+        ("p.toml", 'on_violation = "ignore"', "invalid_config:policy:on_violation"),
+        ("p.toml", 'kinds = ["nothing"]', "invalid_config:kinds"),
+        ("p.toml", 'levels = ["planet"]', "invalid_config:levels"),
+        ("p.toml", "[budget]\nmax_seconds = -1", "invalid_config:max_seconds"),
+        ("p.toml", "[budget]\nmax_capture_items = true", "invalid_config:policy:budget.max_capture_items"),
+        ("p.toml", '[grant]\nlevels = ["planet"]', "invalid_config:grant.levels"),
+        ("p.toml", "#" * (1024 * 1024 + 1), "invalid_config:policy_file"),
+    ],
+)
+def test_each_mistake_has_its_reason(tmp_path: Path, name: str, text: str, reason: str) -> None:
+    with pytest.raises(InvalidConfig) as wrong:
+        load_guard(write(tmp_path, text, name))
+    assert wrong.value.reason == reason
+    assert wrong.value.hint
+
+
+def test_a_file_that_cannot_be_read_is_named_so(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfig, match="policy_file"):
+        load_guard(tmp_path / "absent.toml")
+    broken = tmp_path / "latin.toml"
+    broken.write_bytes(b"a = '\xff'")
+    with pytest.raises(InvalidConfig, match="policy_file"):
+        load_guard(broken)
+
+
+def test_the_rest_of_the_guard_does_not_load_pydantic() -> None:
+    code = (
+        "import sys, mnemic.guard.contract, mnemic.guard.execution;"
+        "sys.exit(any(m in sys.modules for m in ('pydantic', 'numpy', 'openai')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

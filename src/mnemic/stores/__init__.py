@@ -1,0 +1,1 @@
+"""One room per database; none knows another. They share `codec` (values to JSON) and `atomic` (how `work` runs)."""

@@ -1,0 +1,217 @@
+"""Values to JSON and back, and the arithmetic of the audit chain: the same for every store.
+
+Times are integer microseconds since 1970, UTC. JSON is strict: no NaN, no infinity, nothing that is not UTF-8.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from array import array
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from mnemic.errors import InvalidInput, StoreCorrupt
+from mnemic.types import (
+    AuditEvent,
+    JsonValue,
+    Kind,
+    Level,
+    Memory,
+    Message,
+    Origin,
+    Scope,
+    Source,
+    Status,
+    Trust,
+    Vector,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_TIMES = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
+
+
+def to_micros(moment: datetime | None) -> int | None:
+    """Microseconds since 1970; exact, also before it."""
+    return None if moment is None else (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int | None) -> datetime | None:
+    """The moment `to_micros` came from."""
+    return None if micros is None else _EPOCH + micros * _MICROSECOND
+
+
+def dump(value: JsonValue, what: str = "data", *, canonical: bool = False) -> str:
+    """JSON without spaces, `canonical` with sorted keys.
+
+    Raises InvalidInput (`invalid_input:<what>`) for what JSON cannot say.
+    """
+    try:
+        text = json.dumps(
+            value, ensure_ascii=False, allow_nan=False, sort_keys=canonical, separators=(",", ":"), default=_thaw
+        )
+        text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(what, hint="it must be JSON without NaN, infinity or lone surrogates") from error
+    return text
+
+
+def _thaw(value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError
+
+
+def load(text: str) -> Any:
+    """The value of `dump`. Raises StoreCorrupt where it is not JSON."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise StoreCorrupt("json") from error
+
+
+def encode_memory(memory: Memory) -> str:
+    """`memory` as JSON, without its scope and its vector, which stores keep apart."""
+    fields: dict[str, Any] = {
+        "memory_id": memory.memory_id,
+        "kind": memory.kind,
+        "key": memory.key,
+        "category": memory.category,
+        "content": memory.content,
+        "context": memory.context,
+        "data": memory.data,
+        "status": memory.status,
+        "confidence": memory.confidence,
+        "trust": int(memory.trust),
+        "source": _encode_source(memory.source),
+        "fingerprint": memory.fingerprint,
+        "version": memory.version,
+        "agent": memory.agent,
+        "supersedes": memory.supersedes,
+        "conflicts_with": memory.conflicts_with,
+    }
+    fields |= {name: to_micros(getattr(memory, name)) for name in _TIMES}
+    return dump({name: value for name, value in fields.items() if value is not None}, "memory")
+
+
+def decode_memory(text: str, scope: Scope, vector: Vector | None) -> Memory:
+    """The memory of `encode_memory`. Raises StoreCorrupt where the text is not one."""
+    fields = load(text)
+    try:
+        for name in _TIMES:
+            if name in fields:
+                fields[name] = from_micros(fields[name])
+        fields["kind"] = Kind(fields["kind"])
+        fields["status"] = Status(fields["status"])
+        fields["trust"] = Trust(fields["trust"])
+        fields["source"] = _decode_source(fields["source"])
+        fields["supersedes"] = tuple(fields["supersedes"])
+        fields["conflicts_with"] = tuple(fields["conflicts_with"])
+        return Memory(**fields, scope=scope, vector=vector)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreCorrupt("memory") from error
+
+
+def _encode_source(source: Source) -> dict[str, Any]:
+    fields = {name: getattr(source, name) for name in ("origin", "ref", "session", "speaker", "quote", "span")}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _decode_source(fields: dict[str, Any]) -> Source:
+    span = fields.get("span")
+    return Source(**fields | {"origin": Origin(fields["origin"]), "span": span and tuple(span)})
+
+
+def encode_message(message: Message) -> str:
+    """A message of a conversation as JSON."""
+    names = ("role", "content", "message_id", "session", "speaker", "origin")
+    fields = {name: getattr(message, name) for name in names} | {"sent_at": to_micros(message.sent_at)}
+    return dump({name: value for name, value in fields.items() if value is not None}, "message")
+
+
+def decode_message(text: str) -> Message:
+    """The message of `encode_message`. Raises StoreCorrupt where the text is not one."""
+    fields = load(text)
+    try:
+        fields["sent_at"] = from_micros(fields.get("sent_at"))
+        fields["origin"] = Origin(fields["origin"])
+        return Message(**fields)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreCorrupt("message") from error
+
+
+def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
+    """`vector` if it is None, or `dimension` finite float32 values of about unit length.
+
+    Raises InvalidInput (`invalid_input:vector`) otherwise.
+    """
+    if vector is None:
+        return None
+    if not isinstance(vector, bytes) or len(vector) != 4 * dimension:
+        raise InvalidInput("vector", hint=f"a vector of this store is {4 * dimension} bytes long")
+    values = array("f", vector)
+    length = math.fsum(value * value for value in values)
+    if not 0.98 <= length <= 1.02:  # NaN and infinity fail this too
+        raise InvalidInput("vector", hint="a vector has unit length")
+    return vector
+
+
+def fields_of(memory: Memory) -> tuple[str, str]:
+    """The two texts that the keyword list searches: the key with the content, and the context."""
+    content = f"{memory.key}\n{memory.content}" if memory.key else memory.content
+    return content, memory.context
+
+
+def encode_event(event: AuditEvent) -> str:
+    """What the chain's hash covers: everything about the event but the hash itself."""
+    scope = event.scope
+    place = None if scope is None else {"level": scope.level.value, "owner": scope.owner}
+    return dump(
+        {
+            "sequence": event.sequence,
+            "tenant": event.tenant,
+            "action": event.action,
+            "at": to_micros(event.at),
+            "actor": event.actor,
+            "scope": place,
+            "memory_id": event.memory_id,
+            "version": event.version,
+            "detail": event.detail,
+        },
+        "audit",
+        canonical=True,
+    )
+
+
+def decode_event(text: str, digest: str) -> AuditEvent:
+    """The event of `encode_event`. Raises StoreCorrupt where the text is not one."""
+    fields = load(text)
+    try:
+        fields["at"] = from_micros(fields["at"])
+        if fields["scope"] is not None:
+            where = fields["scope"]
+            fields["scope"] = Scope(tenant=fields["tenant"], level=Level(where["level"]), owner=where["owner"])
+        return AuditEvent(**fields, hash=digest)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreCorrupt("audit") from error
+
+
+def link(previous: str, event: str) -> str:
+    """The hash of an audit line: SHA-256 over the previous line's hash and the line's own canonical JSON."""
+    return hashlib.sha256(f"{previous}\n{event}".encode()).hexdigest()
+
+
+def first_broken(events: Iterable[AuditEvent], *, previous: str = "") -> int | None:
+    """The sequence of the first line that does not follow from the one before, or None where the whole chain holds.
+
+    `events` start behind the line whose hash is `previous`: from the tenant's first line, that is the empty text.
+    """
+    expected = None
+    for event in events:
+        if event.hash != link(previous, encode_event(event)) or expected not in (None, event.sequence):
+            return event.sequence
+        previous, expected = event.hash, event.sequence + 1
+    return None

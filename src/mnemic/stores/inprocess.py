@@ -1,0 +1,291 @@
+"""A record store in plain dictionaries: gone with the process, and simple enough to be the model of the others."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from array import array
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from operator import mul
+from typing import NamedTuple, TypeVar
+
+from mnemic.errors import IdempotencyConflict, SpaceMismatch, StoreUnavailable, VersionConflict
+from mnemic.ports import Capabilities, Transaction
+from mnemic.stores.atomic import run_through
+from mnemic.stores.codec import checked_vector, decode_memory, encode_event, encode_memory, fields_of, link, to_micros
+from mnemic.text.analyse import analyse, parse_query
+from mnemic.text.bm25 import Bm25
+from mnemic.types import (
+    AuditEvent,
+    Deadline,
+    Memory,
+    OutboxEntry,
+    Scope,
+    Scored,
+    Status,
+    Vector,
+    VectorSpace,
+    Where,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _State:
+    """Everything that is stored. A transaction works on a copy, which replaces the original when it commits."""
+
+    memories: dict[tuple[str, str], Memory] = field(default_factory=dict)
+    history: dict[tuple[str, str], tuple[Memory, ...]] = field(default_factory=dict)
+    audit: dict[str, tuple[AuditEvent, ...]] = field(default_factory=dict)
+    outbox: tuple[OutboxEntry, ...] = ()
+    taken: int = 0
+    requests: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+
+    def copy(self) -> _State:
+        return _State(
+            dict(self.memories), dict(self.history), dict(self.audit), self.outbox, self.taken, dict(self.requests)
+        )
+
+    def get(self, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
+        found = (self.memories.get((scope.tenant, memory_id)) for scope in scopes)
+        return next((memory for memory in found if memory is not None and memory.scope in scopes), None)
+
+    def active(self, scope: Scope) -> list[Memory]:
+        """Oldest first: identifiers sort by creation."""
+        inside = (memory for memory in self.memories.values() if memory.scope == scope)
+        return sorted((m for m in inside if m.status is Status.ACTIVE), key=lambda memory: memory.memory_id)
+
+
+class _InProcessTransaction(Transaction):
+    """Changes to `state`, which nobody else sees; `begun` is what was committed before."""
+
+    def __init__(self, begun: _State, state: _State, dimension: int) -> None:
+        self._begun = begun
+        self._state = state
+        self._dimension = dimension
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        return self._state.get(memory_id, scopes)
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        return next((m for m in self._state.active(scope) if m.fingerprint == fingerprint != ""), None)
+
+    async def find_key(self, scope: Scope, key: str) -> list[Memory]:
+        return [memory for memory in self._state.active(scope) if memory.key == key]
+
+    async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
+        ranked = _by_cosine(self._begun.active(scope), vector)
+        return [(memory, score) for memory, score in ranked if score >= at_least][:limit]
+
+    async def insert(self, memory: Memory) -> None:
+        place = (memory.scope.tenant, memory.memory_id)
+        if place in self._state.memories or memory.version != 1:
+            raise VersionConflict
+        await self._put(memory)
+
+    async def replace(self, memory: Memory) -> None:
+        place = (memory.scope.tenant, memory.memory_id)
+        before = self._state.get(memory.memory_id, [memory.scope])
+        if before is None or before.version != memory.version - 1:
+            raise VersionConflict
+        await self._put(memory)
+        self._state.history[place] = (*self._state.history.get(place, ()), replace(before, vector=None))
+
+    async def _put(self, memory: Memory) -> None:
+        checked_vector(memory.vector, self._dimension)
+        if memory.status is Status.ACTIVE:
+            twin = await self.find_fingerprint(memory.scope, memory.fingerprint)
+            if twin is not None and twin.memory_id != memory.memory_id:
+                raise VersionConflict
+        copy = decode_memory(encode_memory(memory), memory.scope, memory.vector)
+        self._state.memories[memory.scope.tenant, memory.memory_id] = copy
+
+    async def remove(self, memory_id: str, *, scope: Scope) -> bool:
+        if self._state.get(memory_id, [scope]) is None:
+            return False
+        del self._state.memories[scope.tenant, memory_id]
+        self._state.history.pop((scope.tenant, memory_id), None)
+        return True
+
+    async def append_audit(self, event: AuditEvent) -> None:
+        chain = self._state.audit.get(event.tenant, ())
+        event = replace(event, sequence=len(chain) + 1)
+        digest = link(chain[-1].hash if chain else "", encode_event(event))
+        self._state.audit[event.tenant] = (*chain, replace(event, hash=digest))
+
+    async def enqueue(self, entry: OutboxEntry) -> None:
+        self._state.taken += 1
+        self._state.outbox = (*self._state.outbox, replace(entry, sequence=self._state.taken))
+
+    async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
+        return self._state.requests.get((tenant, idempotency_key))
+
+    async def remember_request(
+        self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
+    ) -> None:
+        if (tenant, idempotency_key) in self._state.requests:
+            raise IdempotencyConflict
+        self._state.requests[tenant, idempotency_key] = (digest, receipt)
+
+
+class InProcessStore:
+    """A `RecordStore` for tests, trials and work that may be lost. What it holds survives `close`, not the process."""
+
+    def __init__(self, *, bm25: Bm25 | None = None) -> None:
+        self._bm25 = bm25 or Bm25()
+        self._state = _State()
+        self._secrets: dict[str, bytes] = {}
+        self._space: VectorSpace | None = None
+        self._open = False
+        self._writing = threading.Lock()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(name="in-process", durable=False, shared=False, phrase=True)
+
+    async def open(self, space: VectorSpace) -> None:
+        if self._space not in (None, space):
+            raise SpaceMismatch(hint=_reopen_with(self._space))
+        self._space, self._open = space, True
+
+    async def close(self) -> None:
+        self._open = False
+
+    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+        with self._writing:
+            begun = self._committed()
+            state = begun.copy()
+            result = run_through(work, _InProcessTransaction(begun, state, self._dimension))
+            self._state = state
+            return result
+
+    async def secret(self, tenant: str) -> bytes:
+        self._committed()
+        return self._secrets.setdefault(tenant, secrets.token_bytes(32))
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        return self._committed().get(memory_id, scopes)
+
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        state = self._committed()
+        found = {memory_id: state.get(memory_id, scopes) for memory_id in memory_ids}
+        return {memory_id: memory for memory_id, memory in found.items() if memory is not None}
+
+    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
+        state = self._committed()
+        current = state.get(memory_id, scopes)
+        return [] if current is None else [*state.history.get((current.scope.tenant, memory_id), ()), current]
+
+    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+        accepted = sorted(self._accepted(where), key=lambda memory: memory.memory_id, reverse=True)
+        return [memory for memory in accepted if before is None or memory.memory_id < before][:limit]
+
+    async def count(self, where: Where) -> int:
+        return len(self._accepted(where))
+
+    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
+        self._committed()
+        checked_vector(vector, self._dimension)
+        ranked = _by_cosine(self._accepted(where), vector)
+        return [Scored(memory_id=memory.memory_id, score=score) for memory, score in ranked[:limit]]
+
+    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
+        accepted = {memory.memory_id for memory in self._accepted(where)}
+        scores: dict[str, float] = {}
+        for scope in dict.fromkeys(where.scopes):
+            inside = [memory for memory in self._committed().memories.values() if memory.scope == scope]
+            scores |= _by_words(inside, query, self._bm25)
+        found = ((memory_id, score) for memory_id, score in scores.items() if memory_id in accepted and score > 0)
+        return _best(found, limit)
+
+    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
+        times = ((memory.memory_id, (to_micros(memory.happened_at) or 0) / 1e6) for memory in self._accepted(where))
+        return _best(times, limit)
+
+    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
+        chain = self._committed().audit.get(tenant, ())
+        return [event for event in chain if event.sequence > after][:limit]
+
+    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
+        return list(self._committed().outbox[:limit])
+
+    async def acknowledge(self, sequences: Sequence[int]) -> None:
+        with self._writing:
+            state = self._committed().copy()
+            state.outbox = tuple(entry for entry in state.outbox if entry.sequence not in set(sequences))
+            self._state = state
+
+    @property
+    def _dimension(self) -> int:
+        return self._space.dimension if self._space else 0
+
+    def _committed(self) -> _State:
+        if not self._open:
+            raise StoreUnavailable("closed")
+        return self._state
+
+    def _accepted(self, where: Where) -> list[Memory]:
+        return [memory for memory in self._committed().memories.values() if where.accepts(memory)]
+
+
+def _reopen_with(space: VectorSpace | None) -> str:
+    name = f"{space.model} of dimension {space.dimension}" if space else "another model"
+    return f"open it with the model {name}, or export the memories and import them into a new store"
+
+
+def _best(scores: Iterable[tuple[str, float]], limit: int) -> list[Scored]:
+    """Best first; among equals the newer memory."""
+    ranked = sorted(scores, key=lambda entry: (entry[1], entry[0]), reverse=True)
+    return [Scored(memory_id=memory_id, score=score) for memory_id, score in ranked[: max(0, limit)]]
+
+
+def _by_cosine(memories: Iterable[Memory], vector: Vector) -> list[tuple[Memory, float]]:
+    wanted = array("f", vector)
+    scored = [(m, sum(map(mul, array("f", m.vector), wanted))) for m in memories if m.vector is not None]
+    return sorted(scored, key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
+
+
+class _Fields(NamedTuple):
+    """The terms of one memory, field by field: in order for phrases, counted for scores."""
+
+    spellings: tuple[list[str], list[str]]
+    counts: tuple[Counter[str], Counter[str]]
+
+
+def _by_words(memories: Sequence[Memory], query: str, bm25: Bm25) -> dict[str, float]:
+    """BM25 scores of the memories of one scope; its statistics count the active ones."""
+    wanted, phrases = parse_query(query)
+    analysed = {memory.memory_id: _analyse(memory) for memory in memories}
+    active = [analysed[memory.memory_id].counts for memory in memories if memory.status is Status.ACTIVE]
+    averages = [sum(counts[side].total() for counts in active) / (len(active) or 1) or 1.0 for side in (0, 1)]
+    idfs = {
+        term: bm25.idf(len(active), sum(term in content or term in context for content, context in active))
+        for term in wanted
+    }
+    scores = {}
+    for memory_id, fields in analysed.items():
+        if all(any(_holds(spelling, phrase) for spelling in fields.spellings) for phrase in phrases):
+            gains = (bm25.gain(idf, _frequency(term, fields, averages, bm25)) for term, idf in idfs.items())
+            scores[memory_id] = sum(gains)
+    return scores
+
+
+def _analyse(memory: Memory) -> _Fields:
+    content, context = (analyse(text) for text in fields_of(memory))
+    counts = Counter(content.sequence + content.extras), Counter(context.sequence + context.extras)
+    spellings = [*content.sequence, "", *content.extras], [*context.sequence, "", *context.extras]
+    return _Fields(spellings, counts)
+
+
+def _frequency(term: str, fields: _Fields, averages: Sequence[float], bm25: Bm25) -> float:
+    weights = bm25.content_weight, bm25.context_weight
+    sides = zip(weights, fields.counts, averages, strict=True)
+    return sum(bm25.frequency(weight, counts[term], counts.total(), average) for weight, counts, average in sides)
+
+
+def _holds(spelling: Sequence[str], phrase: tuple[str, ...]) -> bool:
+    return any(tuple(spelling[start : start + len(phrase)]) == phrase for start in range(len(spelling)))

@@ -1,0 +1,45 @@
+"""A clock that moves only when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from mnemic.types import aware
+
+_START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+
+class ManualClock:
+    """A `Clock` whose time is set by the test. Sleeping takes no time: it moves the clock and lets other tasks run."""
+
+    def __init__(self, now: datetime = _START) -> None:
+        self._now = aware(now, "now")
+        self._monotonic = 0.0
+        self.slept: list[timedelta] = []
+
+    def now(self) -> datetime:
+        """The wall clock, as set."""
+        return self._now
+
+    def monotonic(self) -> float:
+        """Seconds that `advance` and `sleep` have added up to."""
+        return self._monotonic
+
+    async def sleep(self, duration: timedelta) -> None:
+        """Advance by `duration`, note it in `slept`, and let other tasks run."""
+        self.slept.append(duration)
+        self.advance(duration)
+        await asyncio.sleep(0)
+
+    def advance(self, duration: timedelta) -> datetime:
+        """Let time pass on both clocks; the new wall-clock time. A negative duration is refused with ValueError."""
+        if duration < timedelta(0):
+            raise ValueError("time passes forwards; `jump_to` sets the wall clock back")
+        self._now += duration
+        self._monotonic += duration.total_seconds()
+        return self._now
+
+    def jump_to(self, moment: datetime) -> None:
+        """Set the wall clock, also backwards, as an administrator would; the monotonic clock does not notice."""
+        self._now = aware(moment, "moment")

@@ -1,0 +1,36 @@
+"""BM25 over two fields, the formula that every store's keyword list follows.
+
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.6 (BM25F): the term
+frequencies of the fields are length-normalised and weighted before they saturate together.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bm25:
+    """The parameters of the keyword list.
+
+    `k1` sets how soon repetition stops to help, `b` how much a long field is held against a memory; `content_weight`
+    and `context_weight` say what an occurrence in each field counts.
+    """
+
+    k1: float = 1.2
+    b: float = 0.75
+    content_weight: float = 1.0
+    context_weight: float = 0.5
+
+    def idf(self, total: int, containing: int) -> float:
+        """How much a term tells that `containing` of `total` memories hold; always positive."""
+        return math.log1p((total - containing + 0.5) / (containing + 0.5))
+
+    def frequency(self, weight: float, count: float, length: float, average: float) -> float:
+        """The weighted, length-normalised frequency of a term in one field."""
+        return weight * count / (1.0 - self.b + self.b * length / average) if count else 0.0
+
+    def gain(self, idf: float, frequency: float) -> float:
+        """What one term adds to the score."""
+        return idf * frequency / (self.k1 + frequency)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +19,7 @@ from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
+from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.ports import Clock, Completer, Embedder, RecordStore
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
@@ -38,16 +40,16 @@ def build_engine(
     With a language model configured (or `completer` given) it extracts, plans and answers; else rules and templates do.
     """
     clock = clock or SystemClock()
-    policy = policy or (Policy.from_file(settings.policy) if settings.policy else Policy())
+    guard = build_guard(settings, policy)
     completer = completer or build_completer(settings, clock)
     extractor, planner, composer = _proposers(completer)
     return MemoryEngine(
         store=build_store(settings.store, durability=settings.durability),
         embedder=build_embedder(settings, clock),
         clock=clock,
-        policy=policy,
-        grant=build_grant(settings, policy),
-        budget=Budget(max_seconds=settings.max_seconds),
+        policy=guard.policy,
+        grant=guard.grant,
+        budget=guard.budget,
         extractor=extractor,
         planner=planner,
         composer=composer,
@@ -63,12 +65,19 @@ def _proposers(completer: Completer | None) -> tuple[Extractor, Planner, Compose
     return ModelExtractor(completer), ModelPlanner(completer), ModelComposer(completer)
 
 
-def build_grant(settings: Settings, policy: Policy) -> Grant:
-    """What the runtime allows now: the settings' keys, or every key of the policy that is not sensitive."""
-    keys = settings.trusted_keys
-    if keys is None and policy.keys is not None and not settings.trust_sensitive:
-        keys = frozenset(key for key, rule in policy.keys.items() if not rule.sensitive)
-    return Grant(keys=keys, levels=settings.granted_levels)
+def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
+    """Policy, grant and budget: those of the policy file, with what the settings name themselves on top."""
+    if policy is None and settings.policy is not None:
+        guard = load_guard(settings.policy)
+    else:
+        policy = policy or Policy()
+        guard = GuardFile(policy=policy, grant=Grant.of(policy), budget=Budget())
+    if settings.trusted_keys is not None or settings.granted_levels is not None:
+        levels = settings.granted_levels if settings.granted_levels is not None else guard.grant.levels
+        guard = replace(guard, grant=Grant.of(guard.policy, trust=settings.trusted_keys or (), levels=levels))
+    if settings.max_seconds is not None:
+        guard = replace(guard, budget=replace(guard.budget, max_seconds=settings.max_seconds))
+    return guard
 
 
 def build_store(location: str, *, durability: str) -> RecordStore:

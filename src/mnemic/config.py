@@ -24,11 +24,12 @@ class Settings(BaseSettings):
     policy: Path | None = Field(default=None, description="Policy file (TOML or JSON): keys, scopes, rules. Default: any key.")
     preference_bias: bool = Field(default=False, description="Give preference keys a bonus so that they reach the top.")
     trusted_keys: frozenset[str] | None = Field(
-        default=None, description="Keys that may be written now (execution grant). Default: all but sensitive ones."
+        default=None, description="Sensitive keys of the policy that may be written from chat (JSON list)."
     )
-    granted_levels: frozenset[str] = Field(default=frozenset({"user"}), description="Scope levels in use now.")
-    trust_sensitive: bool = Field(default=False, description="Let sensitive keys be written from chat.")
-    max_seconds: float = Field(default=25, gt=0, description="Time budget of one turn, in seconds.")
+    granted_levels: frozenset[str] | None = Field(
+        default=None, description="Scope levels in use now (JSON list). Default: those of the policy file, else user."
+    )
+    max_seconds: float | None = Field(default=None, gt=0, description="Time budget of one turn, in seconds (25).")
     max_tokens: int = Field(default=1000, gt=0, description="Token budget of the memories put into one model call.")
     near_duplicate: float = Field(default=0.92, gt=0, le=1, description="Cosine above which two memories may be merged.")
     conflict: float = Field(default=0.85, gt=0, le=1, description="Cosine above which opposite claims are flagged.")

@@ -105,12 +105,14 @@ class MemoryGateway:
         )
 
     def bias(self, preference_bias: bool) -> Bias:
-        """The policy's standing keys, and its preference keys where the run asks for the bias."""
+        """The policy's standing keys, kinds and categories, and its preference keys where the run asks for the bias."""
         rules = (self.policy.keys or {}).values()
         return Bias(
             keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
             bonus=self.policy.preference_bias,
             standing_keys=frozenset(rule.key for rule in rules if rule.standing),
+            standing_kinds=self.policy.standing_kinds,
+            standing_categories=self.policy.standing_categories,
         )
 
     def within(self, budget: Budget) -> MemoryGateway:

@@ -35,7 +35,7 @@ class TurnParts:
     extractor: Extractor
     planner: Planner
     composer: Composer
-    usage: UsageAudit = UsageAudit()
+    usage: UsageAudit = field(default_factory=UsageAudit)
     preference_bias: bool = False
 
 
@@ -242,8 +242,7 @@ def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
         raise InvalidAnswer("too_long")
     cited = {ref: run.hits[ref] for ref in answer.used_memory_keys}
     verdicts = {
-        ref: parts.usage.judge(hit, parts.gateway.policy.rule(hit.memory.key).verifier, answer.answer)
-        for ref, hit in cited.items()
+        ref: parts.usage.judge(hit, _verifier(parts, hit.memory.key), answer.answer) for ref, hit in cited.items()
     }
     run.audit = UseAudit(
         retrieved=run.audit.retrieved,
@@ -254,6 +253,10 @@ def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
     )
     if Verdict.REFUTED in verdicts.values():
         raise InvalidAnswer("memory_declared_but_not_applied")
+
+
+def _verifier(parts: TurnParts, key: str | None) -> str | None:
+    return None if key is None else parts.gateway.policy.rule(key).verifier
 
 
 def _shortened(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -98,7 +98,7 @@ def is_in_language(memory: Memory, answer: str) -> Verdict:
 
 
 VERIFIERS: Mapping[str, Verifier] = MappingProxyType(
-    {"mentions_value": mentions_value, "concise": is_concise, "language": is_in_language}
+    {"contains": mentions_value, "style": is_concise, "language": is_in_language}
 )
 
 
@@ -106,7 +106,7 @@ VERIFIERS: Mapping[str, Verifier] = MappingProxyType(
 class UsageAudit:
     """Judges cited memories with the verifiers that policy names for their keys."""
 
-    verifiers: Mapping[str, Verifier] = VERIFIERS
+    verifiers: Mapping[str, Verifier] = field(default_factory=lambda: VERIFIERS)
 
     def judge(self, hit: Hit, verifier: str | None, answer: str) -> Verdict:
         """The verdict on one cited memory; without a (known) verifier nothing is claimed."""

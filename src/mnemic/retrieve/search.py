@@ -6,12 +6,15 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, RecordStore
 from mnemic.retrieve.fuse import Fused, Weights, fuse
 from mnemic.retrieve.lists import LISTS, Question, RankedList
-from mnemic.types import Deadline, Hit, Memory, Scored, SearchResult, Vector, Where
+from mnemic.types import Deadline, Hit, Kind, Memory, Scored, SearchResult, Vector, Where
+
+T = TypeVar("T")
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
@@ -23,13 +26,14 @@ _WORD = re.compile(r"\w+")
 class Bias:
     """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query says.
 
-    It is a run-time switch, not "always include": they still compete for the places. `standing` keys and categories need no
+    It is a run-time switch, not "always include": they still compete for the places. Standing keys, kinds and categories need no
     competition: they are included by policy, first, and counted against `top_k`.
     """
 
     keys: frozenset[str] = frozenset()
     bonus: float = 0.4
     standing_keys: frozenset[str] = frozenset()
+    standing_kinds: frozenset[Kind] = frozenset()
     standing_categories: frozenset[str] = frozenset()
 
 
@@ -140,6 +144,8 @@ def _bias_filters(where: Where, bias: Bias) -> list[tuple[str, Where]]:
     filters = []
     if bias.standing_keys:
         filters.append(("standing", replace(where, keys=_within(bias.standing_keys, where.keys))))
+    if bias.standing_kinds:
+        filters.append(("standing", replace(where, kinds=_within(bias.standing_kinds, where.kinds))))
     if bias.standing_categories:
         filters.append(("standing", replace(where, categories=_within(bias.standing_categories, where.categories))))
     if bias.keys:
@@ -147,7 +153,7 @@ def _bias_filters(where: Where, bias: Bias) -> list[tuple[str, Where]]:
     return filters
 
 
-def _within(wanted: frozenset[str], allowed: frozenset[str] | None) -> frozenset[str]:
+def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
     return wanted if allowed is None else wanted & allowed
 
 

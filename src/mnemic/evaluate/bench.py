@@ -1,0 +1,147 @@
+"""How fast: `mnemic bench`. One store, one user with many memories, then many other users in the same file.
+
+Overhead is what a call takes beyond the embedder: total minus the time inside the embedder, measured in the same
+call. The store is filled through the whole pipeline with hashed vectors in the embedder's space; every measured call
+uses the real one. Nothing is trimmed; percentiles are over all calls after five for warming up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from mnemic.bootstrap import build_embedder, build_store
+from mnemic.clock import SystemClock
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.evaluate.conditions import conditions, file_system
+from mnemic.evaluate.footprint import footprint
+from mnemic.evaluate.latency import WARM, Bench, embedding_alone
+from mnemic.evaluate.metrics import percentiles
+from mnemic.evaluate.outcome import SEED
+from mnemic.evaluate.progress import Progress, silent
+from mnemic.evaluate.starts import cold_starts, peak_mb
+from mnemic.evaluate.texts import questions, statements
+from mnemic.evaluate.vectors import TimedEmbedder
+from mnemic.ports import Embedder
+from mnemic.stores.sqlite.bare import bare_commits
+from mnemic.types import Actor
+
+USER = "measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchOptions:
+    """How much is measured. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of
+    every timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the store is made
+    (default: the temporary folder).
+    """
+
+    rows: int = 10_000
+    others: int = 100
+    rows_per_other: int = 1_000
+    repeats: int = 200
+    imports: int = 500
+    starts: int = 7
+    durability: str = "durable"
+    folder: Path | None = None
+    seed: int = SEED
+
+    def quick(self) -> BenchOptions:
+        """The same, small enough for a smoke test: its figures mean little."""
+        return replace(self, rows=500, others=3, rows_per_other=100, repeats=20, imports=64, starts=3)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The options as JSON data, without the folder."""
+        names = ("rows", "others", "rows_per_other", "repeats", "imports", "starts", "durability")
+        return {name: getattr(self, name) for name in names}
+
+
+def run(
+    options: BenchOptions | None = None, *, progress: Progress = silent, embedder: Embedder | None = None
+) -> dict[str, Any]:
+    """Measure, and return nested JSON data; times are milliseconds, sizes MB of 10^6 bytes. `embedder` replaces the
+    default one.
+    """
+    options = options or BenchOptions()
+    made = embedder or build_embedder(Settings.load(), SystemClock())
+    with TemporaryDirectory(prefix="mnemic-bench-", dir=options.folder) as folder:
+        return asyncio.run(_run(options, Path(folder), TimedEmbedder(made), progress))
+
+
+async def _run(options: BenchOptions, folder: Path, embedder: TimedEmbedder, progress: Progress) -> dict[str, Any]:
+    settings = conditions(
+        seed=options.seed, embedder=embedder.space.model, file_system=file_system(folder), options=options.as_dict()
+    )
+    said, asked = statements(options.seed), questions(options.seed)
+    floor = await _floors(options, folder, embedder.inner, list(islice(said, options.repeats + WARM)), progress)
+    path = folder / "bench.db"
+    store = build_store(str(path), durability=options.durability)
+    async with MemoryEngine(store=store, embedder=embedder) as engine:
+        bench = Bench(engine=engine, embedder=embedder, statements=said, questions=asked, progress=progress)
+        figures = await _calls(bench, options)
+        stored = await engine.count(actor=Actor(user=USER))
+        peak = peak_mb()
+    size = await asyncio.to_thread(_size, path)
+    total = stored + options.others * options.rows_per_other
+    cold = cold_starts(path, USER, next(asked), starts=options.starts, progress=progress) if options.starts else {}
+    return {
+        **figures,
+        "floor": floor,
+        "cold_start": cold,
+        "footprint": footprint(),
+        "memory": {"peak_rss_mb": peak, "file_mb": round(size / 1e6, 1), "bytes_per_memory": round(size / total)},
+        "settings": settings,
+    }
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
+
+
+async def _floors(
+    options: BenchOptions, folder: Path, embedder: Embedder, texts: Sequence[str], progress: Progress
+) -> dict[str, Any]:
+    alone = await embedding_alone(embedder, texts, progress)
+    rows = [(text, bytes(4 * embedder.space.dimension)) for text in texts]
+    seconds = await asyncio.to_thread(bare_commits, folder / "floor.db", rows, durability=options.durability)
+    return {"embed": alone, "commit": percentiles([1000 * second for second in seconds[WARM:]])}
+
+
+async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
+    user = Actor(user=USER)
+    filled = await bench.fill(user, options.rows, f"filling {options.rows} memories")
+    write = await bench.writes(user, options.repeats)
+    search = await bench.searches(user, options.repeats)
+    imported = await bench.imports(Actor(user="importing"), options.imports)
+    figures: dict[str, Any] = {
+        "write": {**write, "rows": options.rows},
+        "search": {**search, "rows": options.rows},
+        "import": imported,
+        "fill": {"memories_per_s": filled},
+    }
+    if options.others:
+        figures["shared"] = await _among_others(bench, options, user, search)
+    return figures
+
+
+async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:
+    """The same user again, with the other users' rows in the same file; ratios are this by the same user alone."""
+    for number in range(1, options.others + 1):
+        await bench.fill(
+            Actor(user=f"other-{number}"), options.rows_per_other, f"filling user {number} of {options.others}"
+        )
+    search = await bench.searches(user, options.repeats, "searches among others")
+    return {
+        "other_users": options.others,
+        "other_rows": options.others * options.rows_per_other,
+        "write": await bench.writes(user, options.repeats),
+        "search": search,
+        "search_p95_ratio": round(search["p95_ms"] / alone["p95_ms"], 3),
+        "search_overhead_p50_ratio": round(search["overhead_p50_ms"] / alone["overhead_p50_ms"], 3),
+    }

@@ -1,0 +1,64 @@
+"""What the default install weighs: the distributions the package needs, and theirs."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "mnemic"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def footprint(package: str = PACKAGE) -> dict[str, Any]:
+    """Direct and further distributions of `package`'s default install with their sizes in MB (of 10^6 bytes).
+
+    A requirement of an extra is not part of it, nor is one that is not installed here (its marker does not hold).
+    Sizes are those of the files each distribution lists; the package itself counts with its source files.
+    """
+    direct = _needs(distribution(package))
+    sizes: dict[str, float] = {}
+    waiting = sorted(direct)
+    while waiting:
+        found = _installed(waiting.pop())
+        if found is not None and _normal(found.metadata["Name"]) not in sizes:
+            sizes[_normal(found.metadata["Name"])] = round(_bytes(found) / 1e6, 2)
+            waiting += sorted(_needs(found))
+    own = round(sum(file.stat().st_size for file in Path(__file__).parents[1].rglob("*") if _counts(file)) / 1e6, 2)
+    return {
+        "install_mb": round(sum(sizes.values()) + own, 1),
+        "direct": len(direct),
+        "distributions": len(sizes),
+        "own_mb": own,
+        "sizes_mb": dict(sorted(sizes.items(), key=lambda pair: -pair[1])),
+    }
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _needs(found: Distribution) -> set[str]:
+    needs = set()
+    for requirement in found.requires or ():
+        name = _NAME.match(requirement)
+        if name and not re.search(r"\bextra\s*==", requirement):
+            needs.add(_normal(name[0]))
+    return needs
+
+
+def _installed(name: str) -> Distribution | None:
+    try:
+        return distribution(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _bytes(found: Distribution) -> int:
+    paths = [Path(str(found.locate_file(file))) for file in found.files or ()]
+    return sum(path.stat().st_size for path in paths if path.is_file())
+
+
+def _counts(file: Path) -> bool:
+    return file.is_file() and "__pycache__" not in file.parts

@@ -1,0 +1,130 @@
+"""One call after the other, timed: embedding alone, a bare commit, writes, searches, imports."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from mnemic.engine import MemoryEngine
+from mnemic.evaluate.metrics import percentiles
+from mnemic.evaluate.progress import Progress
+from mnemic.evaluate.vectors import TimedEmbedder
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Candidate
+
+WARM = 5
+FILL_CHUNK = 500
+TOP_K = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """The engine under test with its timed embedder, and the endless texts to feed it."""
+
+    engine: MemoryEngine
+    embedder: TimedEmbedder
+    statements: Iterator[str]
+    questions: Iterator[str]
+    progress: Progress
+
+    async def fill(self, actor: Actor, rows: int, what: str) -> float:
+        """Write `rows` memories through the whole pipeline with hashed vectors; rows per second."""
+        began = time.perf_counter()
+        with self.embedder.filling():
+            for start in range(0, rows, FILL_CHUNK):
+                texts = islice(self.statements, min(FILL_CHUNK, rows - start))
+                await self.engine.add_many([Candidate(content=text) for text in texts], actor=actor)
+                self.progress(what, min(start + FILL_CHUNK, rows), rows)
+        self.embedder.take()
+        return round(rows / (time.perf_counter() - began), 1)
+
+    async def writes(self, actor: Actor, repeats: int) -> dict[str, Any]:
+        """`add`, one memory at a time, each durable before the next: total, embed and overhead, and how the writes
+        ended.
+        """
+        outcomes: Counter[str] = Counter()
+
+        async def write(text: str) -> None:
+            receipt = await self.engine.add(text, actor=actor)
+            outcomes[receipt.outcome.value] += 1
+
+        figures = await self._timed(write, list(islice(self.statements, repeats + WARM)), "writes")
+        return {**figures, "outcomes": dict(outcomes)}
+
+    async def searches(self, actor: Actor, repeats: int, what: str = "searches") -> dict[str, Any]:
+        """`search` for the ten best, one question at a time: total, embed and overhead."""
+
+        async def search(question: str) -> None:
+            result = await self.engine.search(question, actor=actor, top_k=TOP_K)
+            if result.errors or len(result.hits) < TOP_K:
+                raise RuntimeError(f"a search that fails is not measured: {len(result.hits)} hits")
+
+        return await self._timed(search, list(islice(self.questions, repeats + WARM)), what)
+
+    async def _timed(self, call: Callable[[str], Awaitable[None]], texts: Sequence[str], what: str) -> dict[str, Any]:
+        total, embed = [], []
+        for text in texts[:WARM]:
+            await call(text)
+        for done, text in enumerate(texts[WARM:], start=1):
+            self.embedder.take()
+            began = time.perf_counter()
+            await call(text)
+            total.append(1000 * (time.perf_counter() - began))
+            embed.append(1000 * self.embedder.take())
+            self.progress(what, done, len(texts) - WARM)
+        overhead = [whole - part for whole, part in zip(total, embed, strict=True)]
+        return {
+            **percentiles(total),
+            **percentiles(embed, "embed_"),
+            **percentiles(overhead, "overhead_"),
+            "calls": len(total),
+        }
+
+    async def imports(self, actor: Actor, rows: int) -> dict[str, Any]:
+        """`add_many` against the embedder alone on as many texts of the same kind, in memories and texts per second.
+
+        The embedder alone runs before and after, so that a machine that changes its mind shows.
+        """
+        if not rows:
+            return {}
+        texts = list(islice(self.statements, 3 * rows))
+        alone = [await batch_rate(self.embedder.inner, texts[:rows])]
+        self.progress("batch import", 1, 3)
+        began = time.perf_counter()
+        receipts = await self.engine.add_many([Candidate(content=text) for text in texts[rows : 2 * rows]], actor=actor)
+        rate = rows / (time.perf_counter() - began)
+        self.progress("batch import", 2, 3)
+        alone.append(await batch_rate(self.embedder.inner, texts[2 * rows :]))
+        self.progress("batch import", 3, 3)
+        self.embedder.take()
+        return {
+            "rows": rows,
+            "memories_per_s": round(rate, 1),
+            "embedder_alone_per_s": round(sum(alone) / 2, 1),
+            "embedder_alone_runs": [round(one, 1) for one in alone],
+            "share_of_embedder": round(rate / (sum(alone) / 2), 3),
+            "outcomes": dict(Counter(receipt.outcome.value for receipt in receipts)),
+        }
+
+
+async def embedding_alone(embedder: Embedder, texts: Sequence[str], progress: Progress) -> dict[str, Any]:
+    """One text at a time through the embedder, nothing else: the floor under every write and search."""
+    await embedder.embed(texts[:WARM])
+    times = []
+    for done, text in enumerate(texts[WARM:], start=1):
+        began = time.perf_counter()
+        await embedder.embed([text])
+        times.append(1000 * (time.perf_counter() - began))
+        progress("embedder alone", done, len(texts) - WARM)
+    return {**percentiles(times), "calls": len(times)}
+
+
+async def batch_rate(embedder: Embedder, texts: Sequence[str]) -> float:
+    """Texts per second in one call."""
+    began = time.perf_counter()
+    await embedder.embed(texts)
+    return len(texts) / (time.perf_counter() - began)

@@ -1,0 +1,168 @@
+"""LongMemEval ("Benchmarking Chat Assistants on Long-Term Interactive Memory", ICLR 2025): turns and sessions in a
+haystack.
+
+Each question has a haystack of its own, hence a scope of its own; all its turns, the user's and the assistant's, are
+told to the engine. Turns are ranked by one search; sessions by the first of their turns in it, as the authors'
+turn-to-session evaluation does. `session_any@5` and `session_all@5` ask whether one, or all, of the answer sessions
+are among the first five; `turn_recall@5` is the share of the turns marked `has_answer` among the first five messages,
+`ndcg@10` is over the same turns.
+
+Abstention questions (`_abs`) have no answer to find and are left out, as are questions that mark no turn. Split:
+within each question type, ordered by question id, every other question is `test`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mnemic.errors import InvalidInput
+from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.files import found, loaded
+from mnemic.evaluate.metrics import all_at, any_at, ndcg_at, percentiles, recall_at
+from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
+from mnemic.evaluate.progress import Progress, silent
+from mnemic.evaluate.reading import longmemeval_messages
+from mnemic.evaluate.replay import Told, chosen_embedder, throwaway_engine, totals
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Message
+
+FILES = ("longmemeval_s_slice66.json.gz", "longmemeval_s.json.gz", "longmemeval_s.json", "longmemeval_oracle.json")
+FIGURES = ("session_any@5", "session_all@5", "turn_recall@5", "ndcg@10")
+DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Haystack:
+    """One question with everything that was ever said; `session_of` tells each message's session."""
+
+    question_id: str
+    category: str
+    split: str
+    question: str
+    messages: tuple[Message, ...]
+    session_of: Mapping[str, str]
+    turns: frozenset[str]
+    sessions: frozenset[str]
+
+
+def haystacks(path: Path) -> list[Haystack]:
+    """The answerable questions of a LongMemEval file. Raises InvalidInput (`invalid_input:data:longmemeval`)."""
+    raw = loaded(found(path, FILES))
+    try:
+        answerable = [entry for entry in raw if not str(entry["question_id"]).endswith("_abs")]
+        splits = _splits(answerable)
+        stacks = [_haystack(entry, splits[entry["question_id"]]) for entry in answerable]
+    except (AttributeError, KeyError, TypeError, ValueError) as wrong:
+        if isinstance(wrong, InvalidInput):
+            raise
+        raise InvalidInput("data:longmemeval", hint="the file has another shape than LongMemEval's") from None
+    return [stack for stack in stacks if stack.turns]
+
+
+def _splits(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    seen: Counter[str] = Counter()
+    splits = {}
+    for entry in sorted(entries, key=lambda entry: str(entry["question_id"])):
+        splits[entry["question_id"]] = "test" if seen[entry["question_type"]] % 2 else "dev"
+        seen[entry["question_type"]] += 1
+    return splits
+
+
+def _haystack(entry: Mapping[str, Any], split: str) -> Haystack:
+    marked = {
+        f"{session}:{place}"
+        for session, turns in zip(entry["haystack_session_ids"], entry["haystack_sessions"], strict=True)
+        for place, turn in enumerate(turns)
+        if turn.get("has_answer")
+    }
+    messages = tuple(longmemeval_messages(entry))
+    return Haystack(
+        question_id=str(entry["question_id"]),
+        category=str(entry["question_type"]),
+        split=split,
+        question=str(entry["question"]),
+        messages=messages,
+        session_of={str(message.message_id): str(message.session) for message in messages},
+        turns=frozenset(marked),
+        sessions=frozenset(map(str, entry["answer_session_ids"])),
+    )
+
+
+def run(
+    path: str | Path,
+    *,
+    progress: Progress = silent,
+    per_question: Path | None = None,
+    limit: int | None = None,
+    vectors: Path | None = None,
+    embedder: Embedder | None = None,
+    seed: int = SEED,
+) -> dict[str, Any]:
+    """Measure LongMemEval at `path` (file or folder); the arguments are those of `locomo.run`, `limit` counts
+    questions.
+
+    With `limit`, questions are taken across the types in turn, so that a short run is not all of one type.
+    """
+    chosen = across_types(haystacks(Path(path)))[:limit]
+    return asyncio.run(_measured(chosen, chosen_embedder(embedder, vectors), progress, per_question, seed))
+
+
+def across_types(stacks: Sequence[Haystack]) -> list[Haystack]:
+    """The same questions, ordered so that the types take turns."""
+    seen: Counter[str] = Counter()
+    rounds = []
+    for stack in stacks:
+        rounds.append((seen[stack.category], stack))
+        seen[stack.category] += 1
+    return [stack for _, stack in sorted(rounds, key=lambda pair: pair[0])]
+
+
+async def _measured(
+    chosen: Sequence[Haystack], embedder: Embedder, progress: Progress, per_question: Path | None, seed: int
+) -> dict[str, Any]:
+    asked: list[Asked] = []
+    told: list[Told] = []
+    async with throwaway_engine(embedder) as engine:
+        for place, stack in enumerate(chosen, start=1):
+            told.append(Told(engine, Actor(user=f"question-{place}")))
+            await told[-1].tell(stack.messages, progress, f"question {place} of {len(chosen)}: messages")
+            asked.append(await _asked(told[-1], stack))
+            progress("questions", place, len(chosen))
+    if per_question is not None:
+        write_lines(asked, per_question)
+    seconds = [second for one in told for second in one.search_seconds]
+    settings = conditions(
+        seed=seed,
+        set="longmemeval",
+        embedder=embedder.space.model,
+        questions=len(chosen),
+        **totals(told),
+        split={half: [one.question_id for one in asked if one.split == half] for half in ("dev", "test")},
+        search=percentiles([1000 * second for second in seconds]),
+    )
+    return report(asked, FIGURES, settings, seed=seed)
+
+
+async def _asked(told: Told, stack: Haystack) -> Asked:
+    ranked = await told.ask(stack.question, top_k=DEPTH)
+    sessions = list(dict.fromkeys(stack.session_of[ref] for ref in ranked))
+    figures = {
+        "session_any@5": any_at(sessions, stack.sessions, 5),
+        "session_all@5": all_at(sessions, stack.sessions, 5),
+        "turn_recall@5": recall_at(ranked, stack.turns, 5),
+        "ndcg@10": ndcg_at(ranked, stack.turns, 10),
+    }
+    return Asked(
+        question_id=stack.question_id,
+        category=stack.category,
+        split=stack.split,
+        figures={name: round(value, 6) for name, value in figures.items()},
+        question=stack.question,
+        wanted=tuple(sorted(stack.turns)),
+        ranked=ranked[:20],
+    )

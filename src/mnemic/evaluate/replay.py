@@ -1,0 +1,80 @@
+"""Conversations told to the real engine and asked about: the same calls a program makes, in a file that is thrown
+away.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mnemic.bootstrap import build_embedder, build_store
+from mnemic.clock import SystemClock
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.evaluate.progress import Progress
+from mnemic.evaluate.vectors import KeptEmbedder
+from mnemic.extract.messages import message_candidates
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Message
+
+CHUNK = 256
+
+
+@asynccontextmanager
+async def throwaway_engine(embedder: Embedder) -> AsyncIterator[MemoryEngine]:
+    """An open engine with default rules on a SQLite file that is gone afterwards. Nothing in it is worth an fsync."""
+    with TemporaryDirectory(prefix="mnemic-eval-") as folder:
+        store = build_store(str(Path(folder) / "eval.db"), durability="fast")
+        async with MemoryEngine(store=store, embedder=embedder) as engine:
+            yield engine
+
+
+def chosen_embedder(given: Embedder | None, vectors: Path | None) -> Embedder:
+    """`given`, or else the one that the settings name; with `vectors`, its work is kept in that file."""
+    embedder = given or build_embedder(Settings.load(), SystemClock())
+    return KeptEmbedder(embedder, vectors) if vectors else embedder
+
+
+@dataclass(slots=True)
+class Told:
+    """One conversation in the engine: which message each memory holds, and how the search went so far."""
+
+    engine: MemoryEngine
+    actor: Actor
+    messages: int = 0
+    blocked: int = 0
+    search_seconds: list[float] = field(default_factory=list)
+    _refs: dict[str, list[str]] = field(default_factory=dict)
+
+    async def tell(self, messages: Sequence[Message], progress: Progress, what: str) -> None:
+        """Record `messages`, each with a message_id."""
+        candidates = message_candidates(messages)
+        self.messages += len(candidates)
+        for start in range(0, len(candidates), CHUNK):
+            chunk = candidates[start : start + CHUNK]
+            receipts = await self.engine.add_many(chunk, actor=self.actor)
+            for candidate, receipt in zip(chunk, receipts, strict=True):
+                if receipt.memory_id is None or not receipt.stored:
+                    self.blocked += 1
+                    continue
+                inherited = [ref for old in receipt.superseded for ref in self._refs.pop(old, ())]
+                self._refs.setdefault(receipt.memory_id, []).extend([*inherited, str(candidate.source.ref)])
+            progress(what, start + len(chunk), len(candidates))
+
+    async def ask(self, question: str, *, top_k: int) -> tuple[str, ...]:
+        """The ids of the messages that the engine finds for `question`, best first."""
+        began = time.perf_counter()
+        result = await self.engine.search(question, actor=self.actor, top_k=top_k)
+        self.search_seconds.append(time.perf_counter() - began)
+        if result.errors:
+            raise RuntimeError(f"a degraded search is not measured: {sorted(result.errors)}")
+        return tuple(ref for hit in result.hits for ref in self._refs[hit.memory.memory_id])
+
+
+def totals(told: Sequence[Told]) -> Mapping[str, int]:
+    """How many messages were told to the engine, and how many it did not take."""
+    return {"messages": sum(one.messages for one in told), "blocked": sum(one.blocked for one in told)}

@@ -1,0 +1,126 @@
+"""Reports for people, out of the JSON data of `bench.run` and of the sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_NOT_MEASURED = "-"
+
+
+def recall_table(result: Mapping[str, Any]) -> str:
+    """The figures of a set in per cent, a line per part and category, each with its 95 % interval."""
+    names = [name for name in result["overall"] if name not in {"questions", "ci95"}]
+    rows = [("overall", result["overall"]), *sorted(result["categories"].items())]
+    for split in ("dev", "test"):
+        rows += [
+            (split, result[split]),
+            *((f"{split}: {name}", part) for name, part in result[split]["categories"].items()),
+        ]
+    body = [
+        [label, str(part["questions"]), *(_share(part, name) for name in names)]
+        for label, part in rows
+        if part["questions"]
+    ]
+    return "\n".join([*_grid([["", "questions", *names], *body]), "", *_conditions(result["settings"])])
+
+
+def bench_table(result: Mapping[str, Any]) -> str:
+    """The figures of a bench, milliseconds unless a unit is named."""
+    lines = _grid(
+        [
+            ["milliseconds", "p50", "p95", "p99", "embed p50", "embed p95", "overhead p50", "overhead p95"],
+            *_call_rows(result),
+        ]
+    )
+    return "\n".join([*lines, "", *_single_figures(result), "", *_conditions(result["settings"])])
+
+
+def _call_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
+    shared = result.get("shared", {})
+    calls = {
+        f"write at {result['write']['rows']:,} memories": result["write"],
+        f"search at {result['search']['rows']:,} memories": result["search"],
+        f"write, {shared.get('other_rows', 0):,} rows of others": shared.get("write"),
+        f"search, {shared.get('other_rows', 0):,} rows of others": shared.get("search"),
+        "embedder alone": result["floor"]["embed"],
+        "bare commit": result["floor"]["commit"],
+    }
+    columns = ("p50_ms", "p95_ms", "p99_ms", "embed_p50_ms", "embed_p95_ms", "overhead_p50_ms", "overhead_p95_ms")
+    for label, figures in calls.items():
+        if figures:
+            yield [label, *(_ms(figures.get(column)) for column in columns)]
+
+
+def _single_figures(result: Mapping[str, Any]) -> Iterator[str]:
+    if shared := result.get("shared"):
+        yield f"search p95 among {shared['other_users']} other users / alone: {shared['search_p95_ratio']:.2f}"
+    if batch := result["import"]:
+        yield (
+            f"batch import: {batch['memories_per_s']:.0f} memories/s, embedder alone "
+            f"{batch['embedder_alone_per_s']:.0f}/s: {batch['share_of_embedder']:.0%} of it"
+        )
+    if cold := result["cold_start"]:
+        yield from _start_figures(cold)
+    weight, memory = result["footprint"], result["memory"]
+    yield (
+        f"default install: {weight['install_mb']:.0f} MB, {weight['direct']} direct dependencies, "
+        f"{weight['distributions']} distributions in all"
+    )
+    yield (
+        f"a memory on disk: {memory['bytes_per_memory']:,} bytes (file {memory['file_mb']} MB); "
+        f"peak memory of the bench: {memory['peak_rss_mb']:.0f} MB"
+    )
+    yield f"how the timed writes ended: {_counts(result['write']['outcomes'])}"
+
+
+def _start_figures(cold: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"mnemic --help: {cold['help_ms']:.0f} ms at best, median {cold['help_p50_ms']:.0f} "
+        f"(python itself {cold['python_ms']:.0f}); import mnemic: {cold['import_ms']:.0f} ms"
+    )
+    yield (
+        f"first search of a new process: {cold['first_search_ms']:.0f} ms at best, "
+        f"median {cold['first_search_p50_ms']:.0f}, {cold['first_search_peak_mb']:.0f} MB"
+    )
+
+
+def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
+    machine = settings["machine"]
+    yield (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, load {machine['load_1min']}; "
+        f"{settings['measured_at']}; seed {settings['seed']}; embedder {settings['embedder']}"
+    )
+    yield ", ".join(f"{name} {version}" for name, version in settings["versions"].items())
+    if "options" in settings:
+        yield f"file system {settings['file_system']}; {_counts(settings['options'])}"
+    if "messages" in settings:
+        yield (
+            f"{settings['messages']} messages told, {settings['blocked']} refused; "
+            f"search p95 {settings['search']['p95_ms']} ms"
+        )
+
+
+def _counts(counts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _share(part: Mapping[str, Any], name: str) -> str:
+    low, high = part["ci95"][name]
+    return f"{100 * part[name]:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _ms(value: float | None) -> str:
+    return _NOT_MEASURED if value is None else f"{value:.2f}"
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns as wide as their widest cell: the first to the left, the others to the right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,134 @@
+"""Embedders that measure, remember or stand in. Each wraps or imitates the space of the engine's own embedder."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from mnemic.errors import InvalidInput
+from mnemic.ports import Embedder
+from mnemic.types import Deadline, Vector, VectorSpace
+
+_DIGEST = 16
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
+
+
+class HashedEmbedder:
+    """Random unit vectors in the space of another embedder, the same for the same text: they fill a store in no time.
+
+    They mean nothing, but cost a search as much as real ones: an exact scan does not look at what it scans.
+    """
+
+    def __init__(self, space: VectorSpace) -> None:
+        self._space = space
+
+    @property
+    def space(self) -> VectorSpace:
+        """The space whose real vectors these stand in for."""
+        return self._space
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """One vector per text."""
+        return [self._vector(text) for text in texts]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _vector(self, text: str) -> Vector:
+        random = np.random.default_rng(int.from_bytes(_digest(text), "little"))
+        values = random.standard_normal(self._space.dimension, np.float32)
+        return (values / np.linalg.norm(values)).astype("<f4").tobytes()
+
+
+class TimedEmbedder:
+    """Passes texts to `inner` and adds up the seconds that took in `seconds`; `filling` lets another embedder stand
+    in.
+    """
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+        self.seconds = 0.0
+        self._stand_in: Embedder | None = None
+
+    @property
+    def space(self) -> VectorSpace:
+        """The space of the inner embedder."""
+        return self.inner.space
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """What the embedder in charge answers; the time counts also when it fails."""
+        began = time.perf_counter()
+        try:
+            return await (self._stand_in or self.inner).embed(texts, deadline=deadline)
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    async def close(self) -> None:
+        """Close the inner embedder."""
+        await self.inner.close()
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """Hashed vectors instead of real ones, for as long as the block lasts."""
+        self._stand_in = HashedEmbedder(self.space)
+        try:
+            yield
+        finally:
+            self._stand_in = None
+
+    def take(self) -> float:
+        """The seconds since the last call of this, and from now on zero again."""
+        seconds, self.seconds = self.seconds, 0.0
+        return seconds
+
+
+class KeptEmbedder:
+    """Keeps every vector that `inner` makes in the file at `path`, so that a repeated evaluation embeds nothing
+    twice.
+
+    The file begins with the name of the vector space; behind it stand records of a text's digest and its vector. It
+    holds no text. Raises InvalidInput (`invalid_input:vectors`) for a file of another space.
+    """
+
+    def __init__(self, inner: Embedder, path: Path) -> None:
+        self.inner = inner
+        self._vectors: dict[bytes, Vector] = {}
+        head = f"{self.space.model}/{self.space.dimension}\n".encode()
+        if path.exists() and path.stat().st_size:
+            self._read(path.read_bytes(), head)
+        self._file = path.open("ab")
+        if not self._file.tell():
+            self._file.write(head)
+
+    def _read(self, data: bytes, head: bytes) -> None:
+        width = _DIGEST + 4 * self.space.dimension
+        if not data.startswith(head) or (len(data) - len(head)) % width:
+            raise InvalidInput("vectors", hint="the file holds vectors of another embedder, or is cut off")
+        for start in range(len(head), len(data), width):
+            self._vectors[data[start : start + _DIGEST]] = data[start + _DIGEST : start + width]
+
+    @property
+    def space(self) -> VectorSpace:
+        """The space of the inner embedder."""
+        return self.inner.space
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """One vector per text; those not yet kept are made in one call."""
+        new = [text for text in dict.fromkeys(texts) if _digest(text) not in self._vectors]
+        for text, vector in zip(new, await self.inner.embed(new, deadline=deadline) if new else (), strict=True):
+            self._vectors[_digest(text)] = vector
+            self._file.write(_digest(text) + vector)
+        return [self._vectors[_digest(text)] for text in texts]
+
+    async def close(self) -> None:
+        """Close the file and the inner embedder. May be called twice."""
+        self._file.close()
+        await self.inner.close()

@@ -1,0 +1,34 @@
+"""The floor under every write: one row and one durable commit with the same driver and settings, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+
+
+def bare_commits(path: Path, rows: Sequence[tuple[str, bytes]], *, durability: str = "durable") -> list[float]:
+    """Seconds that each of `rows` (a text, a vector) took to insert and commit in a new file at `path`.
+
+    WAL, `BEGIN IMMEDIATE`, and an fsync per commit, or none with durability `fast`: no version, audit, outbox or index.
+    """
+    connection = apsw.Connection(str(path))
+    try:
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full" if durability == "durable" else "normal")
+        connection.execute(
+            "CREATE TABLE row (number INTEGER PRIMARY KEY, content TEXT NOT NULL, vector BLOB NOT NULL) STRICT"
+        )
+        return [_commit(connection, row) for row in rows]
+    finally:
+        connection.close()
+
+
+def _commit(connection: apsw.Connection, row: tuple[str, bytes]) -> float:
+    began = time.perf_counter()
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO row (content, vector) VALUES (?, ?)", row)
+    connection.execute("COMMIT")
+    return time.perf_counter() - began

@@ -1,0 +1,111 @@
+"""A CONVERSATION'S FILE IN, MESSAGES OUT: chat lines, OpenAI's shape, LoCoMo, LongMemEval, and mnemic's own export.
+
+The format is told from the content, never from the name; gzip from its first bytes. Lines are read lazily. What is
+wrong with the whole file raises InvalidInput (`invalid_input:file:<what>`); what is wrong with one message is an `Item`
+with its `problem`, and the rest is read on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from itertools import chain, islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from mnemic.conversations import chat, export_lines, locomo, longmemeval
+from mnemic.conversations.item import Item
+from mnemic.conversations.records import Record, open_file, records
+from mnemic.errors import InvalidInput
+
+__all__ = ["Format", "Item", "read_conversation"]
+
+_DETECTION_RECORDS = 20
+
+
+class Format(StrEnum):
+    """The formats that are understood; `auto` tells from the content."""
+
+    AUTO = "auto"
+    MNEMIC = "mnemic"
+    CHAT = "chat"
+    LOCOMO = "locomo"
+    LONGMEMEVAL = "longmemeval"
+
+
+Reader = Callable[[Iterator[Record], str], Iterator[Item]]
+"""Records, and the name for a conversation that has none, into items."""
+
+_READERS: Mapping[Format, Reader] = MappingProxyType(
+    {
+        Format.MNEMIC: export_lines.items,
+        Format.CHAT: chat.items,
+        Format.LOCOMO: locomo.items,
+        Format.LONGMEMEVAL: longmemeval.items,
+    }
+)
+_RECOGNISERS: Mapping[Format, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
+    {
+        Format.MNEMIC: export_lines.recognises,
+        Format.LOCOMO: locomo.recognises,
+        Format.LONGMEMEVAL: longmemeval.recognises,
+        Format.CHAT: chat.recognises,
+    }
+)
+
+
+def read_conversation(
+    path: str | Path, file_format: str = Format.AUTO, conversation: str | None = None
+) -> Iterator[Item]:
+    """The items of the file at `path` (`-` is standard input), in its order.
+
+    `conversation` takes one conversation of a file that holds several. Raises InvalidInput: `invalid_input:format`,
+    `invalid_input:conversation`, or `invalid_input:file:<what>` with what one of missing, directory, unreadable, empty,
+    gzip, encoding, json, too_large, format.
+    """
+    try:
+        wanted = Format(file_format)
+    except ValueError:
+        raise InvalidInput("format", hint=f"one of {', '.join(Format)}") from None
+    stream, name = open_file(path)
+    with stream:
+        found = records(stream)
+        if wanted is Format.AUTO:
+            wanted, found = _detected(found)
+        seen: set[str] = set()
+        taken = False
+        for item in _READERS[wanted](found, conversation or name):
+            if conversation is not None and item.conversation != conversation and item.problem is None:
+                seen.add(item.conversation)
+                continue
+            taken = taken or item.problem is None
+            yield item
+        if conversation is not None and not taken:
+            raise InvalidInput("conversation", hint=_not_there(seen))
+
+
+def _not_there(seen: set[str]) -> str:
+    if not seen:
+        return "the file names no such conversation"
+    names = sorted(seen)
+    return f"the file holds {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
+
+
+def _detected(found: Iterator[Record]) -> tuple[Format, Iterator[Record]]:
+    """The format of the first record that can be told, and the records again from the first."""
+    head = list(islice(found, _DETECTION_RECORDS))
+    if not head:
+        raise InvalidInput("file:empty", hint="the file holds no conversation")
+    for record in head:
+        if isinstance(record.value, Mapping):
+            for known, recognises in _RECOGNISERS.items():
+                if recognises(record.value):
+                    return known, chain(head, found)
+    broken = next((record for record in head if record.problem is not None), None)
+    if broken is not None and broken.problem is not None:
+        raise broken.problem
+    raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; expected {_EXPECTED}")
+
+
+_EXPECTED = "chat lines with role and content, mnemic's export, LoCoMo or LongMemEval"

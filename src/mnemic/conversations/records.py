@@ -1,0 +1,153 @@
+"""From a file's bytes to its JSON values, one at a time: lines, or one document."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BufferedReader
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from mnemic.errors import InvalidInput
+from mnemic.guard import strict_json
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
+STANDARD_INPUT = "-"
+
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_FIRST_LINES = 20
+_NAME = re.compile(r"[^A-Za-z0-9_.:@+-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One JSON value of the file, or what is wrong with it, and where it stands."""
+
+    place: str
+    value: Any = field(default=None, repr=False)
+    problem: InvalidInput | None = None
+
+
+def open_file(path: str | Path) -> tuple[BinaryIO, str]:
+    """The file's bytes, unpacked where they are gzip, and a name (an identifier) for what it holds.
+
+    Raises InvalidInput (`file:missing`, `file:directory`, `file:unreadable`).
+    """
+    if str(path) == STANDARD_INPUT:
+        raw, name = cast(BufferedReader, sys.stdin.buffer), "stdin"
+    else:
+        raw, name = _opened(Path(path)), _NAME.sub("-", Path(path).name.partition(".")[0]).strip("-") or "file"
+    packed = raw.peek(2)[:2] == _GZIP
+    return cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw, name
+
+
+def _opened(path: Path) -> BufferedReader:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise InvalidInput("file:missing", hint="there is no such file") from None
+    except IsADirectoryError:
+        raise InvalidInput("file:directory", hint="a folder was given, not a file") from None
+    except (OSError, ValueError) as error:
+        raise InvalidInput("file:unreadable", hint=getattr(error, "strerror", None) or "not a path") from None
+
+
+def records(stream: BinaryIO) -> Iterator[Record]:
+    """The values of `stream`: one a line (JSON lines), or the elements of one document.
+
+    A line that is not JSON is a record with a problem. Raises InvalidInput for what concerns the whole file.
+    """
+    lines = _lines(stream)
+    head = list(islice(lines, _FIRST_LINES))
+    if not head:
+        raise InvalidInput("file:empty", hint="the file holds nothing")
+    if _is_document(head):
+        yield from _document(head, lines)
+        return
+    for number, line in head:
+        yield _record(number, line)
+    for number, line in lines:
+        yield _record(number, line)
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The numbered lines that are not blank."""
+    number, total = 0, 0
+    while line := _read_line(stream):
+        number += 1
+        total += len(line)
+        if number == 1:
+            if line.startswith(_UTF16):
+                raise InvalidInput("file:encoding", hint="line 1: the file is UTF-16; save it as UTF-8")
+            line = line.removeprefix(_BOM)
+        if line.strip():
+            yield number, line
+
+
+def _read_line(stream: BinaryIO) -> bytes:
+    try:
+        line = stream.readline(MAX_DOCUMENT_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InvalidInput("file:gzip", hint="the packed file is damaged or cut short") from None
+    except OSError as error:
+        raise InvalidInput("file:unreadable", hint=error.strerror) from None
+    if len(line) > MAX_DOCUMENT_BYTES:
+        raise InvalidInput("file:too_large", hint=f"a line of more than {MAX_DOCUMENT_BYTES} bytes")
+    return line
+
+
+def _is_document(head: list[tuple[int, bytes]]) -> bool:
+    """Whether the file is one JSON value: it begins a list, or an object that its first line does not end."""
+    first = head[0][1].lstrip()
+    if first.startswith(b"["):
+        return True
+    if not first.startswith(b"{"):
+        return False
+    parsed = [_record(number, line).problem is None for number, line in head]
+    return not any(parsed) or len(head) == 1
+
+
+def _document(head: list[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]) -> Iterator[Record]:
+    start = head[0][0]
+    parts: list[bytes] = []
+    size, number = 0, start
+    for lines in (head, rest):
+        for at, line in lines:
+            # Blank lines were left out; they count for the number that an error tells.
+            parts.append(b"\n" * (at - number - 1 if parts else 0) + line)
+            number, size = at, size + len(line)
+            if size > MAX_DOCUMENT_BYTES:
+                raise InvalidInput("file:too_large", hint=f"more than {MAX_DOCUMENT_BYTES} bytes")
+    value = _parsed(b"".join(parts), first_line=start, limit=MAX_DOCUMENT_BYTES)
+    values = value if isinstance(value, list) else [value]
+    for position, one in enumerate(values, start=1):
+        yield Record(place=f"entry {position}", value=one)
+
+
+def _record(number: int, line: bytes) -> Record:
+    place = f"line {number}"
+    try:
+        return Record(place=place, value=_parsed(line, first_line=number, limit=MAX_LINE_BYTES))
+    except InvalidInput as problem:
+        return Record(place=place, problem=problem)
+
+
+def _parsed(data: bytes, *, first_line: int, limit: int) -> Any:
+    try:
+        return strict_json.loads(data.decode("utf-8"), max_bytes=limit)
+    except UnicodeDecodeError as error:
+        at = first_line + data.count(b"\n", 0, error.start)
+        raise InvalidInput("file:encoding", hint=f"line {at}: not UTF-8") from None
+    except strict_json.NotStrictJson as error:
+        cause = error.__cause__
+        at = first_line + (cause.lineno - 1 if isinstance(cause, json.JSONDecodeError) else 0)
+        raise InvalidInput("file:json", hint=f"line {at}: {error}") from None

@@ -1,0 +1,1 @@
+"""THE WAYS IN: the command line."""

@@ -1,0 +1,57 @@
+"""The command `mnemic`. Its help costs click and nothing else; a command's own file is loaded when it is called."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from mnemic.entrypoints.cli.frame import LazyGroup, Listed
+
+COMMANDS = MappingProxyType(
+    {
+        "add": Listed("writing", "Remember one thing."),
+        "capture": Listed("writing", "Remember what is worth it in something that was said."),
+        "search": Listed("reading", "Find the memories that answer a question."),
+        "get": Listed("reading", "Show one memory."),
+        "list": Listed("reading", "List memories, newest first."),
+        "update": Listed("writing", "Correct a memory; the old version is kept."),
+        "history": Listed("reading", "Show every version of a memory."),
+        "forget": Listed("writing", "Delete memories for good."),
+        "export": Listed("moving", "Write all memories as JSON lines."),
+        "import": Listed("moving", "Take in a conversation, or an export."),
+        "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
+        "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),
+        "doctor": Listed("health", "Check the store, the embedder and the configuration."),
+        "eval": Listed("measure", "Measure how well it finds, on public conversations."),
+        "bench": Listed("measure", "Measure how fast it is on this machine."),
+        "completion": Listed("completion", "Print the completion script of a shell."),
+    }
+)
+"""Every command, in the order of the help: the file it stands in, and its one line."""
+
+HELP = """Memory for agents, in one file.
+
+\b
+  mnemic add "I prefer aisle seats" --key seat
+  mnemic capture "I am vegetarian and I live in Oslo."
+  mnemic search "what should I order for dinner?"
+
+The options below may also follow the command. MNEMIC_STORE, MNEMIC_USER, MNEMIC_POLICY and so on are read from the
+environment; an option wins.
+"""
+
+EPILOG = """\b
+Exit codes:
+  0  done
+  1  the thing asked for is not there, or the run was stopped or refused
+  2  the command line is wrong
+  3  the input cannot be used
+  4  the store failed
+  5  the model or the embedder failed
+"""
+
+cli = LazyGroup(name="mnemic", package=__name__, listed=COMMANDS, help=HELP, epilog=EPILOG)
+
+
+def main() -> None:
+    """The console script: runs the command line and leaves with its exit code."""
+    cli(prog_name="mnemic")

@@ -1,0 +1,165 @@
+"""The command group that loads its commands late, and the options that every command takes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from mnemic.entrypoints.cli.failures import guarded
+from mnemic.entrypoints.cli.given import Given
+from mnemic.errors import InvalidInput
+
+_ENVIRONMENT = {
+    "user": "MNEMIC_USER",
+    "agent": "MNEMIC_AGENT",
+    "session": "MNEMIC_SESSION",
+    "workspace": "MNEMIC_WORKSPACE",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A command in the help: the file that holds it, and what it does in one line."""
+
+    module: str
+    line: str
+
+
+class Command(click.Command):
+    """A command that takes the common options too, wherever on the line they stand."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.own = len(self.params)
+        self.params += common_options(environment=False)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The command's own options first, then those of every command."""
+        sections = (("Options", self.params[: self.own]), ("Options of every command", self.params[self.own :]))
+        for title, params in sections:
+            rows = [row for param in params if (row := param.get_help_record(ctx)) is not None]
+            if title.endswith("command"):
+                rows += [row for param in self.get_params(ctx)[-1:] if (row := param.get_help_record(ctx)) is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def common_options(*, environment: bool) -> list[click.Parameter]:
+    """The options that say whose memory, in which file, and how to print."""
+
+    def option(*names: str, **settings: Any) -> click.Option:
+        name = names[0].lstrip("-")
+        variable = _ENVIRONMENT.get(name) if environment else None
+        return click.Option(names, expose_value=False, callback=_keep, envvar=variable, **settings)
+
+    return [
+        option("--store", metavar="PATH", help="The memory file; mnemic.db where none is named."),
+        option("--user", metavar="ID", help="Whose memories; your login name where none is named."),
+        option("--tenant", metavar="ID", help="The tenant they belong to."),
+        option("--agent", metavar="ID", help="The agent that asks."),
+        option("--session", metavar="ID", help="The session it happens in."),
+        option("--workspace", metavar="ID", help="The workspace, where that level is granted."),
+        option("--policy", metavar="FILE", help="What may be remembered: a TOML or JSON file."),
+        option("--json", "as_json", is_flag=True, default=None, help="Print JSON instead of text."),
+        option("--debug", is_flag=True, default=None, help="Show where an error came from."),
+    ]
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    given = context.ensure_object(Given)
+    if value is not None and parameter.name is not None:
+        setattr(given, parameter.name, value)
+
+
+class LazyGroup(click.Group):
+    """A group that knows each command's line of help without importing the command."""
+
+    def __init__(self, *, package: str, listed: Mapping[str, Listed], **settings: Any) -> None:
+        super().__init__(
+            params=[*common_options(environment=True), _version_option()],
+            context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+            **settings,
+        )
+        self._package = package
+        self._listed = listed
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order of the help."""
+        return list(self._listed)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now; None for a name that is not listed."""
+        if cmd_name not in self._listed:
+            return None
+        module = import_module(f"{self._package}.{self._listed[cmd_name].module}")
+        command: click.Command = getattr(module, f"{cmd_name}_")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a name that was nearly right suggested."""
+        if args[0] not in self._listed and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise click.NoSuchCommand(args[0], possibilities=list(self._listed), ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, from the list alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, listed.line) for name, listed in self._listed.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names of commands and options that begin so."""
+        names = [(name, one.line) for name, one in self._listed.items() if name.startswith(incomplete)]
+        options = [] if names and not incomplete else click.Command.shell_complete(self, ctx, incomplete)
+        return [CompletionItem(name, help=line) for name, line in names] + options
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run and exit with the documented code; nothing that goes wrong is told in more than one line."""
+        words = list(sys.argv[1:] if args is None else args)
+        run: Callable[..., Any] = super().main
+        if not standalone_mode:
+            return run(words, *rest, standalone_mode=False, **extra)
+        _make_output_safe()
+
+        def work() -> Any:
+            _check_words(words)
+            return run(words, *rest, standalone_mode=False, **extra)
+
+        sys.exit(guarded(work, debug="--debug" in words or bool(os.environ.get("MNEMIC_DEBUG"))))
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """What the shell passed must be text: bytes that are not UTF-8 arrive as half surrogate pairs."""
+    for position, word in enumerate(words, start=1):
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            raise InvalidInput("argument:encoding", hint=f"argument {position} is not valid UTF-8")
+        if "\0" in word:
+            raise InvalidInput("argument:nul", hint=f"argument {position} holds a NUL character")
+
+
+def _make_output_safe() -> None:
+    """A terminal with a narrow encoding shows escapes for what it cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _version_option() -> click.Option:
+    def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted and not context.resilient_parsing:
+            click.echo(f"mnemic {metadata.version('mnemic')}")
+            context.exit()
+
+    return click.Option(
+        ["--version"], is_flag=True, expose_value=False, is_eager=True, callback=show, help="Show the version."
+    )

@@ -1,0 +1,107 @@
+"""What the command line says for every command, and the engine that it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mnemic.entrypoints.cli.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from mnemic.config import Settings
+    from mnemic.engine import MemoryEngine
+    from mnemic.types import Actor
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Given:
+    """The common options, as they stand on the line or in the environment."""
+
+    store: str | None = None
+    user: str | None = None
+    tenant: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    workspace: str | None = None
+    policy: str | None = None
+    as_json: bool = False
+    debug: bool = False
+
+    def settings(self, **overrides: object) -> Settings:
+        """The settings of this call. Raises InvalidConfig."""
+        from mnemic.config import Settings
+
+        return Settings.load(store=self.store, tenant=self.tenant, policy=self.policy, **overrides)
+
+    def actor(self, settings: Settings) -> Actor:
+        """Who asks. Raises InvalidInput for a name that is no identifier."""
+        from mnemic.types import Actor
+
+        return Actor(
+            tenant=settings.tenant,
+            user=self.user or login_name(),
+            agent=self.agent or "default",
+            workspace=self.workspace,
+            session=self.session or "cli",
+        )
+
+    def with_engine(
+        self,
+        work: Callable[[MemoryEngine, Actor], Awaitable[T]],
+        *,
+        creates: bool = False,
+        **overrides: object,
+    ) -> T:
+        """The result of `work` on an open engine. Unless it `creates`, the memory file must be there already.
+
+        Raises StoreUnavailable for a file that is not there, and whatever opening and the work itself raise.
+        """
+        import asyncio
+
+        from mnemic.bootstrap import build_engine
+
+        settings = self.settings(**overrides)
+        actor = self.actor(settings)
+        if not creates:
+            require_store(settings.store)
+
+        async def inside() -> T:
+            async with build_engine(settings) as engine:
+                return await work(engine, actor)
+
+        return asyncio.run(inside())
+
+    def show(self, value: Any, text: Callable[[], str]) -> None:
+        """The result: `value` as JSON where that was asked for, else `text()`."""
+        if self.as_json:
+            say_json(value)
+        else:
+            say(text())
+
+
+def login_name() -> str:
+    """The name of whoever is logged in. Raises UsageError where there is none that could serve as an identifier."""
+    import getpass
+
+    from mnemic.errors import InvalidInput
+    from mnemic.types import checked_identifier
+
+    try:
+        return checked_identifier(getpass.getuser(), "user")
+    except (InvalidInput, OSError, KeyError, ImportError):
+        raise click.UsageError("whose memory is it? name a user with --user or MNEMIC_USER") from None
+
+
+def require_store(location: str) -> None:
+    """Raises StoreUnavailable where `location` names no file, so that a typing error does not look like an empty memory."""
+    from mnemic.bootstrap import sqlite_path
+    from mnemic.errors import StoreUnavailable
+
+    if location != "memory:" and not Path(sqlite_path(location)).exists():
+        raise StoreUnavailable("missing", hint="there is no memory file of that name yet; `mnemic add` makes one")

@@ -1,0 +1,94 @@
+"""What is printed, and made harmless: no byte of a memory can move the cursor, colour the screen or hide text."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+_SHOWN_FORMATS = frozenset("\u200c\u200d")
+_JSON_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """`text` with control, bidirectional, surrogate and separator characters spelled out; line ends and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(character if _shown(character) else _spelled(character) for character in text)
+
+
+def _shown(character: str) -> bool:
+    if character in "\n\t" or character in _SHOWN_FORMATS:
+        return True
+    return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+
+def one_line(text: str, width: int | None = None) -> str:
+    """`text` printable, on one line, cut to `width` characters."""
+    line = printable(" ".join(text.split()))
+    return line if width is None or len(line) <= width else line[: max(1, width - 3)].rstrip() + "..."
+
+
+def say(text: str = "") -> None:
+    """One piece of human output on standard output."""
+    click.echo(printable(text))
+
+
+def note(text: str) -> None:
+    """A remark on standard error, for people; never part of the result."""
+    click.echo(printable(text), err=True)
+
+
+def say_json(value: Any, *, indent: int | None = 2) -> None:
+    """JSON on standard output, readable in any script, with nothing in it that a terminal obeys."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    click.echo(_JSON_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def table(rows: Iterable[Sequence[str]], *, indent: str = "") -> str:
+    """Columns aligned to their widest cell, two blanks apart."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+    return "\n".join(f"{indent}{line.rstrip()}" for line in lines)
+
+
+def pairs(values: Mapping[str, object], *, indent: str = "") -> str:
+    """Names and values below each other; empty values are left out."""
+    return table([(name, str(value)) for name, value in values.items() if value not in (None, "", ())], indent=indent)
+
+
+class Progress:
+    """How far long work is, on a terminal's standard error; silent elsewhere."""
+
+    def __init__(self, what: str, *, shown: bool | None = None) -> None:
+        self._what = what
+        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._width = 0
+
+    def at(self, done: int, total: int | None = None) -> None:
+        """`done` pieces are behind, of `total` where that is known."""
+        if self._shown:
+            line = f"{self._what} {done:,}" + (f" of {total:,}" if total else "")
+            self._write(line.ljust(self._width))
+            self._width = max(self._width, len(line))
+
+    def end(self) -> None:
+        """Take the line away again."""
+        if self._shown and self._width:
+            self._write(" " * self._width)
+            self._write("")
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"\r{printable(line)}")
+        sys.stderr.flush()

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
+from mnemic.providers.minilm_graph import integer_model
 from mnemic.providers.wordpiece import MAX_TOKENS, WordPiece, bundled_vocabulary
 from mnemic.types import Deadline, Vector, VectorSpace
 
@@ -151,7 +152,9 @@ class _Model:
         options.log_severity_level = 3
         # Waiting threads sleep: spinning ones take whole cores from everybody else on a busy machine.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(_weights(), options, providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(
+            integer_model(_weights()), options, providers=["CPUExecutionProvider"]
+        )
         self._tokeniser = WordPiece(bundled_vocabulary(), max_tokens=max_tokens)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
@@ -166,12 +169,11 @@ class _Model:
         import numpy as np
 
         tokens = np.zeros((len(ids), max(map(len, ids))), np.int64)
-        mask = np.zeros_like(tokens)
+        mask = np.zeros(tokens.shape, np.int32)
         for row, piece_ids in enumerate(ids):
             tokens[row, : len(piece_ids)] = piece_ids
             mask[row, : len(piece_ids)] = 1
-        feed = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-        states: NDArray[np.float32] = self._session.run(None, feed)[0]
+        states: NDArray[np.float32] = self._session.run(None, {"input_ids": tokens, "attention_mask": mask})[0]
         weights = mask[:, None, :].astype(np.float32)
         pooled = (weights @ states)[:, 0, :]  # the mean's divisor goes out with the length
         lengths = np.linalg.norm(pooled, axis=1, keepdims=True)

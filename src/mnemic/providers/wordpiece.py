@@ -52,6 +52,11 @@ class WordPiece:
         self._start, self._end, self._unknown = (vocabulary[token] for token in (_START, _END, _UNKNOWN))
         self._cached_pieces = lru_cache(CACHED_CHUNKS)(self._pieces)
 
+    @property
+    def cached_chunks(self) -> int:
+        """How many chunks are remembered now."""
+        return self._cached_pieces.cache_info().currsize
+
     def ids(self, text: str) -> list[int]:
         """The ids of `text`, from `[CLS]` to `[SEP]`; what does not fit is cut off at the end."""
         ids = [self._start]

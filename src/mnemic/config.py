@@ -12,16 +12,21 @@ from mnemic.errors import InvalidConfig
 
 
 class Settings(BaseSettings):
-    """One installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model take OpenAI's names too."""
+    """One installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model take OpenAI's
+    names too.
+    """
 
     model_config = SettingsConfigDict(env_prefix="MNEMIC_", env_file=".env", extra="ignore", populate_by_name=True)
 
     store: str = Field(default="mnemic.db", description="Path of the memory file, or a URL: sqlite:///path, memory:")
     durability: Literal["durable", "fast"] = Field(
-        default="durable", description="durable: an acknowledged write survives power loss. fast: may lose the last moments."
+        default="durable",
+        description="durable: an acknowledged write survives power loss. fast: may lose the last moments.",
     )
     tenant: str = Field(default="default", description="The tenant whose memories are used where none is named.")
-    policy: Path | None = Field(default=None, description="Policy file (TOML or JSON): keys, scopes, rules. Default: any key.")
+    policy: Path | None = Field(
+        default=None, description="Policy file (TOML or JSON): keys, scopes, rules. Default: any key."
+    )
     preference_bias: bool = Field(default=False, description="Give preference keys a bonus so that they reach the top.")
     trusted_keys: frozenset[str] | None = Field(
         default=None, description="Sensitive keys of the policy that may be written from chat (JSON list)."
@@ -31,17 +36,23 @@ class Settings(BaseSettings):
     )
     max_seconds: float | None = Field(default=None, gt=0, description="Time budget of one turn, in seconds (25).")
     max_tokens: int = Field(default=1000, gt=0, description="Token budget of the memories put into one model call.")
-    near_duplicate: float = Field(default=0.92, gt=0, le=1, description="Cosine above which two memories may be merged.")
+    near_duplicate: float = Field(
+        default=0.92, gt=0, le=1, description="Cosine above which two memories may be merged."
+    )
     conflict: float = Field(default=0.85, gt=0, le=1, description="Cosine above which opposite claims are flagged.")
-    embedder: Literal["minilm", "http"] = Field(default="minilm", description="minilm: in this process. http: a server.")
+    embedder: Literal["minilm", "http"] = Field(
+        default="minilm", description="minilm: in this process. http: a server."
+    )
     embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of the embedder in this process.")
-    embedder_url: str | None = Field(default=None, description="Base URL of an OpenAI-compatible /v1/embeddings server.")
+    embedder_url: str | None = Field(
+        default=None, description="Base URL of an OpenAI-compatible /v1/embeddings server."
+    )
     embedder_model: str | None = Field(default=None, description="Model name at that server.")
     embedder_dimension: int | None = Field(default=None, ge=1, description="Dimensions of that model's vectors.")
     model: str | None = Field(
         default=None,
         validation_alias=AliasChoices("MNEMIC_MODEL", "OPENAI_MODEL"),
-        description="Language model. Default gpt-4.1-mini where a key or a base URL is set, else none: rules and templates.",
+        description="Language model. Default: gpt-4.1-mini where a key or a URL is set, else none.",
     )
     model_url: str | None = Field(
         default=None,
@@ -49,7 +60,9 @@ class Settings(BaseSettings):
         description="Base URL of an OpenAI-compatible server.",
     )
     api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("MNEMIC_API_KEY", "OPENAI_API_KEY"), description="Key for that server."
+        default=None,
+        validation_alias=AliasChoices("MNEMIC_API_KEY", "OPENAI_API_KEY"),
+        description="Key for that server.",
     )
     model_timeout_seconds: float = Field(
         default=60,
@@ -60,7 +73,9 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, **overrides: object) -> Settings:
-        """Settings from the environment, with `overrides` on top; those that are None are left out. Raises InvalidConfig."""
+        """Settings from the environment, with `overrides` on top; those that are None are left out. Raises
+        InvalidConfig.
+        """
         try:
             return cls(**{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]
         except ValidationError as invalid:

@@ -52,9 +52,9 @@ from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 class MemoryEngine:
     """Memory for many actors on one store.
 
-    Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted levels. Use it
-    as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of them leaves a write
-    half done.
+    Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted
+    levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
+    them leaves a write half done.
     """
 
     def __init__(
@@ -112,7 +112,9 @@ class MemoryEngine:
     async def __aenter__(self) -> Self:
         return await self.open()
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         await self.close()
 
     @property
@@ -141,21 +143,26 @@ class MemoryEngine:
     ) -> WriteReceipt:
         """Remember one thing and return once it is durable.
 
-        A ready `Candidate` is taken as it is and the other arguments but `idempotency_key` and `deadline` are ignored. What the
-        runtime does not grant gives a receipt with outcome `blocked`. Raises InvalidInput, or KeyNotAllowed, ScopeNotAllowed,
-        InvalidCandidates for what the policy forbids; EmbedderFailed and StoreFailed leave nothing behind.
+        A ready `Candidate` is taken as it is and the other arguments but `idempotency_key` and `deadline` are ignored.
+        What the runtime does not grant gives a receipt with outcome `blocked`. Raises InvalidInput, or KeyNotAllowed,
+        ScopeNotAllowed, InvalidCandidates for what the policy forbids; EmbedderFailed and StoreFailed leave nothing
+        behind.
         """
-        candidate = content if isinstance(content, Candidate) else Candidate(
-            content=content,
-            kind=_kind(kind),
-            key=key,
-            level=str(level),
-            category=category,
-            data=data or {},
-            ttl=ttl,
-            confidence=confidence,
-            source=Source(origin=origin, session=actor.session),
-            occurred_at=occurred_at,
+        candidate = (
+            content
+            if isinstance(content, Candidate)
+            else Candidate(
+                content=content,
+                kind=_kind(kind),
+                key=key,
+                level=str(level),
+                category=category,
+                data=data or {},
+                ttl=ttl,
+                confidence=confidence,
+                source=Source(origin=origin, session=actor.session),
+                occurred_at=occurred_at,
+            )
         )
         checked = check_candidate(candidate, self.policy, self.gateway.budget)
         admission = admit([checked], self.gateway.grant, self.gateway.budget)
@@ -170,7 +177,9 @@ class MemoryEngine:
     async def add_many(
         self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[WriteReceipt]:
-        """Remember many things; one receipt each, in order. A bad one is `blocked` with its reason and stops no other."""
+        """Remember many things; one receipt each, in order. A bad one is `blocked` with its reason and stops no
+        other.
+        """
         return await self._pipeline.write_many(
             candidates, actor=actor, policy=self.policy, idempotency_keys=idempotency_keys, grant=self.gateway.grant
         )
@@ -182,10 +191,10 @@ class MemoryEngine:
         """
         return await self.add_many(message_candidates(messages), actor=actor)
 
-    async def capture(
-        self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None
-    ) -> RunReport:
-        """Remember what is worth it in something the user said; the report says what was written, blocked and skipped."""
+    async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
+        """Remember what is worth it in something the user said; the report says what was written, blocked and
+        skipped.
+        """
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def update(
@@ -223,10 +232,11 @@ class MemoryEngine:
         preference_bias: bool = False,
         deadline: Deadline | None = None,
     ) -> SearchResult:
-        """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the newest.
+        """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
+        newest.
 
-        Lists that failed are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that
-        is not granted.
+        Lists that failed are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a
+        level that is not granted.
         """
         if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
             raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")

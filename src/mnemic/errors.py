@@ -49,12 +49,18 @@ def escape_detail(detail: str) -> str:
 
 
 def ascii_escape(character: str) -> str:
-    """The `\\u....` spelling of one character."""
-    return character.encode("ascii", "backslashreplace").decode("ascii") if ord(character) > 127 else f"\\x{ord(character):02x}"
+    """How Python spells one character with ASCII alone."""
+    return (
+        character.encode("ascii", "backslashreplace").decode("ascii")
+        if ord(character) > 127
+        else f"\\x{ord(character):02x}"
+    )
 
 
 class MnemicError(Exception):
-    """Root of the tree. `reason` is a stable code; `detail` (escaped, at most 64 characters) may follow it after a colon."""
+    """Root of the tree. `reason` is a stable code; `detail` (escaped, at most 64 characters) may follow it after a
+    colon.
+    """
 
     code: ClassVar[str] = "mnemic_error"
 
@@ -166,7 +172,9 @@ class ModelEmpty(ModelFailed):
 
 
 class EmbedderFailed(MnemicError):
-    """No vector could be made: `embedder_failed:timeout`, `:unavailable`, `:dimension`, `:not_finite`, `:zero_vector`, `:model_file`."""
+    """No vector could be made: `embedder_failed:timeout`, `:unavailable`, `:dimension`, `:not_finite`, `:zero_vector`,
+    `:model_file`.
+    """
 
     code = "embedder_failed"
 

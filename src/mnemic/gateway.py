@@ -1,7 +1,8 @@
-"""The gate between what was proposed and the memory itself: execution boundary in front of every write and every retrieval.
+"""The gate between what was proposed and the memory itself: execution boundary in front of every write and every
+retrieval.
 
-Policy has judged shapes and allowlists by then; the gateway judges again what must hold whatever the caller checked (limits,
-grant), turns levels into the actor's own scopes, and only then calls the write path or the search.
+Policy has judged shapes and allowlists by then; the gateway judges again what must hold whatever the caller checked
+(limits, grant), turns levels into the actor's own scopes, and only then calls the write path or the search.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ class MemoryGateway:
     async def retrieve(
         self, intent: Intent, *, actor: Actor, preference_bias: bool = False, deadline: Deadline | None = None
     ) -> SearchResult:
-        """What the intent asks for, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError when all lists fail."""
+        """What the intent asks for, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError when all lists
+        fail.
+        """
         if len(intent.query) > self.budget.max_query_chars:
             raise InvalidIntent("query_too_long")
         if not 1 <= intent.top_k <= self.budget.max_retrieve_top_k:

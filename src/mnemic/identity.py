@@ -7,8 +7,21 @@ import threading
 import uuid
 from datetime import datetime
 
-_lock = threading.Lock()
-_last_stamp = 0
+
+class _Stamps:
+    """Milliseconds and a 12-bit counter, never the same twice in one process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def following(self, at: datetime) -> int:
+        with self._lock:
+            self._last = max(self._last + 1, int(at.timestamp() * 1000) << 12)
+            return self._last
+
+
+_stamps = _Stamps()
 
 
 def new_id(at: datetime) -> str:
@@ -17,10 +30,7 @@ def new_id(at: datetime) -> str:
     Identifiers made in one process are strictly increasing, also when the clock stands still or goes back: 12 bits
     below the millisecond count on (RFC 9562, section 6.2, method 1).
     """
-    global _last_stamp
-    with _lock:
-        _last_stamp = max(_last_stamp + 1, int(at.timestamp() * 1000) << 12)
-        stamp = _last_stamp
+    stamp = _stamps.following(at)
     random_bits = int.from_bytes(os.urandom(8)) & ((1 << 62) - 1)
     milliseconds, counter = stamp >> 12, stamp & 0xFFF
     value = (milliseconds & ((1 << 48) - 1)) << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | random_bits

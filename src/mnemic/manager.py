@@ -47,8 +47,8 @@ class MemoryManager:
             memory.capture("I am vegetarian and I prefer aisle seats.")
             print(memory.search("what should I order for dinner?").hits)
 
-    Opens at once: the file named by `store`, by MNEMIC_STORE, or `mnemic.db`. Threads may share a manager. `engine` gives an
-    engine that is already built; it is opened and closed here all the same.
+    Opens at once: the file named by `store`, by MNEMIC_STORE, or `mnemic.db`. Threads may share a manager. `engine`
+    gives an engine that is already built; it is opened and closed here all the same.
     """
 
     def __init__(
@@ -90,7 +90,9 @@ class MemoryManager:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     @property
@@ -131,16 +133,16 @@ class MemoryManager:
         self, candidates: Sequence[Candidate], *, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[WriteReceipt]:
         """Remember many things; one receipt each, in order."""
-        return self._portal.call(
-            self.engine.add_many, candidates, actor=self.actor, idempotency_keys=idempotency_keys
-        )
+        return self._portal.call(self.engine.add_many, candidates, actor=self.actor, idempotency_keys=idempotency_keys)
 
     def record(self, messages: Sequence[Message]) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation as episodic memories; one receipt for each that has text."""
         return self._portal.call(self.engine.record, messages, actor=self.actor)
 
     def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
-        """Remember what is worth it in something the user said; the report says what was written, blocked and skipped."""
+        """Remember what is worth it in something the user said; the report says what was written, blocked and
+        skipped.
+        """
         return self._portal.call(self.engine.capture, message, actor=self.actor, idempotency_key=idempotency_key)
 
     def search(

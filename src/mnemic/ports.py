@@ -1,4 +1,5 @@
-"""Everything the engine asks of the outside world, on one page. The docstrings are obligations; `mnemic.testing` checks them.
+"""Everything the engine asks of the outside world, on one page. The docstrings are obligations; `mnemic.testing` checks
+them.
 
 Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
 """
@@ -20,6 +21,7 @@ from mnemic.types import (
     Prompt,
     Scope,
     Scored,
+    Signals,
     Vector,
     VectorSpace,
     Where,
@@ -86,8 +88,8 @@ class Reranker(Protocol):
 class Capabilities:
     """What a record store can and cannot do. Differences between stores are declared here, never guessed from a name.
 
-    `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted words in a
-    keyword query must stand next to each other.
+    `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
+    words in a keyword query must stand next to each other.
     """
 
     name: str
@@ -97,8 +99,8 @@ class Capabilities:
 
 
 class Transaction(Protocol):
-    """One atomic change. Every method sees the changes made before it in the same transaction, but for `nearest`, which sees
-    what was committed when the transaction began.
+    """One atomic change. Every method sees the changes made before it in the same transaction, but for `nearest`, which
+    sees what was committed when the transaction began.
 
     All keys are qualified by the scope's tenant. Nothing outside the transaction may be awaited while it is open.
     """
@@ -116,7 +118,9 @@ class Transaction(Protocol):
         """Active memories of `scope` with cosine >= `at_least`, best first. Exact."""
 
     async def insert(self, memory: Memory) -> None:
-        """Add a new memory (version 1). Raises VersionConflict when an active one of the scope has its fingerprint or id."""
+        """Add a new memory (version 1). Raises VersionConflict when an active one of the scope has its fingerprint or
+        id.
+        """
 
     async def replace(self, memory: Memory) -> None:
         """Store `memory` as the next version of itself and keep the old version in the history.
@@ -136,7 +140,9 @@ class Transaction(Protocol):
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         """The digest and the receipt (JSON) of the request this key was used for, or None."""
 
-    async def remember_request(self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime) -> None:
+    async def remember_request(
+        self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
+    ) -> None:
         """Keep the receipt of a request, in the same transaction as its effect."""
 
 
@@ -151,7 +157,9 @@ class RecordStore(Protocol):
         """What this store promises."""
 
     async def open(self, space: VectorSpace) -> None:
-        """Open and migrate. Raises StoreNewer, StoreCorrupt, StoreUnavailable, or SpaceMismatch for another vector space."""
+        """Open and migrate. Raises StoreNewer, StoreCorrupt, StoreUnavailable, or SpaceMismatch for another vector
+        space.
+        """
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
@@ -159,8 +167,9 @@ class RecordStore(Protocol):
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         """Run `work` in one transaction and commit it; its result is returned only once the commit is durable.
 
-        `work` may be run again from the start after a lost race, so it has no effect of its own; it awaits nothing but the
-        transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
+        `work` may be run again from the start after a lost race, so it has no effect of its own; it awaits nothing but
+        the transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull,
+        CommitUnknown.
         """
 
     async def secret(self, tenant: str) -> bytes:
@@ -185,10 +194,20 @@ class RecordStore(Protocol):
         """By cosine, best first. Exact: never fewer than `min(limit, matching)` entries."""
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        """By BM25 over content and context with the statistics of the named scopes alone, best first, only positive scores."""
+        """By BM25 over content and context with the statistics of the named scopes alone, best first, only positive
+        scores.
+        """
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
         """By `happened_at`, newest first; the score is that time in seconds since 1970."""
+
+    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        """What ranking needs to know of these memories of `where`'s scopes, by id. The messages of a session are
+        numbered from 0 in the order they were stored.
+        """
+
+    async def speakers(self, where: Where) -> frozenset[str]:
+        """Everybody who speaks in `where`'s scopes."""
 
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         """The tenant's audit in order, from behind sequence `after`."""

@@ -23,7 +23,8 @@ class RunStatus(StrEnum):
 class Trace:
     """The steps of a run (`steps`: phase, counts, ms, ok) and its auditable story (`history`), in order.
 
-    `steps` is for monitoring and holds counts only; `history` names keys and reasons and may quote the user's own message.
+    `steps` is for monitoring and holds counts only; `history` names keys and reasons and may quote the user's own
+    message.
     """
 
     steps: list[dict[str, Any]] = field(default_factory=list)

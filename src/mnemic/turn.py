@@ -181,8 +181,9 @@ def _intent_entry(intent: Intent) -> dict[str, Any]:
 
 
 def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:
-    """Each hit under the name by which an answer cites it: its key, `scope:key` where a key stands in two scopes or twice,
-    and `m<n>` for a memory without a key."""
+    """Each hit under the name by which an answer cites it: its key, `scope:key` where a key stands in two scopes or
+    twice, and `m<n>` for a memory without a key.
+    """
     keys = [hit.memory.key for hit in hits]
     names: dict[str, Hit] = {}
     for number, hit in enumerate(hits, start=1):
@@ -249,7 +250,9 @@ def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
         injected=run.audit.injected,
         cited=tuple(hit.memory.memory_id for hit in cited.values()),
         verified=tuple(cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is Verdict.VERIFIED),
-        unverifiable=tuple(cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is Verdict.UNVERIFIABLE),
+        unverifiable=tuple(
+            cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is Verdict.UNVERIFIABLE
+        ),
     )
     if Verdict.REFUTED in verdicts.values():
         raise InvalidAnswer("memory_declared_but_not_applied")
@@ -299,7 +302,9 @@ def _applied(hit: Hit) -> dict[str, Any]:
 
 
 async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, Any], ...]:
-    """The actor's live memories at the granted levels, newest first; the error is reported where they cannot be read."""
+    """The actor's live memories at the granted levels, newest first; the error is reported where they cannot be
+    read.
+    """
     gateway = parts.gateway
     now = gateway.clock.now()
     levels = [level for level in sorted(gateway.grant.levels) if getattr(actor, level, None) is not None]
@@ -312,7 +317,10 @@ async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, A
     except MnemicError as failure:
         run.errors.append(f"memory_state: {failure.reason}")
         return ()
-    return tuple(_state_entry(memory, (memory.expires_at - now).total_seconds() if memory.expires_at else None) for memory in memories)
+    return tuple(
+        _state_entry(memory, (memory.expires_at - now).total_seconds() if memory.expires_at else None)
+        for memory in memories
+    )
 
 
 def _state_entry(memory: Memory, seconds_left: float | None) -> dict[str, Any]:

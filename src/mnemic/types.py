@@ -1,7 +1,7 @@
 """The values that travel through mnemic: frozen, keyword-only, no I/O, no third-party import.
 
-Times are aware and in UTC, durations are `timedelta`, vectors are packed bytes. What a person said (content, data, quotes) is
-left out of every `repr`, so that it cannot reach a log by accident.
+Times are aware and in UTC, durations are `timedelta`, vectors are packed bytes. What a person said (content, data,
+quotes) is left out of every `repr`, so that it cannot reach a log by accident.
 """
 
 from __future__ import annotations
@@ -144,7 +144,9 @@ class Actor:
                 checked_identifier(getattr(self, name), name)
 
     def scope(self, level: Level | str) -> Scope:
-        """The actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) where the actor has none."""
+        """The actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) where the actor has
+        none.
+        """
         owner = getattr(self, level, None) if level in tuple(Level) else None
         if owner is None:
             raise InvalidInput(f"scope:{level}", hint="the actor names no owner at this level")
@@ -157,7 +159,9 @@ class Actor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a memory came from. `quote` are the words that support it, `span` their place in the message they stand in."""
+    """Where a memory came from. `quote` are the words that support it, `span` their place in the message they stand
+    in.
+    """
 
     origin: Origin = Origin.USER_STATED
     ref: str | None = None
@@ -188,8 +192,8 @@ class Message:
 class Candidate:
     """A proposed memory, untrusted until guard and write path have passed it.
 
-    `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory and is
-    never shown. `ttl` counts from the write; None takes the kind's retention.
+    `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory
+    and is never shown. `ttl` counts from the write; None takes the kind's retention.
     """
 
     content: str = field(repr=False)
@@ -219,8 +223,8 @@ class Candidate:
 class Memory:
     """One memory in one version.
 
-    `expires_at` None means never. `valid_from`/`valid_to` say when it was true in the world; `created_at`/`updated_at` when
-    mnemic learnt and last changed it. `supersedes` and `conflicts_with` name other memories of the same scope.
+    `expires_at` None means never. `valid_from`/`valid_to` say when it was true in the world; `created_at`/`updated_at`
+    when mnemic learnt and last changed it. `supersedes` and `conflicts_with` name other memories of the same scope.
     """
 
     memory_id: str
@@ -265,8 +269,8 @@ class Memory:
 class Where:
     """A filter. It always names the scopes, all of one tenant; no query can forget isolation.
 
-    `happened_from`/`happened_to` bound `Memory.happened_at` (from inclusive, to exclusive). `as_of` asks what was true then:
-    memories whose validity covers it, superseded ones included. `live_at` hides what has expired by then.
+    `happened_from`/`happened_to` bound `Memory.happened_at` (from inclusive, to exclusive). `as_of` asks what was true
+    then: memories whose validity covers it, superseded ones included. `live_at` hides what has expired by then.
     """
 
     scopes: tuple[Scope, ...]
@@ -338,6 +342,32 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cues:
+    """What a text shows of itself at a glance (`mnemic.text.cues` reads it): how many words it has, which share of them
+    only asks, whether its speaker talks of themselves, whether it names a time.
+    """
+
+    words: int = 0
+    asking: float = 0.0
+    oneself: bool = False
+    timed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What ranking needs to know of a memory besides its scores. `turn` is its place in its session, counted from 0,
+    and -1 for memories that are not messages.
+    """
+
+    memory_id: str
+    happened_at: datetime
+    session: str | None = None
+    turn: int = -1
+    speaker: str | None = None
+    cues: Cues = Cues()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rank:
     """Where one list placed a hit: `position` counts from 1, `score` is in that list's own unit."""
 
@@ -384,7 +414,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteReceipt:
-    """How one write ended. `durable` says whether it survives power loss; `degraded` names what could not be done after it."""
+    """How one write ended. `durable` says whether it survives power loss; `degraded` names what could not be done after
+    it.
+    """
 
     outcome: Outcome
     memory_id: str | None = None

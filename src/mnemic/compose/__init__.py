@@ -16,5 +16,6 @@ class Composer(Protocol):
     ) -> Any:
         """A raw answer `{"answer": str, "used_memory_keys": [ref, ...]}`, unchecked.
 
-        `memories` are `{"ref", "key", "value", "scope", "confidence"}`; a memory is cited by its `ref`. Raises ModelFailed.
+        `memories` are `{"ref", "key", "value", "scope", "confidence"}`; a memory is cited by its `ref`. Raises
+        ModelFailed.
         """

@@ -1,7 +1,7 @@
 """An answer without any model: templates filled from the context and the memories.
 
-It is no language model and does not reason. It states the context's figures, obeys the preferences it has a phrase for, quotes
-other memories, and cites only what really stands in its text.
+It is no language model and does not reason. It states the context's figures, obeys the preferences it has a phrase for,
+quotes other memories, and cites only what really stands in its text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any
 from mnemic.types import Deadline
 
 MAX_QUOTED = 3
-_VERB_OF_GOAL = re.compile(r"^\s*(?:please\s+)?(?:find|book|search|look for|get|show)\s+(?:me\s+)?(?:an?\s+|the\s+)?", re.IGNORECASE)
+_VERB_OF_GOAL = re.compile(
+    r"^\s*(?:please\s+)?(?:find|book|search|look for|get|show)\s+(?:me\s+)?(?:an?\s+|the\s+)?", re.IGNORECASE
+)
 
 _PREFERENCES: Mapping[str, str] = MappingProxyType(
     {
@@ -137,9 +139,7 @@ def _figure(name: str, value: Any) -> str:
     return f"{_words(name)} {value}"
 
 
-def _preferred(
-    goal: str, by_key: Mapping[str, Mapping[str, Any]], phrases: Phrases, cited: list[str]
-) -> str | None:
+def _preferred(goal: str, by_key: Mapping[str, Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str | None:
     wishes = []
     for key, phrase in _PREFERENCES.items():
         if key in by_key:

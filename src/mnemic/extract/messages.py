@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from mnemic.types import Candidate, Kind, Message, Source
 
 MESSAGE_CATEGORY = "message"
-CONTEXT_CHARS = 600
+SHORT_WORDS = 60
+"""A message of more words stands for itself; shorter ones are found by what they answer, too."""
 
 
 def message_candidates(messages: Sequence[Message]) -> list[Candidate]:
-    """One candidate per message, in order; the context names speaker and date and holds the message before it.
+    """One candidate per message, in order; the context is the message before it.
 
     Messages without text give none. A message's context never reaches over the end of its session.
     """
@@ -42,10 +43,9 @@ def _candidate(message: Message, previous: Message | None) -> Candidate:
 
 
 def _context(message: Message, previous: Message | None) -> str:
-    lines = []
-    if message.sent_at is not None:
-        lines.append(f"{message.sent_at:%d %B %Y}")
-    lines.append(message.speaker or message.role)
-    if previous is not None and previous.session == message.session:
-        lines.append(f"{previous.speaker or previous.role}: {previous.content}"[:CONTEXT_CHARS])
-    return "\n".join(lines)
+    """The text before it, where both are short enough to need each other."""
+    if previous is None or previous.session != message.session:
+        return ""
+    if max(len(message.content.split()), len(previous.content.split())) > SHORT_WORDS:
+        return ""
+    return previous.content

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from mnemic.types import Hit
 
 CHARS_PER_TOKEN = 4
-"""English prose has about four characters a token in the common byte-pair vocabularies; scripts without spaces have fewer, so
-that characters outside ASCII count as one token each here. An estimate on the safe side, not a tokenizer."""
+"""English prose has about four characters a token in the common byte-pair vocabularies; scripts without spaces have
+fewer, so that characters outside ASCII count as one token each here. An estimate on the safe side, not a tokenizer."""
 
 ENTRY_OVERHEAD_TOKENS = 12
 """Key, scope, quotes and braces around one serialised memory."""
@@ -21,7 +21,9 @@ def estimated_tokens(text: str) -> int:
 
 
 def within_tokens(hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, ...]:
-    """The longest run of best hits whose serialised form fits `max_tokens`; a hit too long for what is left is passed over."""
+    """The longest run of best hits whose serialised form fits `max_tokens`; a hit too long for what is left is passed
+    over.
+    """
     kept: list[Hit] = []
     left = max_tokens
     for hit in hits:

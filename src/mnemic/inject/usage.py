@@ -1,7 +1,7 @@
 """Was a memory that the answer declares really used? One verdict per memory, and "cannot be told" is one of them.
 
-A verifier looks at one memory and one answer. Which verifier a key has is policy (`KeyRule.verifier`); an application may
-register its own.
+A verifier looks at one memory and one answer. Which verifier a key has is policy (`KeyRule.verifier`); an application
+may register its own.
 """
 
 from __future__ import annotations
@@ -27,18 +27,22 @@ Verifier = Callable[[Memory, str], Verdict]
 
 CONCISE_WORDS = 80
 CONCISE_SENTENCES = 4
-"""S0 allows three sentences but counts the points of "3.4%"; its own sample answer has four by that count and three by this one.
-The list of next actions adds one."""
+"""S0 allows three sentences but counts the points of "3.4%"; its own sample answer has four by that count and three by
+this one. The list of next actions adds one."""
 
 NEGATION_REACH = 3
-_NEGATIONS = frozenset({"not", "no", "never", "without", "don't", "avoid", "instead", "nunca", "sin", "pas", "nicht", "ohne"})
+_NEGATIONS = frozenset(
+    {"not", "no", "never", "without", "don't", "avoid", "instead", "nunca", "sin", "pas", "nicht", "ohne"}
+)
 _WORD = re.compile(r"[^\W_]+(?:['’.:/+-][^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.!?。！？]+(?=\s|$)|[。！？]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 _FUNCTION_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "english": frozenset("the of and to in is are was with for on at by from this that your you will it be".split()),
+        "english": frozenset(
+            "the of and to in is are was with for on at by from this that your you will it be".split()
+        ),
         "spanish": frozenset("el la los las de del y en es son con para por un una que su se al lo".split()),
         "french": frozenset("le la les des de du et en est sont avec pour par un une que vous sur au dans".split()),
         "german": frozenset("der die das und in ist sind mit für von ein eine den dem zu auf bei im nicht sie".split()),
@@ -50,7 +54,11 @@ _LANGUAGE_NAMES: Mapping[str, str] = MappingProxyType(
     {
         **{name: name for name in _FUNCTION_WORDS},
         **dict(en="english", es="spanish", fr="french", de="german", it="italian", pt="portuguese"),
-        **{"inglés": "english", "español": "spanish", "castellano": "spanish", "français": "french", "deutsch": "german"},
+        "inglés": "english",
+        "español": "spanish",
+        "castellano": "spanish",
+        "français": "french",
+        "deutsch": "german",
     }
 )
 

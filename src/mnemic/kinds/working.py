@@ -17,8 +17,8 @@ _ABSENT: Any = object()
 class WorkingMemory:
     """Values by key for the task at hand.
 
-    Safe to use from several threads. Values are copied in and out, so that nobody changes them from the outside. At most 1,024
-    entries; one more raises InvalidInput (`invalid_input:working:full`).
+    Safe to use from several threads. Values are copied in and out, so that nobody changes them from the outside. At
+    most 1,024 entries; one more raises InvalidInput (`invalid_input:working:full`).
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,9 @@ class WorkingMemory:
             self._values[key] = kept
 
     def get(self, key: str, default: Any = _ABSENT) -> Any:
-        """The value under `key`, a stored None included; `default` where there is none. Raises KeyError without a default."""
+        """The value under `key`, a stored None included; `default` where there is none. Raises KeyError without a
+        default.
+        """
         with self._lock:
             value = self._values.get(key, default)
         if value is _ABSENT:

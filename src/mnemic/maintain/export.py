@@ -76,7 +76,8 @@ def everything(where: Where) -> Where:
 
 
 def as_candidate(data: Mapping[str, Any]) -> Candidate:
-    """An exported memory as a candidate for another store. Its origin becomes `import` unless it was already less trusted.
+    """An exported memory as a candidate for another store. Its origin becomes `import` unless it was already less
+    trusted.
 
     Raises InvalidInput (`invalid_input:export:<field>`).
     """

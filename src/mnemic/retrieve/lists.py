@@ -1,28 +1,18 @@
 """The ranked lists a search is made of: one small function a list, all of one shape.
 
-Each takes the store, the filter and the question, and gives its best memories with a score in its own unit. They run side by
-side; one that fails is named in the result and the others still count.
+Each takes the store, the filter and the question, and gives its best memories with a score in its own unit. They run
+side by side; one that fails is named in the result and the others still count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from mnemic.ports import RecordStore
-from mnemic.types import Scored, Vector, Where
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A query as the lists see it. `vector` is None when the embedder failed; `keys` are the keys its words spell."""
-
-    text: str = field(repr=False)
-    vector: Vector | None = field(default=None, repr=False)
-    keys: frozenset[str] = frozenset()
-    depth: int = 200
-
+from mnemic.retrieve.question import Question
+from mnemic.types import Scored, Where
 
 RankedList = Callable[[RecordStore, Where, Question], Awaitable[Sequence[Scored]]]
 
@@ -35,8 +25,8 @@ async def by_vector(store: RecordStore, where: Where, question: Question) -> Seq
 
 
 async def by_keyword(store: RecordStore, where: Where, question: Question) -> Sequence[Scored]:
-    """By BM25 over the memory's words."""
-    return await store.match(where, question.text, limit=question.depth)
+    """By BM25 over the memory's words and those of its context."""
+    return await store.match(where, question.keywords, limit=question.depth)
 
 
 async def by_key(store: RecordStore, where: Where, question: Question) -> Sequence[Scored]:
@@ -44,7 +34,7 @@ async def by_key(store: RecordStore, where: Where, question: Question) -> Sequen
     keys = question.keys if where.keys is None else question.keys & where.keys
     if not keys:
         return ()
-    found = await store.newest(replace(where, keys=frozenset(keys)), limit=question.depth)
+    found = await store.newest(replace(where, keys=keys), limit=question.depth)
     return [Scored(memory_id=memory.memory_id, score=1.0) for memory in found]
 
 

@@ -24,7 +24,8 @@ class Planner(Protocol):
 
 _OPENING = re.compile(
     r"^\s*(?:please\s+)?(?:can you\s+|could you\s+|would you\s+)?"
-    r"(?:draft|write|prepare|create|compose|give me|tell me|show me|find me|find|list|summari[sz]e|redacta|escribe|prepara)\b\s*",
+    r"(?:draft|write|prepare|create|compose|give me|tell me|show me|find me|find|list|summari[sz]e|redacta|escribe"
+    r"|prepara)\b\s*",
     re.IGNORECASE,
 )
 _FILLER = re.compile(r"\b(?:today's|todays|today|please|now|the|a|an|for me)\b\s*", re.IGNORECASE)

@@ -10,8 +10,13 @@ from mnemic.compose.offline import OfflineComposer
 from mnemic.types import Deadline
 
 INCIDENT = {
-    "date": "2026-03-04", "region": "US", "severity": "P1", "gateway_status": "degraded",
-    "failed_payment_rate": 0.034, "chargeback_alerts": 5, "eta_minutes": 45,
+    "date": "2026-03-04",
+    "region": "US",
+    "severity": "P1",
+    "gateway_status": "degraded",
+    "failed_payment_rate": 0.034,
+    "chargeback_alerts": 5,
+    "eta_minutes": 45,
 }
 
 
@@ -28,8 +33,11 @@ async def compose(goal: str, context: dict[str, Any], *memories: dict[str, Any])
 
 async def test_the_incident_update_follows_three_preferences() -> None:
     answer = await compose(
-        "Draft today's payment incident update and next actions.", INCIDENT,
-        item("language", "english"), item("update_channel", "email"), item("response_style", "concise"),
+        "Draft today's payment incident update and next actions.",
+        INCIDENT,
+        item("language", "english"),
+        item("update_channel", "email"),
+        item("response_style", "concise"),
     )
     assert answer["answer"].startswith("Incident update: ")
     assert "failed payment rate 3.4%" in answer["answer"]

@@ -12,8 +12,12 @@ NOW = datetime(2026, 3, 4, tzinfo=UTC)
 
 def hit(content: str) -> Hit:
     memory = Memory(
-        memory_id=content[:8], kind=Kind.LONG_TERM, scope=Actor(user="u").scope("user"), content=content,
-        created_at=NOW, updated_at=NOW,
+        memory_id=content[:8],
+        kind=Kind.LONG_TERM,
+        scope=Actor(user="u").scope("user"),
+        content=content,
+        created_at=NOW,
+        updated_at=NOW,
     )
     return Hit(memory=memory, score=1.0)
 

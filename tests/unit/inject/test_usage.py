@@ -18,8 +18,13 @@ PUBLISHED_SAMPLE = (
 
 def memory(value: str, key: str = "update_channel") -> Memory:
     return Memory(
-        memory_id="m", kind=Kind.LONG_TERM, scope=Actor(user="u").scope("user"), key=key, content=value,
-        created_at=NOW, updated_at=NOW,
+        memory_id="m",
+        kind=Kind.LONG_TERM,
+        scope=Actor(user="u").scope("user"),
+        key=key,
+        content=value,
+        created_at=NOW,
+        updated_at=NOW,
     )
 
 

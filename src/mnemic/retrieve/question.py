@@ -1,0 +1,159 @@
+"""A query as the lists and the ranking see it: what is embedded, which words count, whom and which time it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from mnemic.types import Vector
+
+_KEY_WORDS = 4
+_WORD = re.compile(r"\w+")
+_ROLES = frozenset({"user", "assistant", "system", "tool"})
+"""Labels, not names: a query that says "the user" is not rewritten."""
+
+_ME = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
+_WHEN = re.compile(r"\s*(?:when|how long|which (?:year|month|day)|what (?:year|month|date|day))\b", re.IGNORECASE)
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
+_COMMON = frozenset(
+    """
+    a an the is are was were be been being am do does did doing have has had having i me my we our you your he she it
+    they them his her its their this that these those to of in on at for with by from as and or but if so than then
+    there here what which who whom when where why how will would can could should may might shall not no about into
+    out up down over just also very too
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDate:
+    """A year, a month or a day that a query names; the parts it leaves open are None."""
+
+    year: int | None
+    month: int | None = None
+    day: int | None = None
+
+    def told_on(self, said_on: date) -> bool:
+        """Whether something of this date may have been told on `said_on`.
+
+        A day is told from the day before until ten days after, a month within itself and the first ten days of the
+        next, a year within itself.
+        """
+        if self.month is None:
+            return said_on.year == self.year
+        years = [self.year] if self.year else [said_on.year, said_on.year - 1]
+        return any(self._told_in(year, said_on) for year in years)
+
+    def _told_in(self, year: int, said_on: date) -> bool:
+        try:
+            first = date(year, self.month or 1, self.day or 1)
+        except ValueError:
+            return False
+        if self.day:
+            return first - timedelta(days=1) <= said_on <= first + timedelta(days=10)
+        return first <= said_on <= (first + timedelta(days=31)).replace(day=10)
+
+
+def named_date(query: str) -> NamedDate | None:
+    """The first month (with its day and year) or year that `query` names; "may" in lower case is the verb."""
+    month = next((found for found in _MONTH.finditer(query) if found.group(1) != "may"), None)
+    year = _YEAR.search(query)
+    if month is None:
+        return NamedDate(int(year.group(1))) if year else None
+    name = month.group(1)
+    day = re.search(
+        rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {name}\b|\b{name},? (\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)",
+        query,
+        re.IGNORECASE,
+    )
+    return NamedDate(
+        year=int(year.group(1)) if year else None,
+        month=_MONTHS.index(name.lower()) + 1,
+        day=int(day.group(1) or day.group(2)) if day else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A query, read once.
+
+    `text` is what was asked, `embedded` what its vector is made of, `keywords` the words that count in the keyword
+    list. `keys` are the keys that its words spell, `speakers` those it asks about. `vector` is None until there is one,
+    or where the embedder failed.
+    """
+
+    text: str = field(repr=False)
+    embedded: str = field(repr=False)
+    keywords: str = field(repr=False)
+    keys: frozenset[str] = frozenset()
+    speakers: frozenset[str] = frozenset()
+    asks_when: bool = False
+    names_date: NamedDate | None = None
+    vector: Vector | None = field(default=None, repr=False)
+    depth: int = 200
+
+
+def read_question(text: str, *, speakers: Iterable[str] = (), asker: str = "user", depth: int = 200) -> Question:
+    """`text` read against those who speak in the scope; "I" in it means `asker`."""
+    known = frozenset(speakers)
+    people = sorted(known - _ROLES)
+    named = frozenset(person for person in people if _name(person).search(text))
+    if _ME.search(text) and asker in known:
+        named |= {asker}
+    return Question(
+        text=text,
+        embedded=first_person(text, people),
+        keywords=_keywords(text, people),
+        keys=spelled_keys(text),
+        speakers=named,
+        asks_when=_WHEN.match(text) is not None,
+        names_date=named_date(text),
+        depth=depth,
+    )
+
+
+def first_person(query: str, people: Iterable[str]) -> str:
+    """`query` as the person it asks about would put it: "What did Ana's son say" becomes "What did my son say".
+
+    A message says "I", never its speaker's name: the name in the query would pull its vector to messages that greet
+    her.
+    """
+    for person in people:
+        query = _name(person, "['’]s").sub("my", query)
+        query = _name(person).sub("I", query)
+    return query
+
+
+def spelled_keys(query: str) -> frozenset[str]:
+    """Every key that some neighbouring words of `query` could spell: "update channel" spells `update_channel`."""
+    words = _WORD.findall(query.lower())
+    return frozenset(
+        "_".join(words[start : start + length])
+        for length in range(1, _KEY_WORDS + 1)
+        for start in range(len(words) - length + 1)
+    )
+
+
+def _name(person: str, ending: str = "") -> re.Pattern[str]:
+    """Finds a name in any case; one that is also a common word ("Will", "May") only as it is written."""
+    return re.compile(rf"\b{re.escape(person)}{ending}\b", 0 if person.lower() in _COMMON else re.IGNORECASE)
+
+
+def _keywords(text: str, people: Iterable[str]) -> str:
+    """The query without common words and without the names of those who speak, which say nothing about the content.
+
+    Quoted phrases stay as they are; where nothing would be left, everything does.
+    """
+    if '"' in text or "“" in text:
+        return text
+    for person in people:
+        text = _name(person, "(?:['’]s)?").sub(" ", text)
+    kept = [word for word in text.split() if word.strip(".,;:!?'’()").lower() not in _COMMON]
+    return " ".join(kept) or text

@@ -32,7 +32,7 @@ from mnemic.ports import Embedder
 from mnemic.stores.sqlite.bare import bare_commits
 from mnemic.types import Actor
 
-USER = "measured"
+USER, IMPORTER = "measured", "importing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,34 +70,41 @@ def run(
     """
     options = options or BenchOptions()
     made = embedder or build_embedder(Settings.load(), SystemClock())
-    with TemporaryDirectory(prefix="mnemic-bench-", dir=options.folder) as folder:
-        return asyncio.run(_run(options, Path(folder), TimedEmbedder(made), progress))
+    seed = options.seed
+    with TemporaryDirectory(prefix="mnemic-bench-", dir=options.folder) as name:
+        folder = Path(name)
+        settings = conditions(
+            seed=seed, embedder=made.space.model, file_system=file_system(folder), options=options.as_dict()
+        )
+        store = folder / "bench.db"
+        figures = asyncio.run(_run(options, store, TimedEmbedder(made), progress))
+        if options.starts:
+            question = next(questions(seed))
+            figures["cold_start"] = cold_starts(store, USER, question, starts=options.starts, progress=progress)
+    return {**figures, "footprint": footprint(), "settings": settings}
 
 
-async def _run(options: BenchOptions, folder: Path, embedder: TimedEmbedder, progress: Progress) -> dict[str, Any]:
-    settings = conditions(
-        seed=options.seed, embedder=embedder.space.model, file_system=file_system(folder), options=options.as_dict()
-    )
+async def _run(options: BenchOptions, path: Path, embedder: TimedEmbedder, progress: Progress) -> dict[str, Any]:
     said, asked = statements(options.seed), questions(options.seed)
-    floor = await _floors(options, folder, embedder.inner, list(islice(said, options.repeats + WARM)), progress)
-    path = folder / "bench.db"
+    floor = await _floors(options, path.parent, embedder.inner, list(islice(said, options.repeats + WARM)), progress)
     store = build_store(str(path), durability=options.durability)
     async with MemoryEngine(store=store, embedder=embedder) as engine:
         bench = Bench(engine=engine, embedder=embedder, statements=said, questions=asked, progress=progress)
         figures = await _calls(bench, options)
-        stored = await engine.count(actor=Actor(user=USER))
+        stored = sum([await engine.count(actor=Actor(user=user)) for user in _users(options)])
         peak = peak_mb()
     size = await asyncio.to_thread(_size, path)
-    total = stored + options.others * options.rows_per_other
-    cold = cold_starts(path, USER, next(asked), starts=options.starts, progress=progress) if options.starts else {}
-    return {
-        **figures,
-        "floor": floor,
-        "cold_start": cold,
-        "footprint": footprint(),
-        "memory": {"peak_rss_mb": peak, "file_mb": round(size / 1e6, 1), "bytes_per_memory": round(size / total)},
-        "settings": settings,
+    memory = {
+        "peak_rss_mb": peak,
+        "stored": stored,
+        "file_mb": round(size / 1e6, 1),
+        "bytes_per_memory": size // stored,
     }
+    return {**figures, "floor": floor, "memory": memory}
+
+
+def _users(options: BenchOptions) -> list[str]:
+    return [USER, IMPORTER, *(f"other-{number}" for number in range(1, options.others + 1))]
 
 
 def _size(path: Path) -> int:
@@ -118,7 +125,7 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
     filled = await bench.fill(user, options.rows, f"filling {options.rows} memories")
     write = await bench.writes(user, options.repeats)
     search = await bench.searches(user, options.repeats)
-    imported = await bench.imports(Actor(user="importing"), options.imports)
+    imported = await bench.imports(Actor(user=IMPORTER), options.imports)
     figures: dict[str, Any] = {
         "write": {**write, "rows": options.rows},
         "search": {**search, "rows": options.rows},
@@ -132,10 +139,8 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:
     """The same user again, with the other users' rows in the same file; ratios are this by the same user alone."""
-    for number in range(1, options.others + 1):
-        await bench.fill(
-            Actor(user=f"other-{number}"), options.rows_per_other, f"filling user {number} of {options.others}"
-        )
+    for place, name in enumerate(_users(options)[2:], start=1):
+        await bench.fill(Actor(user=name), options.rows_per_other, f"filling user {place} of {options.others}")
     search = await bench.searches(user, options.repeats, "searches among others")
     return {
         "other_users": options.others,

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mnemic.conversations import Format, read_conversation
 from mnemic.errors import InvalidInput
+from mnemic.types import Message
 
 
 def found(path: Path, names: Sequence[str]) -> Path:
@@ -30,3 +32,14 @@ def loaded(path: Path) -> Any:
         return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
     except (OSError, EOFError, ValueError):
         raise InvalidInput("data:json", hint="the file cannot be read as JSON") from None
+
+
+def messages_of(path: Path, file_format: Format) -> dict[str, list[Message]]:
+    """Each conversation's messages, as `mnemic import` reads them. Raises InvalidInput, also for one bad message."""
+    messages: dict[str, list[Message]] = {}
+    for item in read_conversation(path, file_format):
+        if item.problem is not None:
+            raise item.problem
+        if isinstance(item.content, Message):
+            messages.setdefault(item.conversation, []).append(item.content)
+    return messages

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mnemic.conversations import Format
 from mnemic.errors import InvalidInput
 from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.files import found, loaded
+from mnemic.evaluate.files import found, loaded, messages_of
 from mnemic.evaluate.metrics import percentiles, recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
 from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.reading import locomo_messages
 from mnemic.evaluate.replay import Told, chosen_embedder, throwaway_engine, totals
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
@@ -74,21 +74,20 @@ def conversations(path: Path) -> list[Conversation]:
     """The conversations of a LoCoMo file, or of the folder it lies in. Raises InvalidInput
     (`invalid_input:data:locomo`).
     """
-    raw = loaded(found(path, FILES))
+    file = found(path, FILES)
+    messages = messages_of(file, Format.LOCOMO)
     try:
-        return [_conversation(entry, place) for place, entry in enumerate(raw)]
-    except (AttributeError, KeyError, TypeError, ValueError) as wrong:
-        if isinstance(wrong, InvalidInput):
-            raise
+        return [_conversation(entry, messages) for entry in loaded(file)]
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput("data:locomo", hint="the file has another shape than LoCoMo's") from None
 
 
-def _conversation(entry: Mapping[str, Any], place: int) -> Conversation:
-    name = str(entry.get("sample_id", f"conversation-{place}"))
+def _conversation(entry: Mapping[str, Any], messages: Mapping[str, Sequence[Message]]) -> Conversation:
+    name = entry["sample_id"]
     asked = [(number, item) for number, item in enumerate(entry["qa"]) if item.get("evidence")]
     return Conversation(
         name=name,
-        messages=tuple(locomo_messages(entry)),
+        messages=tuple(messages[name]),
         questions=tuple(
             Question(
                 question_id=f"{name}/{number}",

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mnemic.conversations import Format
 from mnemic.errors import InvalidInput
 from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.files import found, loaded
+from mnemic.evaluate.files import found, loaded, messages_of
 from mnemic.evaluate.metrics import all_at, any_at, ndcg_at, percentiles, recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
 from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.reading import longmemeval_messages
 from mnemic.evaluate.replay import Told, chosen_embedder, throwaway_engine, totals
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
@@ -52,14 +52,15 @@ class Haystack:
 
 def haystacks(path: Path) -> list[Haystack]:
     """The answerable questions of a LongMemEval file. Raises InvalidInput (`invalid_input:data:longmemeval`)."""
-    raw = loaded(found(path, FILES))
+    file = found(path, FILES)
+    messages = messages_of(file, Format.LONGMEMEVAL)
     try:
-        answerable = [entry for entry in raw if not str(entry["question_id"]).endswith("_abs")]
+        answerable = [entry for entry in loaded(file) if not str(entry["question_id"]).endswith("_abs")]
         splits = _splits(answerable)
-        stacks = [_haystack(entry, splits[entry["question_id"]]) for entry in answerable]
-    except (AttributeError, KeyError, TypeError, ValueError) as wrong:
-        if isinstance(wrong, InvalidInput):
-            raise
+        stacks = [
+            _haystack(entry, messages[entry["question_id"]], splits[entry["question_id"]]) for entry in answerable
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput("data:longmemeval", hint="the file has another shape than LongMemEval's") from None
     return [stack for stack in stacks if stack.turns]
 
@@ -73,20 +74,19 @@ def _splits(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return splits
 
 
-def _haystack(entry: Mapping[str, Any], split: str) -> Haystack:
+def _haystack(entry: Mapping[str, Any], messages: Sequence[Message], split: str) -> Haystack:
     marked = {
         f"{session}:{place}"
         for session, turns in zip(entry["haystack_session_ids"], entry["haystack_sessions"], strict=True)
-        for place, turn in enumerate(turns)
+        for place, turn in enumerate(turns, start=1)
         if turn.get("has_answer")
     }
-    messages = tuple(longmemeval_messages(entry))
     return Haystack(
         question_id=str(entry["question_id"]),
         category=str(entry["question_type"]),
         split=split,
         question=str(entry["question"]),
-        messages=messages,
+        messages=tuple(messages),
         session_of={str(message.message_id): str(message.session) for message in messages},
         turns=frozenset(marked),
         sessions=frozenset(map(str, entry["answer_session_ids"])),

@@ -60,7 +60,7 @@ def _single_figures(result: Mapping[str, Any]) -> Iterator[str]:
             f"batch import: {batch['memories_per_s']:.0f} memories/s, embedder alone "
             f"{batch['embedder_alone_per_s']:.0f}/s: {batch['share_of_embedder']:.0%} of it"
         )
-    if cold := result["cold_start"]:
+    if cold := result.get("cold_start"):
         yield from _start_figures(cold)
     weight, memory = result["footprint"], result["memory"]
     yield (

@@ -1,0 +1,113 @@
+"""`mnemic eval` and `mnemic bench`: how well it finds, and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.terminal import Progress
+
+SETS = ("locomo", "longmemeval")
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("eval", cls=Command)
+@click.argument("name", metavar="SET", type=click.Choice(SETS))
+@click.option(
+    "--data", metavar="PATH", type=click.Path(path_type=Path), required=True, help="The set's file or folder."
+)
+@click.option("--per-question", metavar="FILE", type=_FILE, help="Write one JSON line a question to this file.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), help="Only the first N conversations or questions.")
+@click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the confidence intervals.")
+@click.pass_obj
+def eval_(
+    given: Given,
+    name: str,
+    data: Path,
+    per_question: Path | None,
+    limit: int | None,
+    vectors: Path | None,
+    seed: int | None,
+) -> None:
+    """Measure how well a search finds the evidence in SET: locomo or longmemeval.
+
+    Every message of the set goes through the engine into a file that is thrown away; every question is searched for.
+    Nothing is downloaded: PATH is your copy of the set. Your own memories are not touched.
+    """
+    from mnemic.evaluate.outcome import SEED
+    from mnemic.evaluate.registry import SETS as RUNNERS
+    from mnemic.evaluate.tables import recall_table
+
+    progress, end = _told()
+    try:
+        result = RUNNERS[name](
+            data,
+            progress=progress,
+            per_question=per_question,
+            limit=limit,
+            vectors=vectors,
+            seed=SEED if seed is None else seed,
+        )
+    finally:
+        end()
+    given.show(result, lambda: recall_table(result))
+
+
+@click.command("bench", cls=Command)
+@click.option("--rows", metavar="N", type=click.IntRange(20), help="Memories of the measured user; 10,000.")
+@click.option(
+    "--others", metavar="N", type=click.IntRange(0), help="Other users in the file, 1,000 memories each; 100."
+)
+@click.option("--repeats", metavar="N", type=click.IntRange(5, 2000), help="How often each call is timed; 200.")
+@click.option(
+    "--folder",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where the file is made.",
+)
+@click.option("--durability", type=click.Choice(["durable", "fast"]), help="Of the timed writes; durable.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the texts.")
+@click.option("--quick", is_flag=True, help="Small enough for a smoke test; its figures mean little.")
+@click.pass_obj
+def bench_(given: Given, /, *, quick: bool, **asked: object) -> None:
+    """Measure how fast it writes, searches and starts on this machine.
+
+    Works in a file of its own that is thrown away. Takes a few minutes; --quick takes seconds.
+    """
+    from dataclasses import replace
+
+    from mnemic.evaluate.bench import BenchOptions, run
+    from mnemic.evaluate.tables import bench_table
+
+    options = BenchOptions().quick() if quick else BenchOptions()
+    options = replace(options, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]
+    progress, end = _told()
+    try:
+        result = run(options, progress=progress)
+    finally:
+        end()
+    given.show(result, lambda: bench_table(result))
+
+
+def _told() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
+    """A progress callback that shows one line at a time, and what takes the last one away."""
+    current: dict[str, Progress] = {}
+
+    def end() -> None:
+        for line in current.values():
+            line.end()
+        current.clear()
+
+    def progress(what: str, done: int, total: int) -> None:
+        if what not in current:
+            end()
+            current[what] = Progress(what)
+        current[what].at(done, total)
+
+    return progress, end

@@ -20,17 +20,19 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mnemic.conversations import Format
 from mnemic.errors import InvalidInput
+from mnemic.evaluate.ablation import Ablation
 from mnemic.evaluate.conditions import conditions
 from mnemic.evaluate.files import found, loaded, messages_of
-from mnemic.evaluate.metrics import percentiles, recall_at
+from mnemic.evaluate.metrics import recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
 from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.replay import Told, chosen_embedder, throwaway_engine, totals
+from mnemic.evaluate.replay import Told, chosen_embedder, facts, throwaway_engine
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 
@@ -107,45 +109,51 @@ def run(
     per_question: Path | None = None,
     limit: int | None = None,
     vectors: Path | None = None,
+    ablate: bool = False,
     embedder: Embedder | None = None,
     seed: int = SEED,
 ) -> dict[str, Any]:
     """Measure LoCoMo at `path` (file or folder) with the engine's own embedder, or with `embedder`.
 
-    `limit` takes only the first conversations, `vectors` keeps embeddings in a file between runs, `per_question` is a
-    file to write one JSON line a question to. Returns fractions: `overall`, `categories`, `dev`, `test`, and
-    `settings`. Raises InvalidInput for data that is not there or not LoCoMo's.
+    `limit` takes only the first conversations, `ablate` adds what each list and sign buys, `vectors` keeps embeddings
+    in a file between runs, `per_question` is a file to write one JSON line a question to. Returns fractions:
+    `overall`, `categories`, `dev`, `test`, and `settings`. Raises InvalidInput for data that is not there or not
+    LoCoMo's.
     """
     told_of = conversations(Path(path))[:limit]
-    return asyncio.run(_measured(told_of, chosen_embedder(embedder, vectors), progress, per_question, seed))
+    half = (len(told_of) + 1) // 2
+    split = {"dev": [one.name for one in told_of[:half]], "test": [one.name for one in told_of[half:]]}
+    made = chosen_embedder(embedder, vectors)
+    asked, ablation, more = asyncio.run(_measured(told_of, frozenset(split["dev"]), made, progress, ablate))
+    if per_question is not None:
+        write_lines(asked, per_question)
+    settings = conditions(seed=seed, set="locomo", embedder=made.space.model, split=split, **more)
+    result = report(asked, FIGURES, settings, seed=seed)
+    return {**result, "ablation": ablation.report(FIGURES)} if ablation else result
 
 
 async def _measured(
-    chosen: Sequence[Conversation], embedder: Embedder, progress: Progress, per_question: Path | None, seed: int
-) -> dict[str, Any]:
+    chosen: Sequence[Conversation], dev: frozenset[str], embedder: Embedder, progress: Progress, ablate: bool
+) -> tuple[list[Asked], Ablation | None, dict[str, Any]]:
     asked: list[Asked] = []
     told: list[Told] = []
-    dev = (len(chosen) + 1) // 2
     async with throwaway_engine(embedder) as engine:
-        for place, one in enumerate(chosen):
+        ablation = Ablation(engine) if ablate else None
+        for place, one in enumerate(chosen, start=1):
             told.append(Told(engine, Actor(user=one.name)))
             await told[-1].tell(one.messages, progress, f"{one.name}: messages")
-            split = "dev" if place < dev else "test"
-            asked += [await _asked(told[-1], question, split) for question in one.questions]
-            progress(f"{one.name}: {len(one.questions)} questions", place + 1, len(chosen))
-    if per_question is not None:
-        write_lines(asked, per_question)
-    split_names = {"dev": [one.name for one in chosen[:dev]], "test": [one.name for one in chosen[dev:]]}
-    seconds = [second for one in told for second in one.search_seconds]
-    settings = conditions(
-        seed=seed,
-        set="locomo",
-        embedder=embedder.space.model,
-        split=split_names,
-        **totals(told),
-        search=percentiles([1000 * second for second in seconds]),
-    )
-    return report(asked, FIGURES, settings, seed=seed)
+            split = "dev" if one.name in dev else "test"
+            for question in one.questions:
+                asked.append(await _asked(told[-1], question, split))
+                if ablation is not None:
+                    measure = partial(_figures, question.evidence)
+                    await ablation.ask(told[-1], question.text, split, measure, top_k=max(DEPTHS))
+            progress("conversations", place, len(chosen))
+    return asked, ablation, facts(told)
+
+
+def _figures(evidence: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
+    return {f"recall@{depth}": round(recall_at(ranked, evidence, depth), 6) for depth in DEPTHS}
 
 
 async def _asked(told: Told, question: Question, split: str) -> Asked:
@@ -154,7 +162,7 @@ async def _asked(told: Told, question: Question, split: str) -> Asked:
         question_id=question.question_id,
         category=question.category,
         split=split,
-        figures={f"recall@{depth}": round(recall_at(ranked, question.evidence, depth), 6) for depth in DEPTHS},
+        figures=_figures(question.evidence, ranked),
         question=question.text,
         wanted=tuple(sorted(question.evidence)),
         ranked=ranked,

@@ -17,17 +17,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mnemic.conversations import Format
 from mnemic.errors import InvalidInput
+from mnemic.evaluate.ablation import Ablation
 from mnemic.evaluate.conditions import conditions
 from mnemic.evaluate.files import found, loaded, messages_of
-from mnemic.evaluate.metrics import all_at, any_at, ndcg_at, percentiles, recall_at
+from mnemic.evaluate.metrics import all_at, any_at, ndcg_at, recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
 from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.replay import Told, chosen_embedder, throwaway_engine, totals
+from mnemic.evaluate.replay import Told, chosen_embedder, facts, throwaway_engine
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 
@@ -100,6 +102,7 @@ def run(
     per_question: Path | None = None,
     limit: int | None = None,
     vectors: Path | None = None,
+    ablate: bool = False,
     embedder: Embedder | None = None,
     seed: int = SEED,
 ) -> dict[str, Any]:
@@ -109,7 +112,14 @@ def run(
     With `limit`, questions are taken across the types in turn, so that a short run is not all of one type.
     """
     chosen = across_types(haystacks(Path(path)))[:limit]
-    return asyncio.run(_measured(chosen, chosen_embedder(embedder, vectors), progress, per_question, seed))
+    made = chosen_embedder(embedder, vectors)
+    asked, ablation, more = asyncio.run(_measured(chosen, made, progress, ablate))
+    if per_question is not None:
+        write_lines(asked, per_question)
+    split = {half: [one.question_id for one in asked if one.split == half] for half in ("dev", "test")}
+    settings = conditions(seed=seed, set="longmemeval", embedder=made.space.model, split=split, **more)
+    result = report(asked, FIGURES, settings, seed=seed)
+    return {**result, "ablation": ablation.report(FIGURES)} if ablation else result
 
 
 def across_types(stacks: Sequence[Haystack]) -> list[Haystack]:
@@ -123,33 +133,24 @@ def across_types(stacks: Sequence[Haystack]) -> list[Haystack]:
 
 
 async def _measured(
-    chosen: Sequence[Haystack], embedder: Embedder, progress: Progress, per_question: Path | None, seed: int
-) -> dict[str, Any]:
+    chosen: Sequence[Haystack], embedder: Embedder, progress: Progress, ablate: bool
+) -> tuple[list[Asked], Ablation | None, dict[str, Any]]:
     asked: list[Asked] = []
     told: list[Told] = []
     async with throwaway_engine(embedder) as engine:
+        ablation = Ablation(engine) if ablate else None
         for place, stack in enumerate(chosen, start=1):
             told.append(Told(engine, Actor(user=f"question-{place}")))
             await told[-1].tell(stack.messages, progress, f"question {place} of {len(chosen)}: messages")
             asked.append(await _asked(told[-1], stack))
+            if ablation is not None:
+                measure = partial(_figures, stack)
+                await ablation.ask(told[-1], stack.question, stack.split, measure, top_k=DEPTH)
             progress("questions", place, len(chosen))
-    if per_question is not None:
-        write_lines(asked, per_question)
-    seconds = [second for one in told for second in one.search_seconds]
-    settings = conditions(
-        seed=seed,
-        set="longmemeval",
-        embedder=embedder.space.model,
-        questions=len(chosen),
-        **totals(told),
-        split={half: [one.question_id for one in asked if one.split == half] for half in ("dev", "test")},
-        search=percentiles([1000 * second for second in seconds]),
-    )
-    return report(asked, FIGURES, settings, seed=seed)
+    return asked, ablation, facts(told)
 
 
-async def _asked(told: Told, stack: Haystack) -> Asked:
-    ranked = await told.ask(stack.question, top_k=DEPTH)
+def _figures(stack: Haystack, ranked: Sequence[str]) -> dict[str, float]:
     sessions = list(dict.fromkeys(stack.session_of[ref] for ref in ranked))
     figures = {
         "session_any@5": any_at(sessions, stack.sessions, 5),
@@ -157,11 +158,16 @@ async def _asked(told: Told, stack: Haystack) -> Asked:
         "turn_recall@5": recall_at(ranked, stack.turns, 5),
         "ndcg@10": ndcg_at(ranked, stack.turns, 10),
     }
+    return {name: round(value, 6) for name, value in figures.items()}
+
+
+async def _asked(told: Told, stack: Haystack) -> Asked:
+    ranked = await told.ask(stack.question, top_k=DEPTH)
     return Asked(
         question_id=stack.question_id,
         category=stack.category,
         split=stack.split,
-        figures={name: round(value, 6) for name, value in figures.items()},
+        figures=_figures(stack, ranked),
         question=stack.question,
         wanted=tuple(sorted(stack.turns)),
         ranked=ranked[:20],

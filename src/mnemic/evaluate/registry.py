@@ -9,6 +9,6 @@ from typing import Any
 from mnemic.evaluate import locomo, longmemeval
 
 Runner = Callable[..., dict[str, Any]]
-"""`run(path, *, progress, per_question, limit, vectors, embedder, seed)`: see `locomo.run`."""
+"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `locomo.run`."""
 
 SETS: Mapping[str, Runner] = MappingProxyType({"locomo": locomo.run, "longmemeval": longmemeval.run})

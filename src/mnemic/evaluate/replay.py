@@ -5,21 +5,23 @@ away.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from mnemic.bootstrap import build_embedder, build_store
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import KeptEmbedder
 from mnemic.extract.messages import message_candidates
 from mnemic.ports import Embedder
-from mnemic.types import Actor, Message
+from mnemic.types import Actor, Message, SearchResult
 
 CHUNK = 256
 
@@ -72,9 +74,18 @@ class Told:
         self.search_seconds.append(time.perf_counter() - began)
         if result.errors:
             raise RuntimeError(f"a degraded search is not measured: {sorted(result.errors)}")
+        return self.refs(result)
+
+    def refs(self, result: SearchResult) -> tuple[str, ...]:
+        """The messages that the hits hold, best first."""
         return tuple(ref for hit in result.hits for ref in self._refs[hit.memory.memory_id])
 
 
-def totals(told: Sequence[Told]) -> Mapping[str, int]:
-    """How many messages were told to the engine, and how many it did not take."""
-    return {"messages": sum(one.messages for one in told), "blocked": sum(one.blocked for one in told)}
+def facts(told: Sequence[Told]) -> dict[str, Any]:
+    """How many messages were told, how many were not taken, and how long the searches took, embedding included."""
+    seconds = [second for one in told for second in one.search_seconds]
+    return {
+        "messages": sum(one.messages for one in told),
+        "blocked": sum(one.blocked for one in told),
+        "search": percentiles([1000 * second for second in seconds]) if seconds else {},
+    }

@@ -22,7 +22,22 @@ def recall_table(result: Mapping[str, Any]) -> str:
         for label, part in rows
         if part["questions"]
     ]
-    return "\n".join([*_grid([["", "questions", *names], *body]), "", *_conditions(result["settings"])])
+    ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
+    return "\n".join([*_grid([["", "questions", *names], *body]), *ablation, "", *_conditions(result["settings"])])
+
+
+def _ablation_rows(ablation: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """A line per variant: the figures on dev and test in per cent, and the median search time."""
+    head = ["variant", *(f"{split} {name}" for split in ("dev", "test") for name in names), "search ms"]
+    body = [
+        [
+            variant,
+            *(_percent(part[split][name]) for split in ("dev", "test") for name in names),
+            _ms(part["search_p50_ms"]),
+        ]
+        for variant, part in ablation.items()
+    ]
+    return ["", *_grid([head, *body])]
 
 
 def bench_table(result: Mapping[str, Any]) -> str:
@@ -108,6 +123,10 @@ def _counts(counts: Mapping[str, Any]) -> str:
 def _share(part: Mapping[str, Any], name: str) -> str:
     low, high = part["ci95"][name]
     return f"{100 * part[name]:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _percent(value: float | None) -> str:
+    return _NOT_MEASURED if value is None else f"{100 * value:.1f}"
 
 
 def _ms(value: float | None) -> str:

@@ -24,6 +24,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--per-question", metavar="FILE", type=_FILE, help="Write one JSON line a question to this file.")
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="Only the first N conversations or questions.")
 @click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
+@click.option("--ablate", is_flag=True, help="Also measure what each list and sign of the ranking buys.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the confidence intervals.")
 @click.pass_obj
 def eval_(
@@ -33,6 +34,7 @@ def eval_(
     per_question: Path | None,
     limit: int | None,
     vectors: Path | None,
+    ablate: bool,
     seed: int | None,
 ) -> None:
     """Measure how well a search finds the evidence in SET: locomo or longmemeval.
@@ -52,6 +54,7 @@ def eval_(
             per_question=per_question,
             limit=limit,
             vectors=vectors,
+            ablate=ablate,
             seed=SEED if seed is None else seed,
         )
     finally:

@@ -1,0 +1,78 @@
+"""What each list and each sign of the ranking buys: the same memories, the same questions, one weight at a time at
+zero.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from mnemic.engine import MemoryEngine
+from mnemic.evaluate.metrics import percentiles
+from mnemic.evaluate.replay import Told
+from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.search import Searcher
+from mnemic.retrieve.signals import SignalWeights
+from mnemic.types import Level, Where
+
+Measure = Callable[[Sequence[str]], Mapping[str, float]]
+
+NO_SIGNS = SignalWeights(**{weight.name: 0.0 for weight in fields(SignalWeights)})
+
+
+def variants(engine: MemoryEngine) -> dict[str, Searcher]:
+    """The searches that are compared, by name; `full` is the engine's own."""
+    full = Searcher(engine.store, engine.embedder)
+    alone = {name: Weights(**{**dict.fromkeys(_names(Weights), 0.0), name: 1.0}) for name in ("vector", "keyword")}
+    return {
+        "full": full,
+        **{f"{name} alone": replace(full, weights=weights, signal_weights=NO_SIGNS) for name, weights in alone.items()},
+        "lists without signs": replace(full, signal_weights=NO_SIGNS),
+        **{f"without {name}": replace(full, weights=replace(full.weights, **{name: 0.0})) for name in _names(Weights)},
+        **{
+            f"without {name}": replace(full, signal_weights=replace(full.signal_weights, **{name: 0.0}))
+            for name in _names(SignalWeights)
+        },
+    }
+
+
+class Ablation:
+    """Collects, for each variant, the figures of every question and the time it took."""
+
+    def __init__(self, engine: MemoryEngine) -> None:
+        self._searchers = variants(engine)
+        self._engine = engine
+        self._rows: dict[str, list[tuple[str, Mapping[str, float]]]] = {name: [] for name in self._searchers}
+        self._seconds: dict[str, list[float]] = {name: [] for name in self._searchers}
+
+    async def ask(self, told: Told, question: str, split: str, measure: Measure, *, top_k: int) -> None:
+        """Ask every variant; `measure` makes figures of a ranking."""
+        where = Where(scopes=(told.actor.scope(Level.USER),), live_at=self._engine.clock.now())
+        for name, searcher in self._searchers.items():
+            began = time.perf_counter()
+            result = await searcher.search(question, where, top_k=top_k)
+            self._seconds[name].append(time.perf_counter() - began)
+            self._rows[name].append((split, measure(told.refs(result))))
+
+    def report(self, names: Sequence[str]) -> dict[str, Any]:
+        """Each variant's means over all, dev and test questions, and the median of its search time."""
+        return {
+            name: {
+                "overall": _means([row for _, row in rows], names),
+                "dev": _means([row for split, row in rows if split == "dev"], names),
+                "test": _means([row for split, row in rows if split == "test"], names),
+                "search_p50_ms": percentiles([1000 * second for second in self._seconds[name]])["p50_ms"],
+            }
+            for name, rows in self._rows.items()
+            if rows
+        }
+
+
+def _names(weights: type[Weights] | type[SignalWeights]) -> list[str]:
+    return [weight.name for weight in fields(weights)]
+
+
+def _means(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> dict[str, float | None]:
+    return {name: round(sum(row[name] for row in rows) / len(rows), 4) if rows else None for name in names}

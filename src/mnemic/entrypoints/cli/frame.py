@@ -37,6 +37,8 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # A docstring spells click's mark "do not wrap this paragraph" as text.
+        self.help = (self.help or "").replace("\\b\n", "\b\n")
         self.own = len(self.params)
         self.params += common_options(environment=False)
 
@@ -44,9 +46,9 @@ class Command(click.Command):
         """The command's own options first, then those of every command."""
         sections = (("Options", self.params[: self.own]), ("Options of every command", self.params[self.own :]))
         for title, params in sections:
-            rows = [row for param in params if (row := param.get_help_record(ctx)) is not None]
-            if title.endswith("command"):
-                rows += [row for param in self.get_params(ctx)[-1:] if (row := param.get_help_record(ctx)) is not None]
+            shown = [*params, *self.get_params(ctx)[-1:]] if title.endswith("command") else params
+            options = [param for param in shown if isinstance(param, click.Option)]
+            rows = [row for option in options if (row := option.get_help_record(ctx)) is not None]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

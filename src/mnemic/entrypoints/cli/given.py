@@ -99,7 +99,7 @@ def login_name() -> str:
 
 
 def require_store(location: str) -> None:
-    """Raises StoreUnavailable where `location` names no file, so that a typing error does not look like an empty memory."""
+    """Raises StoreUnavailable where `location` names no file: a typing error is not an empty memory."""
     from mnemic.bootstrap import sqlite_path
     from mnemic.errors import StoreUnavailable
 

@@ -49,10 +49,15 @@ def note(text: str) -> None:
     click.echo(printable(text), err=True)
 
 
-def say_json(value: Any, *, indent: int | None = 2) -> None:
-    """JSON on standard output, readable in any script, with nothing in it that a terminal obeys."""
+def json_text(value: Any, *, indent: int | None = 2) -> str:
+    """JSON in readable script, with nothing in it that a terminal obeys."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
-    click.echo(_JSON_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    return _JSON_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say_json(value: Any) -> None:
+    """JSON on standard output."""
+    click.echo(json_text(value))
 
 
 def table(rows: Iterable[Sequence[str]], *, indent: str = "") -> str:

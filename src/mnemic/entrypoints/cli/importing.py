@@ -1,0 +1,156 @@
+"""Taking a file in: messages are recorded, and what the user stated in them is captured; memories are added.
+
+Everything carries an idempotency key made of what it says and where it stands, so that an import that was interrupted
+or is repeated changes nothing it has already done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from mnemic.conversations import Item
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput
+from mnemic.extract.messages import message_candidates
+from mnemic.types import Actor, Candidate, Message, Outcome, WriteReceipt
+
+BATCH = 32
+MAX_CONTENT_CHARS = 8192
+_DENIALS = ("key_denied_execution", "scope_denied_execution", "consent_required", "quota_exceeded", "retention_denied")
+
+Progress = Callable[[int], None]
+Placed = tuple[str, Candidate]
+
+
+@dataclass(slots=True)
+class Summary:
+    """What has become of a file so far. `refreshed` was there already; `failed` holds a place and a reason each."""
+
+    recorded: int = 0
+    refreshed: int = 0
+    captured: Counter[str] = field(default_factory=Counter)
+    blocked: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The summary as JSON data."""
+        return {
+            "recorded": self.recorded,
+            "refreshed": self.refreshed,
+            "captured": dict(self.captured),
+            "blocked": dict(self.blocked),
+            "skipped": dict(self.skipped),
+            "failed": [{"place": place, "reason": reason} for place, reason in self.failed],
+        }
+
+    def count(self, place: str, receipt: WriteReceipt) -> None:
+        """Note how one write ended."""
+        if receipt.replayed or receipt.was_duplicate:
+            self.refreshed += 1
+        elif receipt.stored:
+            self.recorded += 1
+        elif receipt.reason and receipt.reason.startswith(_DENIALS):
+            self.blocked[f"{receipt.key or 'memory'}: {receipt.reason}"] += 1
+        else:
+            self.failed.append((place, receipt.reason or "blocked"))
+
+
+@dataclass(slots=True, kw_only=True)
+class Intake:
+    """One import under way.
+
+    `extract` captures what the user states; `strict` stops at the first problem; `again` takes in what an earlier import
+    has already taken in.
+    """
+
+    engine: MemoryEngine
+    actor: Actor
+    extract: bool = True
+    strict: bool = False
+    again: bool = False
+    summary: Summary = field(default_factory=Summary)
+    _previous: Message | None = None
+
+    async def take(self, items: Iterator[Item], progress: Progress) -> Summary:
+        """Take all items in, in order. What was done before an error stays done; `summary` tells it."""
+        seen = 0
+        while batch := list(islice(items, BATCH)):
+            placed = [one for item in batch for one in self._candidates(item)]
+            for item in batch:
+                if self.extract and isinstance(item.content, Message) and item.content.role == "user":
+                    await self._capture(item.place, item.conversation, item.content)
+            await self._record(placed)
+            seen += len(batch)
+            progress(seen)
+        return self.summary
+
+    def _candidates(self, item: Item) -> Iterator[Placed]:
+        if item.problem is not None:
+            if self.strict:
+                raise InvalidInput(item.problem.reason.partition(":")[2], hint=_hint(item.place, item.problem))
+            self.summary.failed.append((item.place, item.problem.reason))
+        elif item.skipped is not None:
+            self.summary.skipped[item.skipped] += 1
+        elif isinstance(item.content, Candidate):
+            yield item.place, item.content
+        elif item.content is not None:
+            for part in in_parts(item.content):
+                said = [self._previous, part] if self._previous is not None else [part]
+                yield item.place, message_candidates(said)[-1]
+                self._previous = part
+
+    async def _record(self, placed: Sequence[Placed]) -> None:
+        keys = [None if self.again else f"import:{_digest(candidate)}" for _, candidate in placed]
+        receipts = await self.engine.add_many(
+            [candidate for _, candidate in placed], actor=self.actor, idempotency_keys=keys
+        )
+        for (place, _), receipt in zip(placed, receipts, strict=True):
+            if self.strict and receipt.outcome is Outcome.BLOCKED:
+                raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
+            self.summary.count(place, receipt)
+
+    async def _capture(self, place: str, conversation: str, message: Message) -> None:
+        key = None if self.again else f"import-capture:{_digest(message, conversation)}"
+        report = await self.engine.capture(message, actor=self.actor, idempotency_key=key)
+        for receipt in report.receipts:
+            if receipt.stored and not receipt.replayed and not receipt.was_duplicate:
+                self.summary.captured[receipt.key or "memory"] += 1
+        for blocked in report.blocked:
+            self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
+        if report.status != "ok":
+            self.summary.failed.append((place, f"capture: {report.stop_reason}"))
+
+
+def in_parts(message: Message) -> Iterator[Message]:
+    """The message, or where it is too long for one memory its parts, cut between paragraphs, lines or words."""
+    text = message.content
+    while len(text) > MAX_CONTENT_CHARS:
+        cut = next((at for mark in ("\n\n", "\n", " ") if (at := text.rfind(mark, 1, MAX_CONTENT_CHARS)) > 0), 0)
+        cut = cut or MAX_CONTENT_CHARS
+        if text[:cut].strip():
+            yield replace(message, content=text[:cut])
+        text = text[cut:].lstrip()
+    if text.strip():
+        yield replace(message, content=text)
+
+
+def _digest(*said: object) -> str:
+    """A digest of everything in these values, what `repr` leaves out included."""
+    parts = [
+        "\x1f".join(f"{name}={getattr(one, name)!r}" for name in one.__slots__)
+        if hasattr(one, "__slots__")
+        else str(one)
+        for one in said
+    ]
+    return hashlib.sha256("\x1e".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _hint(place: str, problem: InvalidInput) -> str:
+    hint = problem.hint or problem.reason
+    return hint if hint.startswith(place) else f"{place}: {hint}"

@@ -1,0 +1,169 @@
+"""export and import."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit, complain
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.inputs import Word
+from mnemic.entrypoints.cli.terminal import Progress, json_text, note, pairs, say
+from mnemic.errors import InvalidInput, MnemicError
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator
+
+    from mnemic.engine import MemoryEngine
+    from mnemic.entrypoints.cli.importing import Summary
+    from mnemic.types import Actor
+
+FORMATS = ("auto", "mnemic", "chat", "locomo", "longmemeval")
+SHOWN_FAILURES = 20
+
+
+@click.command("export", cls=Command)
+@click.option("--output", "-o", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("--force", is_flag=True, help="Replace FILE where it exists.")
+@click.pass_obj
+def export_(given: Given, output: str | None, force: bool) -> None:
+    """Write all memories, whatever their status, as JSON lines: one memory a line, newest first.
+
+    FILE is complete or not there at all, and only you can read it.
+    """
+
+    async def work(engine: MemoryEngine, actor: Actor) -> int:
+        count = 0
+        with _destination(output, force) as file:
+            async for memory in engine.export(actor=actor):
+                line = json_text(memory, indent=None)
+                if file is None:
+                    say(line)
+                else:
+                    file.write(f"{line}\n")
+                count += 1
+        return count
+
+    count = given.with_engine(work)
+    if output is not None:
+        given.show({"exported": count, "file": output}, lambda: f"exported  {count} memories to {output}")
+
+
+@contextmanager
+def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
+    """A file that takes the place of `output` once everything is written; None for standard output."""
+    if output is None:
+        yield None
+        return
+    path = Path(output)
+    if path.is_dir():
+        raise InvalidInput("file:directory", hint="a folder was given, not a file")
+    if path.exists() and not force:
+        raise InvalidInput("file:exists", hint="there is such a file already; --force replaces it")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise InvalidInput("file:unwritable", hint=error.strerror) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@click.command("import", cls=Command)
+@click.argument("file")
+@click.option(
+    "--format",
+    "file_format",
+    type=Word("format", FORMATS),
+    default="auto",
+    show_default=True,
+    help=f"One of {', '.join(FORMATS)}; auto tells from the content.",
+)
+@click.option("--conversation", metavar="ID", help="Only this conversation of a file that holds several.")
+@click.option("--no-extract", is_flag=True, help="Keep the messages only; capture nothing from what the user states.")
+@click.option("--strict", is_flag=True, help="Stop at the first line that cannot be used.")
+@click.option("--again", is_flag=True, help="Take in again what was imported before, forgotten memories included.")
+@click.pass_obj
+def import_(
+    given: Given,
+    /,
+    file: str,
+    file_format: str,
+    conversation: str | None,
+    no_extract: bool,
+    strict: bool,
+    again: bool,
+) -> int:
+    r"""Take in a conversation, or what `mnemic export` wrote. FILE may be gzipped; "-" is standard input.
+
+    \b
+      chat         one message a line: {"role": "user", "content": "...", "timestamp"?, "speaker"?, "id"?, "session"?},
+                   or OpenAI's {"messages": [...]}
+      locomo       the LoCoMo conversations
+      longmemeval  the LongMemEval questions with their sessions
+      mnemic       an export; what was not active is left out
+
+    A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
+    """
+    from mnemic.conversations import read_conversation
+    from mnemic.entrypoints.cli.importing import Intake, Summary
+
+    summary = Summary()
+    progress = Progress("read")
+
+    async def work(engine: MemoryEngine, actor: Actor) -> None:
+        intake = Intake(engine=engine, actor=actor, extract=not no_extract, strict=strict, again=again, summary=summary)
+        await intake.take(read_conversation(file, file_format, conversation), progress.at)
+
+    _require_file(file)
+    try:
+        given.with_engine(work, creates=True)
+    except MnemicError:
+        progress.end()
+        given.show(summary.as_dict(), lambda: summary_text(summary))
+        note("what is counted above stays; the same command goes on from there")
+        raise
+    progress.end()
+    given.show(summary.as_dict(), lambda: summary_text(summary))
+    for place, reason in summary.failed[:SHOWN_FAILURES]:
+        complain(reason, place)
+    if len(summary.failed) > SHOWN_FAILURES:
+        complain(f"and {len(summary.failed) - SHOWN_FAILURES} more", "--json lists them all")
+    return Exit.INPUT if summary.failed else Exit.OK
+
+
+def _require_file(file: str) -> None:
+    """Raises InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
+    from mnemic.conversations.records import open_file
+
+    if file != "-":
+        stream, _ = open_file(file)
+        stream.close()
+
+
+def summary_text(summary: Summary) -> str:
+    """The counts of an import, one a line."""
+    rows = {
+        "recorded": summary.recorded,
+        "refreshed": f"{summary.refreshed}  were there already" if summary.refreshed else None,
+        "captured": _counted(summary.captured),
+        "blocked": _counted(summary.blocked),
+        "skipped": _counted(summary.skipped),
+        "failed": len(summary.failed) or None,
+    }
+    return pairs(rows)
+
+
+def _counted(counter: Counter[str]) -> str | None:
+    names = ", ".join(f"{name} {count}" if count > 1 else name for name, count in counter.most_common())
+    return f"{counter.total()}  {names}" if counter else None

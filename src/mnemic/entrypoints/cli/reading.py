@@ -1,0 +1,112 @@
+"""search, get, list, history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.entrypoints.cli.failures import complain
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT
+from mnemic.entrypoints.cli.terminal import note, say
+from mnemic.entrypoints.cli.views import (
+    day,
+    hits_text,
+    label,
+    list_text,
+    memory_dict,
+    memory_text,
+    result_dict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mnemic.engine import MemoryEngine
+    from mnemic.types import Actor, Memory, SearchResult
+
+
+@click.command("search", cls=Command)
+@click.argument("query")
+@click.option("--top-k", "-k", type=int, default=10, show_default=True, help="How many at most, 1 to 100.")
+@click.option("--kind", "kinds", type=KIND, multiple=True, help="Only this kind; may be repeated.")
+@click.option("--key", "keys", multiple=True, help="Only under this key; may be repeated.")
+@click.option("--category", "categories", multiple=True, help="Only in this category; may be repeated.")
+@click.option("--level", "levels", type=LEVEL, multiple=True, help="Only at this level; may be repeated.")
+@click.option("--since", "happened_from", type=MOMENT, help="Happened then or later.")
+@click.option("--until", "happened_to", type=MOMENT, help="Happened before then.")
+@click.option("--as-of", type=MOMENT, help="What was true then.")
+@click.option("--min-score", type=float, default=0.0, help="Leave out what scores less, 0 to 1.")
+@click.option("--max-tokens", type=int, help="Stop when a prompt of so many tokens is full.")
+@click.option("--preference-bias", is_flag=True, help="Lift the policy's preference keys.")
+@click.pass_obj
+def search_(given: Given, /, query: str, **options: Any) -> None:
+    r"""Find the memories that answer a question, with the reason for each. An empty QUERY lists the newest.
+
+    \b
+      mnemic search "where does she live?"
+      mnemic search "flights" --key seat --key flight_time --json
+    """
+    for name in ("kinds", "keys", "categories", "levels"):
+        options[name] = list(options[name]) or None
+
+    async def work(engine: MemoryEngine, actor: Actor) -> SearchResult:
+        return await engine.search(query, actor=actor, **options)
+
+    result = given.with_engine(work)
+    given.show(result_dict(result), lambda: hits_text(result.hits) or "nothing found")
+    for name, reason in result.errors.items():
+        complain(f"degraded:{name}", f"that list failed ({reason}); what it would have found may be missing")
+
+
+@click.command("get", cls=Command)
+@click.argument("memory_id")
+@click.pass_obj
+def get_(given: Given, memory_id: str) -> None:
+    """Show one memory with all that is known of it."""
+
+    async def work(engine: MemoryEngine, actor: Actor) -> Memory:
+        return await engine.get(memory_id, actor=actor)
+
+    memory = given.with_engine(work)
+    given.show(memory_dict(memory), lambda: memory_text(memory))
+
+
+@click.command("list", cls=Command)
+@click.option("--kind", "kinds", type=KIND, multiple=True, help="Only this kind; may be repeated.")
+@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
+@click.option("--before", metavar="MEMORY_ID", help="Go on behind this memory, the last of the previous page.")
+@click.pass_obj
+def list_(given: Given, kinds: tuple[str, ...], limit: int, before: str | None) -> None:
+    """List active memories, newest first."""
+
+    async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int]:
+        page = await engine.list(actor=actor, kinds=list(kinds) or None, limit=limit, before=before)
+        return page, await engine.count(actor=actor)
+
+    page, total = given.with_engine(work)
+    following = page[-1].memory_id if len(page) == limit and total > limit else None
+    shown = {"memories": [memory_dict(memory) for memory in page], "total": total, "next": following}
+    given.show(shown, lambda: list_text(page) if page else "nothing remembered yet")
+    if following and not given.as_json:
+        note(f"{len(page)} of {total}; the next page: --before {following}")
+
+
+@click.command("history", cls=Command)
+@click.argument("memory_id")
+@click.pass_obj
+def history_(given: Given, memory_id: str) -> None:
+    """Show every version of a memory, oldest first."""
+
+    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[Memory]:
+        return await engine.history(memory_id, actor=actor)
+
+    versions = given.with_engine(work)
+    if given.as_json:
+        given.show({"versions": [memory_dict(memory) for memory in versions]}, str)
+        return
+    for memory in versions:
+        validity = f"valid {day(memory.valid_from)} to {day(memory.valid_to)}" if memory.valid_to else ""
+        say(f"{memory.version:>3}  {day(memory.updated_at)}  {memory.status:<14}  {label(memory)}  {validity}".rstrip())

@@ -1,0 +1,173 @@
+"""How memories, receipts and reports look: as JSON data, and as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mnemic.entrypoints.cli.terminal import one_line, pairs, printable, table
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from mnemic.trace import RunReport
+    from mnemic.types import Hit, Memory, SearchResult, WriteReceipt
+
+CONTENT_WIDTH = 160
+
+
+def memory_dict(memory: Memory) -> dict[str, Any]:
+    """A memory as `mnemic export` writes it."""
+    from mnemic.maintain.export import as_dict
+
+    return as_dict(memory)
+
+
+def label(memory: Memory, width: int | None = CONTENT_WIDTH) -> str:
+    """`key: content`, or the content alone."""
+    return one_line(f"{memory.key}: {memory.content}" if memory.key else memory.content, width)
+
+
+def day(moment: datetime | None) -> str:
+    """The date and minute, in UTC."""
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
+
+
+def memory_text(memory: Memory) -> str:
+    """One memory with all that is known of it."""
+    source = memory.source
+    facts = {
+        "memory": memory.memory_id,
+        "kind": memory.kind.value,
+        "whose": f"{memory.scope.level} {memory.scope.owner}",
+        "status": memory.status.value,
+        "version": memory.version,
+        "confidence": round(memory.confidence, 3),
+        "trust": memory.trust.name.lower(),
+        "from": ", ".join(part for part in (source.origin.value, source.session, source.speaker) if part),
+        "quote": one_line(source.quote, CONTENT_WIDTH) if source.quote else None,
+        "happened": day(memory.happened_at),
+        "created": day(memory.created_at),
+        "updated": day(memory.updated_at) if memory.version > 1 else None,
+        "expires": day(memory.expires_at) or "never",
+        "supersedes": ", ".join(memory.supersedes),
+        "in conflict": ", ".join(memory.conflicts_with),
+    }
+    said = f"{memory.key}: {memory.content}" if memory.key else memory.content
+    return f"{printable(said)}\n\n{pairs(facts, indent='  ')}"
+
+
+def list_text(memories: Sequence[Memory]) -> str:
+    """One line a memory."""
+    return table(
+        [[memory.memory_id, day(memory.happened_at)[:10], memory.kind, label(memory, 100)] for memory in memories]
+    )
+
+
+def hit_dict(hit: Hit) -> dict[str, Any]:
+    """A hit: the memory, its score in 0..1, the place in each list, and why it is here."""
+    ranks = {name: {"position": rank.position, "score": round(rank.score, 6)} for name, rank in hit.ranks.items()}
+    return {"score": round(hit.score, 6), "reason": hit.reason, "ranks": ranks, "memory": memory_dict(hit.memory)}
+
+
+def result_dict(result: SearchResult) -> dict[str, Any]:
+    """What a search found; `errors` names the lists that failed."""
+    return {
+        "query": result.query,
+        "hits": [hit_dict(hit) for hit in result.hits],
+        "errors": dict(result.errors),
+        "degraded": result.degraded,
+    }
+
+
+def hits_text(hits: Sequence[Hit]) -> str:
+    """Two lines a hit: what it says, and why it was found."""
+    return "\n".join(f"{place:>3}. {label(hit.memory)}\n     {why(hit)}" for place, hit in enumerate(hits, start=1))
+
+
+def why(hit: Hit) -> str:
+    """The score, the place in each list, when it happened, who said it, and the memory's name."""
+    memory = hit.memory
+    ranks = ", ".join(f"{name} #{rank.position}" for name, rank in hit.ranks.items())
+    parts = (
+        f"score {hit.score:.2f}",
+        ranks,
+        hit.reason.replace("_", " ") if hit.reason != "relevance" else "",
+        day(memory.happened_at),
+        memory.source.speaker or "",
+        memory.memory_id,
+    )
+    return one_line("  ".join(part for part in parts if part))
+
+
+def receipt_dict(receipt: WriteReceipt) -> dict[str, Any]:
+    """How a write ended, with what each step decided."""
+    return {
+        "outcome": receipt.outcome.value,
+        "memory_id": receipt.memory_id,
+        "version": receipt.version,
+        "key": receipt.key,
+        "level": str(receipt.level),
+        "reason": receipt.reason,
+        "superseded": list(receipt.superseded),
+        "conflicts_with": list(receipt.conflicts_with),
+        "clamped": list(receipt.clamped),
+        "durable": receipt.durable,
+        "degraded": list(receipt.degraded),
+        "replayed": receipt.replayed,
+        "steps": [{"name": step.name, "decision": step.decision, "ms": round(step.ms, 3)} for step in receipt.steps],
+    }
+
+
+def receipt_text(receipt: WriteReceipt, content: str) -> str:
+    """One line: the outcome, the memory's name, what it is about."""
+    said = one_line(f"{receipt.key}: {content}" if receipt.key else content, 80)
+    notes = [said, receipt.reason or ""]
+    if receipt.superseded:
+        notes.append(f"(in place of {', '.join(receipt.superseded)})")
+    if receipt.conflicts_with:
+        notes.append(f"(contradicts {', '.join(receipt.conflicts_with)}; waits for review)")
+    if receipt.clamped:
+        notes.append(f"(adjusted: {', '.join(receipt.clamped)})")
+    if not receipt.durable and receipt.stored:
+        notes.append("(not durable)")
+    return "  ".join(part for part in (receipt.outcome.value, receipt.memory_id or "", *notes) if part)
+
+
+def report_dict(report: RunReport) -> dict[str, Any]:
+    """The report of a run in the published shape."""
+    return report.as_dict()
+
+
+def capture_text(report: RunReport) -> str:
+    """What was remembered of a message, what was blocked and what was left out."""
+    rows = [
+        [receipt.outcome.value, receipt.key or "", receipt.memory_id or receipt.reason or ""]
+        for receipt in report.receipts
+    ]
+    rows += [["blocked", blocked.key or "", blocked.reason] for blocked in report.blocked]
+    rows += [["skipped", skipped.key or "", skipped.reason] for skipped in report.skipped]
+    return table(rows) if rows else "nothing to remember"
+
+
+def report_text(report: RunReport) -> str:
+    """A run for people: the answer, what it used, and how that was shown."""
+    audit = report.audit
+    counts = {
+        name: len(getattr(audit, name)) for name in ("retrieved", "injected", "cited", "verified", "unverifiable")
+    }
+    lines = []
+    if report.answer is not None:
+        lines += [printable(report.answer), ""]
+    facts = {
+        "status": f"{report.status} ({report.stop_reason})",
+        "phase": report.phase,
+        "outcome": report.outcome,
+        "used": ", ".join(report.used_memory_keys),
+        "audit": ", ".join(f"{count} {name}" for name, count in counts.items() if count),
+        "errors": "; ".join(report.errors),
+        "run": report.run_id,
+    }
+    if report.receipts or report.blocked or report.skipped:
+        lines += [capture_text(report), ""]
+    return "\n".join([*lines, pairs(facts)])

@@ -1,0 +1,147 @@
+"""add, capture, update, forget."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object, text_or_stdin
+from mnemic.entrypoints.cli.terminal import one_line
+from mnemic.entrypoints.cli.views import capture_text, receipt_dict, receipt_text, report_dict
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from mnemic.engine import MemoryEngine
+    from mnemic.trace import RunReport
+    from mnemic.types import Actor, Memory, WriteReceipt
+
+
+@click.command("add", cls=Command)
+@click.argument("content")
+@click.option("--key", help="What it is a value of: home_city, seat, diet. Then CONTENT is the value.")
+@click.option("--kind", type=KIND, default="long_term", show_default=True, help="The kind of memory.")
+@click.option("--level", type=LEVEL, default="user", show_default=True, help="Whose memory it is.")
+@click.option("--category", help="A word to group memories by.")
+@click.option("--data", metavar="JSON", help="Fields to keep with it, as a JSON object.")
+@click.option("--ttl-days", type=float, help="Forget it after so many days; the kind's retention where not given.")
+@click.option("--confidence", type=float, default=0.8, show_default=True, help="How sure it is, 0 to 1.")
+@click.option("--occurred-at", type=MOMENT, help="When it happened; UTC unless it says otherwise.")
+@click.option("--idempotency-key", help="A second call with the same key changes nothing.")
+@click.pass_obj
+def add_(given: Given, /, content: str, **options: Any) -> int:
+    r"""Remember one thing. CONTENT "-" reads it from standard input.
+
+    \b
+      mnemic add "The cat is called Miso."
+      mnemic add aisle --key seat
+    """
+    content = text_or_stdin(content)
+    receipt = given.with_engine(lambda engine, actor: _add(engine, actor, content, options), creates=True)
+    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, content))
+    return Exit.OK if receipt.stored else Exit.REFUSED
+
+
+async def _add(engine: MemoryEngine, actor: Actor, content: str, options: dict[str, Any]) -> WriteReceipt:
+    data: str | None = options.pop("data")
+    days: float | None = options.pop("ttl_days")
+    return await engine.add(content, actor=actor, data=json_object(data, "data"), ttl=_ttl(days), **options)
+
+
+def _ttl(days: float | None) -> Any:
+    from datetime import timedelta
+
+    from mnemic.errors import InvalidInput
+
+    if days is None:
+        return None
+    if not 1 <= days <= 365:  # also false for NaN
+        raise InvalidInput("ttl_days", hint="1 to 365")
+    return timedelta(days=days)
+
+
+@click.command("capture", cls=Command)
+@click.argument("message")
+@click.option("--sent-at", type=MOMENT, help="When it was said; now where not given.")
+@click.option("--idempotency-key", help="A second call with the same key changes nothing.")
+@click.pass_obj
+def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_key: str | None) -> int:
+    r"""Remember what is worth it in something that was said. MESSAGE "-" reads standard input.
+
+    \b
+      mnemic capture "I am vegetarian and I live in Oslo."
+    """
+    text = text_or_stdin(message)
+
+    async def work(engine: MemoryEngine, actor: Actor) -> RunReport:
+        from mnemic.types import Message
+
+        said = Message(role="user", content=text, session=actor.session, sent_at=sent_at)
+        return await engine.capture(said, actor=actor, idempotency_key=idempotency_key)
+
+    report = given.with_engine(work, creates=True)
+    given.show(report_dict(report), lambda: capture_text(report))
+    if report.status == "ok":
+        return Exit.OK
+    complain(report.stop_reason)
+    return exit_code_of_run(report.stop_reason)
+
+
+@click.command("update", cls=Command)
+@click.argument("memory_id")
+@click.argument("content")
+@click.option("--expected-version", type=click.IntRange(min=1), help="Refuse when it has changed since this version.")
+@click.pass_obj
+def update_(given: Given, memory_id: str, content: str, expected_version: int | None) -> int:
+    """Correct a memory; its old version stays in the history. CONTENT "-" reads standard input."""
+    text = text_or_stdin(content)
+
+    async def work(engine: MemoryEngine, actor: Actor) -> WriteReceipt:
+        return await engine.update(memory_id, text, actor=actor, expected_version=expected_version)
+
+    receipt = given.with_engine(work)
+    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, text))
+    return Exit.OK if receipt.stored else Exit.REFUSED
+
+
+@click.command("forget", cls=Command)
+@click.argument("memory_ids", nargs=-1, required=True, metavar="MEMORY_ID...")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
+    """Delete memories for good, with all their versions. The audit keeps that it happened, not what they said."""
+
+    async def look(engine: MemoryEngine, actor: Actor) -> list[Memory]:
+        return [await engine.get(memory_id, actor=actor) for memory_id in memory_ids]
+
+    async def erase(engine: MemoryEngine, actor: Actor) -> None:
+        for memory_id in memory_ids:
+            await engine.forget(memory_id, actor=actor)
+
+    if not yes:
+        if not sys.stdin.isatty() and not _answers_are_piped():
+            raise click.UsageError("nobody is there to confirm; add --yes", ctx=click.get_current_context())
+        for memory in given.with_engine(look):
+            label = f"{memory.key}: " if memory.key else ""
+            click.echo(f"  {one_line(label + memory.content, 100)}", err=True)
+        if not click.confirm(f"Delete {_count(len(memory_ids))} for good?", err=True):
+            complain("not_confirmed", "nothing was deleted")
+            return Exit.REFUSED
+    given.with_engine(erase)
+    given.show({"forgotten": list(memory_ids)}, lambda: f"forgotten  {_count(len(memory_ids))}")
+    return Exit.OK
+
+
+def _answers_are_piped() -> bool:
+    """Whether standard input holds an answer: `yes | mnemic forget ID` is an answer, a closed input is none."""
+    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+    return bool(peek(1)) if peek is not None else sys.stdin is not None and not sys.stdin.closed
+
+
+def _count(number: int) -> str:
+    return "1 memory" if number == 1 else f"{number} memories"

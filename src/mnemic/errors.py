@@ -37,6 +37,7 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import timedelta
 from typing import ClassVar
 
 REASON_DETAIL_CHARS = 64
@@ -60,9 +61,14 @@ def ascii_escape(character: str) -> str:
 class MnemicError(Exception):
     """Root of the tree. `reason` is a stable code; `detail` (escaped, at most 64 characters) may follow it after a
     colon.
+
+    `permanent`: the same call would fail again, so nobody retries it. `retry_after`: how long the other side asked to
+    be left alone, where it said so.
     """
 
     code: ClassVar[str] = "mnemic_error"
+    permanent: bool = False
+    retry_after: timedelta | None = None
 
     def __init__(self, detail: str | None = None, *, hint: str | None = None) -> None:
         self.reason = self.code if detail is None else f"{self.code}:{escape_detail(detail)}"
@@ -172,8 +178,8 @@ class ModelEmpty(ModelFailed):
 
 
 class EmbedderFailed(MnemicError):
-    """No vector could be made: `embedder_failed:timeout`, `:unavailable`, `:dimension`, `:not_finite`, `:zero_vector`,
-    `:model_file`.
+    """No vector could be made: `embedder_failed:timeout`, `:unavailable`, `:auth`, `:response`, `:dimension`,
+    `:not_finite`, `:zero_vector`, `:model_file`, `:closed`.
     """
 
     code = "embedder_failed"

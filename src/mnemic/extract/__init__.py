@@ -1,0 +1,49 @@
+"""CONVERSATION IN, UNTRUSTED CANDIDATES OUT.
+
+By rules (`rules`) without any model, or by a language model (`model`). Both keep to what the user's own words
+support, and say what they left out and why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from mnemic.guard.budget import Budget
+from mnemic.guard.policy import Policy
+from mnemic.types import Candidate, Deadline, Message, Origin, Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What a message gives to remember, and what was left out (`Skipped.reason`).
+
+    Reasons: `transient` a request or passing state, `hypothetical`, `quoted` somebody else's words, `sarcasm`,
+    `not_durable` no lasting fact, `origin` not the user's own message, `key_not_in_policy`, `unsupported` by the
+    user's words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+class Extractor(Protocol):
+    """Proposes memories from one message."""
+
+    async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
+        """Candidates that keep policy and budget, each with a quote and its span in `message.content`.
+
+        The origin of a candidate is the message's channel. Raises RunStopped (policy, budget, model) and InvalidInput
+        for a message that is not valid text.
+        """
+
+
+USER_ROLES = frozenset({"user", "human"})
+"""Roles whose words are the user's own. Everybody else's are left out as `origin`."""
+
+_OWN_CHANNELS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
+
+
+def is_users_own(message: Message) -> bool:
+    """Whether the message holds the user's own words: by its role and its channel, never by its text."""
+    return message.role.strip().casefold() in USER_ROLES and message.origin in _OWN_CHANNELS

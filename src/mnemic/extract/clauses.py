@@ -1,0 +1,88 @@
+"""A message cut into sentences and clauses, each with its place in the text. Linear in the length of the text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)|[。！？]++|\n++")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:dr|mr|mrs|ms|st|sr|sra|srta|jr|prof|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|dept|inc|ltd|[a-z])\.$",
+    re.IGNORECASE,
+)
+_SUBJECT = (
+    r"(?:i|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
+    r"please|remember|note|always|never|don't|do not|from now on|use|keep|write|reply|answer|respond|call me|send|"
+    r"avoid|can you|could you|would you|will you|what|which|where|when|who|how|why|is there|are there|do you|"
+    r"find|book|show|tell|give|yo|mi|mis|me|soy|estoy|tengo|vivo|trabajo|prefiero|recuerda|siempre|nunca|usa|"
+    r"escribe|responde|mantén|manten)"
+)
+_BREAK = re.compile(
+    r"(?:;|—|(?<!\s)\s++[–—-]{1,2}(?=\s))\s*+"
+    rf"|,\s++(?:(?:and|but|so|then|also|or|y|pero|e)\s++)?(?={_SUBJECT}\b)"
+    rf"|(?<!\s)\s++(?:and|but|so|because|since|y|pero|porque)\s++(?:(?:also|then|también)\s++)?(?={_SUBJECT}\b)"
+    r"|(?<!\s)\s++(?:but|pero)\s++",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause: its text, where it stands, the sentence it is part of, and its place in that sentence (from 0)."""
+
+    text: str
+    start: int
+    end: int
+    sentence: str
+    position: int
+
+    @property
+    def asks(self) -> bool:
+        """Whether its sentence ends in a question mark and this is the sentence's last clause."""
+        return self.sentence.rstrip("\"'”’) ").endswith(("?", "？")) and self.sentence.rstrip().endswith(
+            self.text.rstrip()
+        )
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The place in the message of the clause's characters `start` to `end`."""
+        return self.start + start, self.start + end
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """The sentences of `text` as (start, end), white space trimmed, closing punctuation included."""
+    found, start = [], 0
+    for mark in _END.finditer(text):
+        if mark[0] == "." and _ABBREVIATION.search(text, max(start, mark.start() - 8), mark.end()):
+            continue
+        found.append((start, mark.end()))
+        start = mark.end()
+    found.append((start, len(text)))
+    return [span for span in (_trimmed(text, *pair) for pair in found) if span[0] < span[1]]
+
+
+def clauses(text: str) -> list[Clause]:
+    """The clauses of `text` in order. A new clause begins where a new subject or order does, not at every comma."""
+    found = []
+    for first, last in sentences(text):
+        start = first
+        pieces = []
+        for gap in _BREAK.finditer(text, first, last):
+            pieces.append((start, gap.start()))
+            start = gap.end()
+        pieces.append((start, last))
+        trimmed = [span for span in (_trimmed(text, *piece) for piece in pieces) if span[0] < span[1]]
+        found += [
+            Clause(text[start:end], start, end, text[first:last], number) for number, (start, end) in enumerate(trimmed)
+        ]
+    return found
+
+
+def clause_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """The clauses that the characters `start` to `end` touch, as one span."""
+    touched = [clause for clause in clauses(text) if clause.start < end and clause.end > start]
+    return (touched[0].start, touched[-1].end) if touched else (start, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

@@ -1,0 +1,130 @@
+"""No memory without words that support it: find the user's words behind a candidate.
+
+A candidate is grounded by its quote, found in the message, or by its value, whose words all stand in the message. The
+comparison forgives case, accents, white space, typographic quotes and endings ("aisle seats" for "aisle seat"),
+nothing more. What cannot be shown to the user as their own words is not remembered.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import replace
+
+from mnemic.extract.clauses import clause_around
+from mnemic.types import Candidate, Message
+
+MAX_QUOTE_CHARS = 1_000
+SHORTEST_QUOTE_WORDS = 3
+"""A quote that does not hold the value itself has at least so many words; "I am" supports nothing."""
+_SHORTEST_STEM = 4
+_LONGEST_ENDING = 3
+
+_WORD = re.compile(r"\w+")
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‐": "-", "–": "-", "—": "-", "-": "-"})
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+"""Scripts that are written without spaces, or where a word carries its particles: compared as running text."""
+
+
+def ground(candidate: Candidate, message: Message) -> Candidate | None:
+    """`candidate` with `source.quote` and `source.span` taken from the message, or None where no words support it.
+
+    The span counts characters of `message.content`, and the quote is exactly that text.
+    """
+    folded = Folded(message.content)
+    span = _quoted(candidate, folded) or _valued(candidate, folded)
+    if span is None:
+        return None
+    return replace(candidate, source=replace(candidate.source, quote=message.content[span[0] : span[1]], span=span))
+
+
+class Folded:
+    """A text in the form it is compared in, and the way back: `places[i]` is where character i comes from."""
+
+    __slots__ = ("original", "places", "text")
+
+    def __init__(self, original: str) -> None:
+        characters: list[str] = []
+        places: list[int] = []
+        for place, character in enumerate(original.translate(_QUOTES)):
+            for part in _fold(character):
+                if part == " " and (not characters or characters[-1] == " "):
+                    continue
+                characters.append(part)
+                places.append(place)
+        self.original = original
+        self.text = "".join(characters)
+        self.places = places
+
+    def find(self, other: str) -> tuple[int, int] | None:
+        """Where `other` stands in the original as whole words, or None."""
+        wanted = Folded(other).text.strip()
+        at = self.text.find(wanted) if wanted else -1
+        while at >= 0:
+            if self._whole(at, at + len(wanted)):
+                return self.span(at, at + len(wanted))
+            at = self.text.find(wanted, at + 1)
+        return None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The original's characters behind the folded ones from `start` to `end`."""
+        return self.places[start], self.places[end - 1] + 1
+
+    def _whole(self, start: int, end: int) -> bool:
+        before, after = self.text[start - 1 : start], self.text[end : end + 1]
+        return not (_joined(before, self.text[start]) or _joined(self.text[end - 1], after))
+
+
+def _fold(character: str) -> str:
+    if character.isspace():
+        return " "
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
+    return "".join(c for c in parts if not unicodedata.combining(c))
+
+
+def _joined(left: str, right: str) -> bool:
+    return left.isalnum() and right.isalnum() and not _WIDE.match(left) and not _WIDE.match(right)
+
+
+def _quoted(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
+    quote = candidate.source.quote
+    if not quote or len(quote) > MAX_QUOTE_CHARS:
+        return None
+    quote = quote.strip().strip("\"'“”‘’ ")
+    span = folded.find(quote)
+    if span is None:
+        return None
+    long_enough = len(quote.split()) >= SHORTEST_QUOTE_WORDS or bool(_WIDE.search(quote))
+    return span if long_enough or Folded(quote).find(candidate.content) else None
+
+
+def _valued(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
+    """The clauses that hold the value: as it stands, or all its words within them."""
+    found = folded.find(candidate.content)
+    if found is None:
+        found = _scattered(candidate.content, folded)
+    return None if found is None else clause_around(folded.original, *found)
+
+
+def _scattered(value: str, folded: Folded) -> tuple[int, int] | None:
+    wanted = _WORD.findall(Folded(value).text)
+    if not wanted:
+        return None
+    words = [(match[0], *match.span()) for match in _WORD.finditer(folded.text)]
+    places: list[tuple[int, int]] = []
+    for word in dict.fromkeys(wanted):
+        match = next(((start, end) for text, start, end in words if _same_word(word, text)), None)
+        if match is None:
+            return None
+        places.append(match)
+    return folded.span(min(start for start, _ in places), max(end for _, end in places))
+
+
+def _same_word(one: str, other: str) -> bool:
+    """Equal, or the same stem with another short ending."""
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    return (
+        len(shorter) >= _SHORTEST_STEM and len(longer) - len(shorter) <= _LONGEST_ENDING and longer.startswith(shorter)
+    )

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.extract.clauses import clauses, sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("I like tea and coffee.", ["I like tea and coffee."]),
+        ("I like tea, and I live in Rome.", ["I like tea", "I live in Rome."]),
+        ("Dr. Lee is at 3.4 percent. OK!", ["Dr. Lee is at 3.4 percent.", "OK!"]),
+        ("I'm vegan, what can I eat?", ["I'm vegan", "what can I eat?"]),
+        ("Hi\nI'm Ana", ["Hi", "I'm Ana"]),
+        ("犬が好き。猫も。", ["犬が好き。", "猫も。"]),
+        ("   ", []),
+    ],
+)
+def test_a_clause_begins_where_a_subject_or_an_order_does(text: str, parts: list[str]) -> None:
+    assert [clause.text for clause in clauses(text)] == parts
+
+
+def test_only_the_last_clause_of_a_question_asks() -> None:
+    assert [clause.asks for clause in clauses("I'm vegan, what can I eat? Fine.")] == [False, True, False]
+
+
+@given(st.text(st.sampled_from("aI ,;.!?-—and but\n"), max_size=120))
+def test_clauses_stand_where_they_say_in_order(text: str) -> None:
+    last = 0
+    for clause in clauses(text):
+        assert text[clause.start : clause.end] == clause.text
+        assert last <= clause.start < clause.end
+        assert clause.text in clause.sentence
+        last = clause.end
+    assert all(text[start:end].strip() == text[start:end] != "" for start, end in sentences(text))

@@ -1,0 +1,1 @@
+"""The write path: nine steps in three phases, one file a step."""

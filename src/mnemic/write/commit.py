@@ -1,0 +1,152 @@
+"""Step 7: one decision, written whole: memories, versions, audit, outbox and the receipt of the request."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mnemic.errors import IdempotencyConflict
+from mnemic.ports import Transaction
+from mnemic.types import AuditEvent, Memory, OutboxEntry, Outcome, Status, WriteReceipt
+from mnemic.write.draft import Decision, Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An idempotency key as it is stored, and the digest of what was asked under it."""
+
+    key: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Work for the projections, with the memory it is about as it was committed."""
+
+    entry: OutboxEntry
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A receipt that is durable once the transaction is, and what to publish then."""
+
+    receipt: WriteReceipt
+    changes: tuple[Change, ...] = ()
+
+
+_ACTIONS = {
+    Status.ACTIVE: "created",
+    Status.PENDING_REVIEW: "pending_review",
+    Status.SUPERSEDED: "superseded",
+    Status.EXPIRED: "expired",
+}
+
+
+async def replayed(tx: Transaction, draft: Draft, request: Request | None) -> WriteReceipt | None:
+    """The receipt of the same request, had it been answered before. Raises IdempotencyConflict for another request."""
+    known = await tx.find_request(draft.scope.tenant, request.key) if request else None
+    if request is None or known is None:
+        return None
+    digest, receipt = known
+    if digest != request.digest:
+        raise IdempotencyConflict(hint="use a new idempotency key for a new request")
+    return replace(decode_receipt(receipt), replayed=True)
+
+
+async def commit(tx: Transaction, draft: Draft, decision: Decision, request: Request | None) -> Settled:
+    """Write the decision. Closed memories first: an active fingerprint is unique in its scope."""
+    changes: list[Change] = []
+    for memory in decision.replaced:
+        await tx.replace(memory)
+        action = _ACTIONS[memory.status] if memory.status is not Status.ACTIVE else "linked"
+        changes += await record(tx, draft, memory, action, {"by": decision.memory.memory_id})
+    for memory in decision.kept:
+        await tx.insert(memory)
+        await record(tx, draft, memory, "kept", {"by": decision.memory.memory_id})
+    changes += await _write(tx, draft, decision)
+    receipt = _receipt(draft, decision)
+    if request is not None:
+        await tx.remember_request(draft.scope.tenant, request.key, request.digest, encode_receipt(receipt), draft.now)
+    return Settled(receipt, tuple(changes))
+
+
+async def _write(tx: Transaction, draft: Draft, decision: Decision) -> list[Change]:
+    memory = decision.memory
+    detail: dict[str, Any] = {"outcome": decision.outcome, "origin": draft.candidate.source.origin}
+    if decision.reason:
+        detail["reason"] = decision.reason
+    if decision.outcome is not Outcome.REFRESHED:
+        await tx.insert(memory)
+        detail |= {name: list(ids) for name in ("supersedes", "conflicts_with") if (ids := getattr(memory, name))}
+        return await record(tx, draft, memory, _ACTIONS[memory.status], detail)
+    if decision.changed:
+        await tx.replace(memory)
+        return await record(tx, draft, memory, "refreshed", detail)
+    await audit(tx, draft, memory, "refreshed", detail)
+    return []
+
+
+async def record(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> list[Change]:
+    """Audit the change, and leave work for the projections if it concerns them: they hold active memories only."""
+    await audit(tx, draft, memory, action, detail)
+    if memory.status is Status.PENDING_REVIEW or (memory.version == 1 and memory.status is not Status.ACTIVE):
+        return []
+    entry = OutboxEntry(
+        tenant=memory.scope.tenant,
+        action="upsert" if memory.status is Status.ACTIVE else "remove",
+        memory_id=memory.memory_id,
+        version=memory.version,
+    )
+    await tx.enqueue(entry)
+    return [Change(entry, memory)]
+
+
+async def audit(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> None:
+    """One line of the audit: what happened to which version, by whom; never what it says."""
+    await tx.append_audit(
+        AuditEvent(
+            tenant=memory.scope.tenant,
+            action=action,
+            at=draft.now,
+            actor=draft.actor.user,
+            scope=memory.scope,
+            memory_id=memory.memory_id,
+            version=memory.version,
+            detail={"agent": draft.actor.agent, **detail},
+        )
+    )
+
+
+def _receipt(draft: Draft, decision: Decision) -> WriteReceipt:
+    closed = (memory.memory_id for memory in decision.replaced if memory.status is Status.SUPERSEDED)
+    return WriteReceipt(
+        outcome=decision.outcome,
+        memory_id=decision.memory.memory_id,
+        version=decision.memory.version,
+        key=draft.candidate.key,
+        level=draft.candidate.level,
+        reason=decision.reason,
+        superseded=tuple(closed),
+        conflicts_with=decision.memory.conflicts_with if decision.outcome is Outcome.PENDING_REVIEW else (),
+        clamped=draft.candidate.clamped,
+    )
+
+
+_LISTS = ("superseded", "conflicts_with", "clamped")
+_PLAIN = ("memory_id", "version", "key", "level", "reason")
+
+
+def encode_receipt(receipt: WriteReceipt) -> str:
+    """The receipt as JSON, without its steps and without what holds only for the moment it was given."""
+    fields = {name: getattr(receipt, name) for name in (*_PLAIN, *_LISTS)}
+    return json.dumps({"outcome": receipt.outcome, **{name: value for name, value in fields.items() if value}})
+
+
+def decode_receipt(text: str) -> WriteReceipt:
+    """The receipt of `encode_receipt`."""
+    fields = json.loads(text)
+    lists = {name: tuple(fields.get(name, ())) for name in _LISTS}
+    plain = {name: fields[name] for name in _PLAIN if name in fields}
+    return WriteReceipt(outcome=Outcome(fields["outcome"]), **plain, **lists)

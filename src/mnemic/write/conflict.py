@@ -1,0 +1,80 @@
+"""Step 6, decided before step 5: what contradicts is never merged.
+
+Under one key the policy's rule decides. Without a key, memories are nominated by cosine and judged by their words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from mnemic.types import Memory, Outcome, Status
+from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.write.merge import Near, closed
+from mnemic.write.statement import Statement, opposition
+
+
+def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | None:
+    """What the rule of the draft's key says about the other values `known`; None where values accumulate or there are none.
+
+    `supersede`: the old values end where the new one begins. A value that reaches us late, from before what is known, becomes
+    history at once and changes nothing that holds now. Lower trust never replaces higher trust: it waits (`lower_trust`).
+    `review`: any change waits (`key_needs_review`).
+    """
+    candidate = draft.candidate
+    if candidate.key is None or not known:
+        return None
+    rule = draft.policy.rule(candidate.key)
+    if rule.on_change == "accumulate":
+        return None
+    if rule.on_change == "review":
+        return pending(draft, known, memory_id, "key_needs_review")
+    if any(memory.trust > draft.trust for memory in known):
+        return pending(draft, known, memory_id, "lower_trust")
+    later = [memory for memory in known if _told_late(draft) and starts_at(memory) > draft.starts_at]
+    if later:
+        return _history(draft, later, memory_id)
+    ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in known)
+    new = draft.memory(memory_id, supersedes=tuple(memory.memory_id for memory in known))
+    return Decision(outcome=Outcome.SUPERSEDED, memory=new, replaced=ended)
+
+
+def _told_late(draft: Draft) -> bool:
+    """Only a moment that the candidate names can lie before what is known; the clock may have been set back."""
+    return draft.candidate.valid_from is not None or draft.candidate.occurred_at is not None
+
+
+def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
+    first = min(later, key=starts_at)
+    ended_at: datetime = starts_at(first)
+    if draft.candidate.valid_to is not None:
+        ended_at = min(ended_at, draft.candidate.valid_to)
+    past = draft.memory(memory_id, status=Status.SUPERSEDED, valid_to=ended_at)
+    linked = first.next_version(draft.now, supersedes=(*first.supersedes, memory_id))
+    return Decision(outcome=Outcome.CREATED, memory=past, reason="already_superseded", replaced=(linked,))
+
+
+def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]:
+    """The memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
+
+    Under a key whose values accumulate, another value is no contradiction. Without a key the two must be close and of one
+    category; between speakers there is no contradiction.
+    """
+    candidate = draft.candidate
+    said = Statement.of(candidate.content)
+    found: list[tuple[Memory, str]] = []
+    for one in near:
+        how = opposition(said, one.statement)
+        if how is None or one.memory.source.speaker != candidate.source.speaker:
+            continue
+        close = one.cosine > draft.rules.conflict and one.memory.category == candidate.category
+        if how != "value" if candidate.key is not None else close:
+            found.append((one.memory, how))
+    return found
+
+
+def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str) -> Decision:
+    """The draft as a memory that waits for a person; what it stands against stays as it is."""
+    ids = tuple(memory.memory_id for memory in against)
+    waiting = draft.memory(memory_id, status=Status.PENDING_REVIEW, conflicts_with=ids)
+    return Decision(outcome=Outcome.PENDING_REVIEW, memory=waiting, reason=reason)

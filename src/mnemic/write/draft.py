@@ -1,0 +1,172 @@
+"""What the steps of one write hand on, and the rules they decide by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from mnemic.catalog import CATALOG, TRUST, KindSpec
+from mnemic.errors import InvalidConfig
+from mnemic.guard.policy import Policy
+from mnemic.ports import Clock
+from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Status, Step, Trust, Vector
+
+MAX_CONTENT_CHARS = 8192
+MAX_CONTENT_BYTES = 32 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteRules:
+    """The thresholds of the write path. Cosines hold for the default embedder; another one needs its own.
+
+    `near_duplicate` (0.92) and `conflict` (0.85) are the defaults of the write pipeline's specification. Both are only
+    necessary: with all-MiniLM-L6-v2 a third of opposite statements lie above 0.92, so words decide, not the cosine.
+    `nominate` is the cosine from which two memories are compared at all, `neighbours` how many of them. Memories of
+    `reviewed_categories` that come from `reviewed_origins` wait for a person.
+    """
+
+    near_duplicate: float = 0.92
+    conflict: float = 0.85
+    nominate: float = 0.70
+    neighbours: int = 32
+    reviewed_categories: frozenset[str] = frozenset(
+        {"instruction", "instructions", "procedure", "policy", "permission"}
+    )
+    reviewed_origins: frozenset[Origin] = frozenset({Origin.TOOL_OUTPUT, Origin.WEB, Origin.AGENT_INFERRED})
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.nominate <= self.conflict <= 1.0 or not self.nominate <= self.near_duplicate <= 1.0:
+            raise InvalidConfig("write_rules", hint="0 < nominate <= conflict <= 1 and nominate <= near_duplicate <= 1")
+        if not 1 <= self.neighbours <= 1000:
+            raise InvalidConfig("write_rules", hint="neighbours is 1 to 1000")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A candidate on its way to becoming a memory. Each preparing step returns a new one; none has a side effect.
+
+    `decision` is what the last step decided, `blocked` the reason why the write must end without storing anything.
+    """
+
+    candidate: Candidate
+    actor: Actor
+    policy: Policy
+    rules: WriteRules
+    secret: bytes = field(repr=False)
+    now: datetime
+    decision: str = ""
+    blocked: str | None = None
+    fingerprint: str = field(default="", repr=False)
+    vector: Vector | None = field(default=None, repr=False)
+
+    @property
+    def scope(self) -> Scope:
+        """Where the memory will live."""
+        return self.actor.scope(self.candidate.level)
+
+    @property
+    def spec(self) -> KindSpec:
+        """What its kind promises."""
+        return CATALOG[self.candidate.kind]
+
+    @property
+    def trust(self) -> Trust:
+        """The trust that its channel gives."""
+        return TRUST[self.candidate.source.origin]
+
+    @property
+    def starts_at(self) -> datetime:
+        """From when on it was true in the world, as far as is known."""
+        return self.candidate.valid_from or self.candidate.occurred_at or self.now
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """Its own time to live, else its kind's; None means never."""
+        ttl = self.candidate.ttl or self.spec.retention
+        return None if ttl is None else self.now + ttl
+
+    @property
+    def review_reason(self) -> str | None:
+        """Why a person must see it whatever else is known: its kind, or an instruction from an untrusted channel."""
+        if self.spec.reviewed:
+            return "kind_reviewed"
+        category = (self.candidate.category or "").casefold()
+        if category in self.rules.reviewed_categories and self.candidate.source.origin in self.rules.reviewed_origins:
+            return "instruction_from_untrusted_origin"
+        return None
+
+    def decided(self, decision: str, **changes: object) -> Draft:
+        """This draft after a step that decided `decision`."""
+        return replace(self, decision=decision, **changes)  # type: ignore[arg-type]
+
+    def memory(self, memory_id: str, **changes: object) -> Memory:
+        """The new memory, version 1, with `changes` over what the candidate says."""
+        candidate = self.candidate
+        fields: dict[str, object] = {
+            "memory_id": memory_id,
+            "kind": candidate.kind,
+            "scope": self.scope,
+            "content": candidate.content,
+            "created_at": self.now,
+            "updated_at": self.now,
+            "key": candidate.key,
+            "category": candidate.category,
+            "context": candidate.context,
+            "data": candidate.data,
+            "status": Status.ACTIVE,
+            "confidence": candidate.confidence,
+            "trust": self.trust,
+            "source": candidate.source,
+            "fingerprint": self.fingerprint,
+            "vector": self.vector,
+            "agent": self.actor.agent,
+            "occurred_at": candidate.occurred_at,
+            "valid_from": candidate.valid_from,
+            "valid_to": candidate.valid_to,
+            "expires_at": self.expires_at,
+        }
+        return Memory(**fields | changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """How a write is to end. `memory` is the new one, or for a refresh the known one in the version it will have.
+
+    `changed` is False for a refresh that changes nothing. `replaced` are other memories in their next versions, `kept`
+    originals to be stored beside the new memory.
+    """
+
+    outcome: Outcome
+    memory: Memory
+    reason: str | None = None
+    changed: bool = True
+    replaced: tuple[Memory, ...] = ()
+    kept: tuple[Memory, ...] = ()
+
+
+def starts_at(memory: Memory) -> datetime:
+    """From when on `memory` was true, as far as is known: what the as-of filter goes by."""
+    return memory.valid_from or memory.happened_at
+
+
+@dataclass(slots=True)
+class Laps:
+    """A stopwatch over the steps: each note takes the time since the one before."""
+
+    clock: Clock
+    steps: list[Step] = field(default_factory=list)
+    last: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.last = self.last or self.clock.monotonic()
+
+    def note(self, name: str, decision: str) -> None:
+        """The step `name` is done."""
+        now = self.clock.monotonic()
+        self.steps.append(Step(name=name, decision=decision, ms=round((now - self.last) * 1000, 3)))
+        self.last = now
+
+    def fork(self, steps: Sequence[Step] = ()) -> Laps:
+        """A copy that goes on from here: for work that may run again from the start."""
+        return Laps(self.clock, [*self.steps, *steps], self.last)

@@ -1,0 +1,37 @@
+"""Step 4: the vector, made before any transaction is open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemic.errors import EmbedderFailed
+from mnemic.ports import Embedder
+from mnemic.types import Deadline, Vector
+from mnemic.write.draft import Draft
+
+_KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
+
+
+def index_text(content: str, *, key: str | None = None, context: str = "") -> str:
+    """The text a memory is found by: the words of its key, what it says, and on a second line its context."""
+    words = " ".join(_KEY_WORD.findall(key)).lower() if key else ""
+    line = f"{words}: {content}" if words else content
+    return f"{line}\n{context}" if context else line
+
+
+async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline | None) -> list[Draft]:
+    """The drafts with their vectors, in one call. Raises EmbedderFailed; then none of them has one."""
+    texts = [
+        index_text(draft.candidate.content, key=draft.candidate.key, context=draft.candidate.context)
+        for draft in drafts
+    ]
+    vectors = await embedder.embed(texts, deadline=deadline)
+    if len(vectors) != len(texts) or any(not _fits(vector, embedder) for vector in vectors):
+        raise EmbedderFailed("dimension")
+    return [replace(draft, vector=vector) for draft, vector in zip(drafts, vectors, strict=True)]
+
+
+def _fits(vector: Vector, embedder: Embedder) -> bool:
+    return len(vector) == 4 * embedder.space.dimension

@@ -1,0 +1,90 @@
+"""Step 3: by what two memories are the same, as a keyed hash.
+
+HMAC-SHA-256 under the tenant's secret, so that a short text cannot be guessed from its hash and equal texts of two tenants
+have nothing in common (RFC 2104).
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from mnemic.catalog import CATALOG
+from mnemic.text.normalise import nfkc
+from mnemic.types import Candidate, Kind, Scope
+from mnemic.write.draft import Draft
+
+_SPACE = re.compile(r"\s+")
+_ENDING = " .,;:!…。、，；：！"
+"""Punctuation that ends a statement without changing it. A question mark does change it."""
+
+
+def fingerprint(draft: Draft) -> Draft:
+    """The draft with its fingerprint."""
+    return draft.decided("new", fingerprint=fingerprint_of(draft.secret, draft.scope, draft.candidate))
+
+
+def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
+    """64 hex digits: equal for the same redacted statement of the same kind under the same key in the same scope.
+
+    Letter case, spacing, Unicode form and final punctuation do not count; who said it does. For kinds whose data or moment is
+    the memory (structured; append-only ones) these count too.
+    """
+    parts: list[Any] = [
+        candidate.kind,
+        scope.tenant,
+        scope.level,
+        scope.owner,
+        candidate.key,
+        normal_form(candidate.content),
+    ]
+    parts.append(None if candidate.source.speaker is None else normal_form(candidate.source.speaker))
+    if CATALOG[candidate.kind].append_only:
+        parts += [_moment(candidate.occurred_at), candidate.data, candidate.source.ref]
+    elif candidate.kind is Kind.STRUCTURED:
+        parts.append(candidate.data)
+    return keyed_hash(secret, "fingerprint", parts)
+
+
+def normal_form(text: str) -> str:
+    """`text` as it is compared: NFKC, case folded, white space collapsed, final punctuation dropped."""
+    folded = nfkc(nfkc(text).casefold())
+    collapsed = _SPACE.sub(" ", folded).strip()
+    return collapsed.rstrip(_ENDING) or collapsed
+
+
+def request_digest(draft: Draft) -> str:
+    """64 hex digits of everything that was asked for, redacted: two requests under one idempotency key must agree in it."""
+    candidate = draft.candidate
+    source = candidate.source
+    parts: list[Any] = [draft.actor.user, draft.actor.agent, draft.scope.level, draft.scope.owner]
+    parts += [candidate.content, candidate.key, candidate.kind, candidate.category, candidate.context, candidate.data]
+    parts += [candidate.ttl and candidate.ttl.total_seconds(), candidate.confidence]
+    parts += [_moment(moment) for moment in (candidate.occurred_at, candidate.valid_from, candidate.valid_to)]
+    parts += [source.origin, source.ref, source.session, source.speaker, source.quote, source.span]
+    return keyed_hash(draft.secret, "request", parts)
+
+
+def request_key(draft: Draft, idempotency_key: str) -> str:
+    """The name an idempotency key is stored under: the user's own, and unreadable, since keys may hold personal data."""
+    return f"{draft.actor.user}:{keyed_hash(draft.secret, 'idempotency', [draft.actor.user, idempotency_key])[:32]}"
+
+
+def keyed_hash(secret: bytes, purpose: str, parts: list[Any]) -> str:
+    """HMAC-SHA-256 over JSON, which keeps neighbouring parts apart whatever they hold."""
+    text = json.dumps([purpose, *parts], sort_keys=True, separators=(",", ":"), default=_thaw)
+    return hmac.digest(secret, text.encode(), "sha256").hex()
+
+
+def _thaw(value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(type(value).__name__)
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

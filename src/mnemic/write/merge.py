@@ -1,0 +1,161 @@
+"""Step 5: the same again, and nearly the same.
+
+An identical memory is refreshed. A near-duplicate is merged only where words agree that nothing contradicts and nothing gets
+lost: one statement must hold every word of content of the other. Then both originals are kept as superseded, and one new
+memory says what the fuller of them says. Merged texts are never composed, so that they can neither grow nor be made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from mnemic.types import Memory, Outcome, Status
+from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.write.statement import Statement, covers
+
+_WORTH_A_VERSION = timedelta(hours=1)
+"""An expiry that moves by less (and by less than a hundredth of the time to live) makes no new version: a statement that is
+heard again every minute must not fill the history."""
+
+
+def refresh(known: Memory, draft: Draft, *, reason: str | None = None) -> Decision:
+    """`known`, confirmed by the draft: the higher confidence and trust, the later expiry, the data of both.
+
+    A refresh never lowers anything. It makes a new version only where something changes that a reader could see; that it
+    happened is in the audit in any case. Lower trust confirms without changing anything.
+    """
+    changes = {} if draft.trust < known.trust else _gained(known, draft)
+    memory = known.next_version(draft.now, **changes) if changes else known
+    return Decision(outcome=Outcome.REFRESHED, memory=memory, reason=reason, changed=bool(changes))
+
+
+def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
+    candidate = draft.candidate
+    gained: dict[str, Any] = {}
+    if candidate.confidence > known.confidence:
+        gained["confidence"] = candidate.confidence
+    if draft.trust > known.trust:
+        gained |= {"trust": draft.trust, "source": candidate.source}
+    if _extends(known, draft):
+        gained["expires_at"] = draft.expires_at
+    data = {**known.data, **candidate.data}
+    if data != dict(known.data):
+        gained["data"] = data
+    return gained
+
+
+def _extends(known: Memory, draft: Draft) -> bool:
+    if known.expires_at is None:
+        return False
+    if draft.expires_at is None:
+        return True
+    worth = min(_WORTH_A_VERSION, (draft.expires_at - draft.now) / 100)
+    return draft.expires_at - known.expires_at >= worth
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A live memory close to the draft, with what it states."""
+
+    memory: Memory
+    cosine: float
+    statement: Statement
+
+
+def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> Decision | None:
+    """One memory for the draft and its near-duplicates, or None where merging could lose or blur anything.
+
+    Where the draft says more, it absorbs what it covers; where a known memory says more, that text is kept and the draft is
+    stored beside it as superseded. Trust is never traded: a near-duplicate of higher trust is confirmed (`near_duplicate`),
+    or, where the draft says more than it, the draft waits for review (`lower_trust`).
+    """
+    said = Statement.of(draft.candidate.content)
+    alike = [one for one in near if one.cosine > draft.rules.near_duplicate and _mergeable(one.memory, draft)]
+    covered = [one.memory for one in alike if covers(said, one.statement)]
+    fuller = [one.memory for one in alike if covers(one.statement, said) and one.memory.trust >= draft.trust]
+    if fuller and fuller[0].trust > draft.trust:
+        return refresh(fuller[0], draft, reason="near_duplicate")
+    higher = tuple(memory.memory_id for memory in covered if memory.trust > draft.trust)
+    if higher:
+        pending = draft.memory(memory_id, status=Status.PENDING_REVIEW, conflicts_with=higher)
+        return Decision(outcome=Outcome.PENDING_REVIEW, memory=pending, reason="lower_trust")
+    if covered:
+        return _absorbed(draft, covered, draft.memory(memory_id))
+    if fuller:
+        return _kept(draft, fuller[0], memory_id, kept_id)
+    return None
+
+
+def _mergeable(memory: Memory, draft: Draft) -> bool:
+    """Same category and speaker, and no field of data in which the two differ."""
+    data = draft.candidate.data
+    return (
+        memory.category == draft.candidate.category
+        and memory.source.speaker == draft.candidate.source.speaker
+        and all(memory.data[name] == data[name] for name in memory.data.keys() & data.keys())
+    )
+
+
+def _absorbed(draft: Draft, old: Sequence[Memory], new: Memory) -> Decision:
+    return _merged(draft, old, new, supersedes=tuple(memory.memory_id for memory in old))
+
+
+def _kept(draft: Draft, fuller: Memory, memory_id: str, kept_id: str) -> Decision:
+    """The known text lives on in the merged memory; the draft's own words are kept as superseded, so that nothing is lost."""
+    original = draft.memory(kept_id, status=Status.SUPERSEDED, valid_to=draft.candidate.valid_to or draft.now)
+    says = (
+        "content",
+        "context",
+        "category",
+        "source",
+        "fingerprint",
+        "vector",
+        "occurred_at",
+        "valid_from",
+        "valid_to",
+    )
+    new = draft.memory(memory_id, **{name: getattr(fuller, name) for name in says})
+    return _merged(draft, [fuller], new, supersedes=(fuller.memory_id, kept_id), kept=(original,))
+
+
+def _merged(
+    draft: Draft, old: Sequence[Memory], new: Memory, *, supersedes: tuple[str, ...], kept: tuple[Memory, ...] = ()
+) -> Decision:
+    everything = [*old, draft.memory(new.memory_id)]
+    starts = [memory.valid_from for memory in everything if memory.valid_from is not None]
+    data: dict[str, Any] = {}
+    for memory in everything:
+        data |= memory.data
+    merged = draft.memory(
+        new.memory_id,
+        **{name: getattr(new, name) for name in ("content", "context", "category", "source", "fingerprint", "vector")},
+        occurred_at=new.occurred_at,
+        valid_from=min(starts) if starts else None,
+        valid_to=new.valid_to,
+        confidence=max(memory.confidence for memory in everything),
+        expires_at=_latest([memory.expires_at for memory in everything]),
+        data=data,
+        supersedes=supersedes,
+    )
+    return Decision(
+        outcome=Outcome.MERGED,
+        memory=merged,
+        replaced=tuple(closed(memory, draft.now, starts_at(merged)) for memory in old),
+        kept=kept,
+    )
+
+
+def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
+    """`memory` superseded: it was true until `ended_at`, or until it had ended by itself."""
+    ended_at = min(ended_at, memory.valid_to) if memory.valid_to is not None else ended_at
+    return memory.next_version(now, status=Status.SUPERSEDED, valid_to=ended_at)
+
+
+def _latest(moments: Sequence[datetime | None]) -> datetime | None:
+    """The latest; None is never, which is later than any."""
+    return (
+        None if any(moment is None for moment in moments) else max(moment for moment in moments if moment is not None)
+    )

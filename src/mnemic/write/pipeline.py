@@ -1,0 +1,330 @@
+"""The write pipeline: nine steps in three phases.
+
+**Prepare**, without side effect: 1 validate, 2 redact, 3 fingerprint, 4 embed. **Settle**, one transaction: 3 again, 6 conflict,
+5 merge, 7 commit. **Publish**, best effort, after the commit: 8 and 9, the projections. The embedder is called before any
+transaction is open; whatever fails before the commit leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError
+from mnemic.guard.budget import Budget
+from mnemic.guard.execution import Grant, admit
+from mnemic.guard.policy import Policy
+from mnemic.identity import new_id
+from mnemic.ports import Clock, Embedder, Projection, RecordStore, Transaction
+from mnemic.types import (
+    Actor,
+    Candidate,
+    Deadline,
+    Origin,
+    Outcome,
+    Scope,
+    WriteReceipt,
+)
+from mnemic.write.commit import Request, Settled
+from mnemic.write.draft import Draft, Laps, WriteRules
+from mnemic.write.embed import embed
+from mnemic.write.fingerprint import fingerprint, request_digest, request_key
+from mnemic.write.publish import Publisher
+from mnemic.write.redact import Redactor, redact
+from mnemic.write.revise import Revision, revision_of
+from mnemic.write.settle import is_known, settle
+from mnemic.write.validate import validate
+
+__all__ = ["MemoryWritePipeline", "WriteRules"]
+
+BATCH = 32
+MAX_IDEMPOTENCY_KEY_CHARS = 512
+
+
+@dataclass(slots=True)
+class _Job:
+    """One write on its way."""
+
+    draft: Draft
+    request: Request | None
+    laps: Laps
+    known: bool = False
+
+    @property
+    def blocked(self) -> WriteReceipt | None:
+        """The receipt of a write that policy ended before anything was stored."""
+        if self.draft.blocked is None:
+            return None
+        return _blocked(self.draft.candidate, self.draft.blocked, self.laps)
+
+
+class MemoryWritePipeline:
+    """Turns candidates into memories, each with a receipt of what every step decided and cost.
+
+    A write is all or nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint
+    within its scope. `failures` counts what projections missed.
+    """
+
+    def __init__(
+        self,
+        store: RecordStore,
+        embedder: Embedder,
+        clock: Clock,
+        rules: WriteRules | None = None,
+        *,
+        redactor: Redactor | None = None,
+        projections: Sequence[Projection] = (),
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._rules = rules or WriteRules()
+        self._redactor = redactor or Redactor()
+        self._publisher = Publisher(store, projections)
+        self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
+            ("validate", validate),
+            ("redact", partial(redact, redactor=self._redactor)),
+            ("fingerprint", fingerprint),
+        )
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How often each projection missed a change since the start."""
+        return dict(self._publisher.failures)
+
+    async def write(
+        self,
+        candidate: Candidate,
+        *,
+        actor: Actor,
+        policy: Policy,
+        idempotency_key: str | None = None,
+        deadline: Deadline | None = None,
+    ) -> WriteReceipt:
+        """Store one candidate and return once it is committed.
+
+        Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then nothing
+        was stored, but for CommitUnknown, after which the same idempotency key must be used again.
+        """
+        job = await self._job(candidate, actor, policy, idempotency_key)
+        if job.blocked is not None:
+            return job.blocked
+        await self._look([job], deadline)
+        await self._embed([job], deadline)
+        return await self._finish(job, deadline)
+
+    async def write_many(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        actor: Actor,
+        policy: Policy,
+        idempotency_keys: Sequence[str | None] | None = None,
+        grant: Grant | None = None,
+        deadline: Deadline | None = None,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> list[WriteReceipt]:
+        """One receipt per candidate, in order. Each is stored by itself; one that fails is `blocked` with the error's reason
+        and stops no other. What `grant` does not allow is blocked too.
+
+        Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress` is told how
+        many are done.
+        """
+        keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
+        if len(keys) != len(candidates):
+            raise InvalidInput("idempotency_keys", hint="one per candidate")
+        receipts: list[WriteReceipt] = []
+        for first in range(0, len(candidates), BATCH):
+            batch = list(zip(candidates[first : first + BATCH], keys[first : first + BATCH], strict=True))
+            receipts += await self._write_batch(batch, actor, policy, grant, deadline)
+            if on_progress is not None:
+                on_progress(len(receipts))
+        return receipts
+
+    async def revise(
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        actor: Actor,
+        scopes: Sequence[Scope],
+        expected_version: int | None = None,
+        origin: Origin = Origin.USER_STATED,
+        deadline: Deadline | None = None,
+    ) -> WriteReceipt:
+        """Correct a live memory: the same memory_id in its next version, the old one kept in the history.
+
+        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Raises MemoryNotFound, VersionConflict when it is
+        no longer at `expected_version`, InvalidInput (`content:duplicate` when another memory of the scope already says this).
+        """
+        revision = Revision(memory_id, tuple(scopes), expected_version)
+        known = revision.checked(await self._store.get(memory_id, scopes=scopes))
+        candidate = revision_of(known, content, origin, actor)
+        laps = Laps(self._clock)
+        draft = Draft(
+            candidate=candidate,
+            actor=replace(actor, **{known.scope.level: known.scope.owner}),
+            policy=Policy(),
+            rules=self._rules,
+            secret=await self._store.secret(actor.tenant),
+            now=self._clock.now(),
+        )
+        draft = self._prepared(draft, laps)
+        if draft.blocked is not None:
+            return _blocked(candidate, draft.blocked, laps)
+        job = _Job(draft, None, laps)
+        await self._embed([job], deadline)
+        settled = await self._store.transact(partial(revision.settle, draft=job.draft, laps=laps), deadline=deadline)
+        return await self._publish(settled, laps)
+
+    async def redacted(self, text: str, *, tenant: str) -> str:
+        """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
+        return self._redactor.redact(text, await self._store.secret(tenant)).text
+
+    # -- one batch ----------------------------------------------------------------------------------------------------
+
+    async def _write_batch(
+        self,
+        batch: Sequence[tuple[Candidate, str | None]],
+        actor: Actor,
+        policy: Policy,
+        grant: Grant | None,
+        deadline: Deadline | None,
+    ) -> list[WriteReceipt]:
+        receipts: list[WriteReceipt | None] = [_denied(candidate, grant) for candidate, _ in batch]
+        jobs: dict[int, _Job] = {}
+        for place, (candidate, key) in enumerate(batch):
+            if receipts[place] is not None:
+                continue
+            try:
+                jobs[place] = await self._job(candidate, actor, policy, key)
+                receipts[place] = jobs[place].blocked
+            except MnemicError as error:
+                receipts[place] = _blocked(candidate, error.reason)
+        waiting = {place: job for place, job in jobs.items() if receipts[place] is None}
+        if waiting:
+            receipts = await self._together(waiting, receipts, deadline)
+        for place, job in waiting.items():
+            if receipts[place] is None:
+                receipts[place] = await self._finish_or_block(job, deadline)
+        return [receipt for receipt in receipts if receipt is not None]
+
+    async def _together(
+        self, jobs: dict[int, _Job], receipts: list[WriteReceipt | None], deadline: Deadline | None
+    ) -> list[WriteReceipt | None]:
+        """Look for all of them and embed the new ones; a failure blocks those that need what failed."""
+        done = list(receipts)
+        try:
+            await self._look(list(jobs.values()), deadline)
+            await self._embed(list(jobs.values()), deadline)
+        except MnemicError as error:
+            for place, job in jobs.items():
+                if not job.known:
+                    done[place] = _blocked(job.draft.candidate, error.reason, job.laps)
+        return done
+
+    async def _finish_or_block(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
+        try:
+            return await self._finish(job, deadline)
+        except MnemicError as error:
+            return _blocked(job.draft.candidate, error.reason, job.laps)
+
+    # -- the phases ---------------------------------------------------------------------------------------------------
+
+    async def _job(self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None) -> _Job:
+        laps = Laps(self._clock)
+        draft = Draft(
+            candidate=candidate,
+            actor=actor,
+            policy=policy,
+            rules=self._rules,
+            secret=await self._store.secret(actor.tenant),
+            now=self._clock.now(),
+        )
+        draft = self._prepared(draft, laps)
+        request = None
+        if draft.blocked is None and idempotency_key is not None:
+            name = request_key(draft, _checked_idempotency_key(idempotency_key))
+            request = Request(name, request_digest(draft))
+        return _Job(draft, request, laps)
+
+    def _prepared(self, draft: Draft, laps: Laps) -> Draft:
+        for name, step in self._prepare:
+            draft = step(draft)
+            laps.note(name, draft.decision)
+            if draft.blocked is not None:
+                break
+        return draft
+
+    async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
+        """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
+
+        async def work(tx: Transaction) -> list[bool]:
+            return [await is_known(tx, job.draft, job.request) for job in jobs]
+
+        for job, known in zip(jobs, await self._store.transact(work, deadline=deadline), strict=True):
+            job.known = known
+
+    async def _embed(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
+        if deadline is not None and deadline.expired:
+            raise BudgetSpent("max_seconds")
+        fresh = [job for job in jobs if not job.known]
+        drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
+        for job, draft in zip(fresh, drafts, strict=True):
+            job.draft = draft
+        for job in jobs:
+            job.laps.note("embed", "known" if job.known else "embedded")
+
+    async def _finish(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
+        settled, laps = await self._settle(job, deadline)
+        while settled is None:
+            # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
+            job.known = False
+            await self._embed([job], deadline)
+            settled, laps = await self._settle(job, deadline)
+        return await self._publish(settled, laps)
+
+    async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
+        if deadline is not None and deadline.expired:
+            raise BudgetSpent("max_seconds")
+        now = job.draft.now
+        memory_ids = new_id(now), new_id(now)
+
+        async def work(tx: Transaction) -> tuple[Settled | None, Laps]:
+            laps = job.laps.fork()
+            return await settle(tx, job.draft, job.request, laps, memory_ids), laps
+
+        return await self._store.transact(work, deadline=deadline)
+
+    async def _publish(self, settled: Settled, laps: Laps) -> WriteReceipt:
+        missed = await self._publisher.publish(settled.changes)
+        laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
+        durable = self._store.capabilities.durable
+        return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
+
+
+def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
+    """The receipt of a candidate that the runtime does not allow now."""
+    if grant is None:
+        return None
+    blocked = admit([candidate], grant, Budget()).blocked
+    return _blocked(candidate, blocked[0].reason) if blocked else None
+
+
+def _blocked(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
+    return WriteReceipt(
+        outcome=Outcome.BLOCKED,
+        key=candidate.key,
+        level=candidate.level,
+        reason=reason,
+        steps=tuple(laps.steps) if laps else (),
+        clamped=candidate.clamped,
+        durable=False,
+    )
+
+
+def _checked_idempotency_key(key: object) -> str:
+    if not isinstance(key, str) or not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARS:
+        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
+    return key

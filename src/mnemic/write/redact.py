@@ -1,0 +1,271 @@
+"""Step 2: personal data and secrets are replaced before anything else sees the text.
+
+**Markers.** What is found becomes `[EMAIL#3fa9c1d27b08]`: the entity, a pseudonym of 8 hex digits, and a check of 4. Both are
+HMAC-SHA-256 under the tenant's secret, the pseudonym of the thing itself (so that two people stay two people, and one person
+stays one), the check of entity and pseudonym. So a marker proves itself: a genuine one is left alone, which makes redaction
+idempotent; a look-alike that somebody typed has no valid check and loses its brackets, `(EMAIL#...)`, so that nobody can pass
+off a text as redacted. A bare `[EMAIL]` is not a marker and stays.
+
+**Overlaps.** All detectors see the same text. Matches that overlap are replaced together, under the name of the longest, so
+that no rest of a number or address is left standing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from operator import itemgetter
+from typing import NamedTuple
+
+from mnemic.errors import InvalidInput
+from mnemic.text.normalise import canonical_key
+from mnemic.types import Candidate, JsonValue
+from mnemic.write.detect import DETECTORS, Detector
+from mnemic.write.draft import Draft
+from mnemic.write.validate import within_limits
+
+MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")
+_PSEUDONYM_DIGITS, _CHECK_DIGITS = 8, 4
+_HELD = "\ufdd0"
+"""Stands for one marker while the rest of the text is searched: a noncharacter, so no text holds it, and no word character,
+so it bounds a word as the brackets do."""
+_MAX_PASSES = 5
+
+
+class Action(StrEnum):
+    """What is done with an entity: replaced by a marker, the whole write refused, or left as it stands."""
+
+    REDACT = "redact"
+    BLOCK = "block"
+    ALLOW = "allow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """A text after redaction, and the entities that were replaced or that forbid storing it, each as often as found."""
+
+    text: str = field(repr=False)
+    replaced: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    entity: str
+    value: str
+
+
+class Redactor:
+    """Finds and replaces what `detectors` know; `actions` says per entity what to do, `redact` where it is silent."""
+
+    def __init__(self, detectors: Sequence[Detector] = DETECTORS, actions: Mapping[str, Action] | None = None) -> None:
+        self._detectors = tuple(detectors)
+        self._actions = {entity: Action(action) for entity, action in (actions or {}).items()}
+
+    def redact(self, text: str, secret: bytes) -> Redaction:
+        """`text` with every find replaced, under the tenant's `secret`. `redact(redact(x)) == redact(x)`.
+
+        Raises InvalidInput (`invalid_input:redaction`) for a text built so that every replacement uncovers a new find.
+        """
+        text = MARKER.sub(lambda match: _kept(match, secret), text.replace(_HELD, "\ufffd"))
+        markers = [match.group() for match in MARKER.finditer(text)]
+        text = MARKER.sub(_HELD, text)
+        replaced: list[str] = []
+        blocked: list[str] = []
+        for _ in range(_MAX_PASSES):
+            spans = self._spans(text)
+            if not spans:
+                return Redaction(text=_compose(text, markers), replaced=tuple(replaced), blocked=tuple(blocked))
+            for span in spans:
+                (blocked if self._action(span.entity) is Action.BLOCK else replaced).append(span.entity)
+            text, markers = _replace(text, markers, spans, secret)
+        raise InvalidInput("redaction", hint="the text cannot be redacted safely")
+
+    def _action(self, entity: str) -> Action:
+        return self._actions.get(entity, Action.REDACT)
+
+    def _spans(self, text: str) -> list[_Span]:
+        """What to replace: in order, without overlaps."""
+        folded, offsets = fold(text)
+        found = [
+            _Span(offsets[start] if offsets else start, offsets[end] if offsets else end, detector.entity, value)
+            for detector in self._detectors
+            for start, end, value in detector.find(folded)
+            if start < end and _HELD not in folded[start:end]
+        ]
+        spans = _merged(found, text)
+        return [span for span in spans if self._action(span.entity) is not Action.ALLOW] if self._actions else spans
+
+
+def fold(text: str) -> tuple[str, list[int] | None]:
+    """`text` as detectors read it, and for each character (and the end) its offset in `text`; None where they are equal.
+
+    NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space.
+    """
+    if text.isascii():
+        return text, None
+    folded = text.translate(_PLAIN)
+    if len(folded) == len(text):
+        return folded, None
+    offsets = [at for at, character in enumerate(text) for _ in _PLAIN[ord(character)]]
+    return folded, [*offsets, len(text)]
+
+
+class _Plain(dict[int, str]):
+    """Each character as detectors read it, worked out once. No character reads as nothing."""
+
+    def __missing__(self, code: int) -> str:
+        plain = self[code] = _plain(chr(code))
+        return plain
+
+
+_PLAIN = _Plain()
+
+
+def _plain(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Nd":
+        return str(unicodedata.digit(character))
+    if category == "Pd" or character == "\u2212":
+        return "-"
+    if category == "Zs":
+        return " "
+    return unicodedata.normalize("NFKC", character) or character
+
+
+def marker(entity: str, value: str, secret: bytes) -> str:
+    """The marker of `value`, whose spelling must be the same wherever it is the same thing."""
+    pseudonym = _hmac(secret, "pseudonym", entity, value)[:_PSEUDONYM_DIGITS]
+    return f"[{entity}#{pseudonym}{_check(entity, pseudonym, secret)}]"
+
+
+def _check(entity: str, pseudonym: str, secret: bytes) -> str:
+    return _hmac(secret, "marker", entity, pseudonym)[:_CHECK_DIGITS]
+
+
+def _hmac(secret: bytes, *parts: str) -> str:
+    return hmac.digest(secret, "\x1f".join(parts).encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def _kept(match: re.Match[str], secret: bytes) -> str:
+    entity, token = match.groups()
+    pseudonym, check = token[:_PSEUDONYM_DIGITS], token[_PSEUDONYM_DIGITS:]
+    genuine = len(check) == _CHECK_DIGITS and hmac.compare_digest(check, _check(entity, pseudonym, secret))
+    return match.group() if genuine else f"({entity}#{token})"
+
+
+def _merged(found: list[_Span], text: str) -> list[_Span]:
+    """The matches in order; those that overlap as one, under the name of the longest."""
+    merged: list[_Span] = []
+    longest = 0
+    for span in sorted(found, key=_by_start):
+        last = merged[-1] if merged else None
+        if last is None or span.start >= last.end:
+            merged.append(span)
+            longest = span.end - span.start
+            continue
+        start, end, entity = last.start, max(last.end, span.end), last.entity
+        if span.end - span.start > longest:
+            entity, longest = span.entity, span.end - span.start
+        if (start, end) != (last.start, last.end) or entity != last.entity:
+            value = span.value if (start, end) == (span.start, span.end) else text[start:end]
+            merged[-1] = _Span(start, end, entity, value)
+    return merged
+
+
+_by_start = itemgetter(0)
+
+
+def _replace(text: str, markers: Sequence[str], spans: Sequence[_Span], secret: bytes) -> tuple[str, list[str]]:
+    """Each span held by one placeholder, its marker put among the others in the order of the text."""
+    pieces: list[str] = []
+    ordered: list[str] = []
+    waiting = iter(markers)
+    made: dict[tuple[str, str], str] = {}
+    cursor = 0
+    for span in spans:
+        piece = text[cursor : span.start]
+        if markers:
+            ordered += [next(waiting) for _ in range(piece.count(_HELD))]
+        name = (span.entity, span.value)
+        ordered.append(made.get(name) or made.setdefault(name, marker(*name, secret)))
+        pieces += (piece, _HELD)
+        cursor = span.end
+    return "".join([*pieces, text[cursor:]]), [*ordered, *waiting]
+
+
+def _compose(text: str, markers: Sequence[str]) -> str:
+    pieces = text.split(_HELD)
+    return "".join(part for pair in zip(pieces, [*markers, ""], strict=True) for part in pair)
+
+
+# -- the step -----------------------------------------------------------------------------------------------------------
+
+
+def redact(draft: Draft, redactor: Redactor) -> Draft:
+    """The draft without personal data: content, key, category, context, data (names, strings and long numbers), and the quote,
+    speaker and ref of its source. `source.span` still counts in the message as it was said.
+
+    An entity that policy blocks ends the write with `pii_blocked:<ENTITY>`.
+    """
+    pass_ = _Pass(redactor, draft.secret)
+    candidate = pass_.candidate(draft.candidate)
+    if pass_.blocked:
+        return draft.decided("blocked", blocked=f"pii_blocked:{pass_.blocked[0]}")
+    within_limits(candidate.content)
+    within_limits(candidate.context, "context")
+    found = pass_.replaced
+    return draft.decided(
+        " ".join(f"{entity}:{found.count(entity)}" for entity in sorted(set(found))) or "clean", candidate=candidate
+    )
+
+
+@dataclass(slots=True)
+class _Pass:
+    """One candidate through one redactor, with what was found on the way."""
+
+    redactor: Redactor
+    secret: bytes
+    replaced: list[str] = field(default_factory=list)
+    blocked: list[str] = field(default_factory=list)
+
+    def text(self, text: str) -> str:
+        done = self.redactor.redact(text, self.secret) if text else Redaction(text=text)
+        self.replaced += done.replaced
+        self.blocked += done.blocked
+        return done.text
+
+    def label(self, text: str | None) -> str | None:
+        return None if text is None else self.text(text)
+
+    def value(self, value: JsonValue) -> JsonValue:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self.text(key): self.value(item) for key, item in value.items()}
+        if isinstance(value, Sequence):
+            return [self.value(item) for item in value]
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**8:
+            shown = self.text(str(value))
+            return value if shown == str(value) else shown
+        return value
+
+    def candidate(self, candidate: Candidate) -> Candidate:
+        source = candidate.source
+        key = self.label(candidate.key)
+        return replace(
+            candidate,
+            content=self.text(candidate.content),
+            key=key if key == candidate.key else canonical_key(key),
+            category=self.label(candidate.category),
+            context=self.text(candidate.context),
+            data={self.text(name): self.value(item) for name, item in candidate.data.items()},
+            source=replace(
+                source, quote=self.label(source.quote), speaker=self.label(source.speaker), ref=self.label(source.ref)
+            ),
+        )

@@ -1,0 +1,84 @@
+"""Correcting a memory in place: the same memory_id, one version on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.ports import Transaction
+from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status, WriteReceipt
+from mnemic.write.commit import Settled, audit, record
+from mnemic.write.draft import Draft, Laps
+
+
+def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
+    """The candidate that says `content` in the place of `known`. The old quote does not support it any more."""
+    return Candidate(
+        content=content,
+        key=known.key,
+        kind=known.kind,
+        level=known.scope.level,
+        category=known.category,
+        context=known.context,
+        data=known.data,
+        confidence=known.confidence,
+        source=Source(origin=origin, session=actor.session, speaker=known.source.speaker),
+        occurred_at=known.occurred_at,
+        valid_from=known.valid_from,
+        valid_to=known.valid_to,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Which memory is to be corrected, and the version it must still be at."""
+
+    memory_id: str
+    scopes: tuple[Scope, ...]
+    expected_version: int | None
+
+    def checked(self, memory: Memory | None) -> Memory:
+        """`memory` if it may be corrected. Raises MemoryNotFound, VersionConflict."""
+        if memory is None or memory.status is not Status.ACTIVE:
+            raise MemoryNotFound
+        if self.expected_version is not None and memory.version != self.expected_version:
+            raise VersionConflict(hint=f"it is at version {memory.version}")
+        return memory
+
+    async def settle(self, tx: Transaction, *, draft: Draft, laps: Laps) -> Settled:
+        """Write the next version, if trust allows and nothing else says the same already."""
+        known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
+        if draft.candidate.content == known.content:
+            await audit(tx, draft, known, "refreshed", {"reason": "unchanged"})
+            return Settled(_receipt(Outcome.REFRESHED, known, "unchanged"))
+        if draft.trust < known.trust:
+            return Settled(_receipt(Outcome.BLOCKED, known, "lower_trust"))
+        twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
+        if twin is not None and twin.memory_id != known.memory_id:
+            raise InvalidInput("content:duplicate", hint="another memory already says this")
+        candidate = draft.candidate
+        memory = known.next_version(
+            draft.now,
+            content=candidate.content,
+            context=candidate.context,
+            data=candidate.data,
+            source=candidate.source,
+            trust=draft.trust,
+            fingerprint=draft.fingerprint,
+            vector=draft.vector,
+        )
+        await tx.replace(memory)
+        return Settled(
+            _receipt(Outcome.SUPERSEDED, memory, "revised"), tuple(await record(tx, draft, memory, "revised", {}))
+        )
+
+
+def _receipt(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
+    return WriteReceipt(
+        outcome=outcome,
+        memory_id=memory.memory_id,
+        version=memory.version,
+        key=memory.key,
+        level=memory.scope.level,
+        reason=reason,
+    )

@@ -1,0 +1,140 @@
+"""The second phase: from a finished draft to a receipt, in one transaction that may run again from the start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemic.ports import Transaction
+from mnemic.types import Memory, Outcome, Status
+from mnemic.write.commit import Request, Settled, commit, replayed
+from mnemic.write.conflict import by_key, contradicted, pending
+from mnemic.write.draft import Decision, Draft, Laps
+from mnemic.write.merge import Near, merge, refresh
+from mnemic.write.statement import Statement
+
+_LINEAGE = 64
+
+
+async def is_known(tx: Transaction, draft: Draft, request: Request | None) -> bool:
+    """Whether the write will end without a vector: an answered request or an identical live memory. Changes nothing."""
+    if await replayed(tx, draft, request) is not None:
+        return True
+    same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
+    return same is not None and _live(same, draft)
+
+
+async def settle(
+    tx: Transaction, draft: Draft, request: Request | None, laps: Laps, memory_ids: tuple[str, str]
+) -> Settled | None:
+    """Decide and write; None where a vector is needed and the draft has none, and then nothing was written.
+
+    The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked for
+    before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
+    """
+    receipt = await replayed(tx, draft, request)
+    if receipt is not None:
+        laps.note("commit", "replayed")
+        return Settled(receipt)
+    same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
+    if same is not None and _live(same, draft):
+        decision = refresh(same, draft)
+    elif draft.vector is None:
+        return None
+    else:
+        decision = await _decide(tx, draft, memory_ids, laps)
+        if same is not None:
+            # It is past its time and no job has taken it away yet: it ends here, and the statement begins anew.
+            ended = same.next_version(draft.now, status=Status.EXPIRED)
+            decision = replace(decision, replaced=(ended, *decision.replaced))
+    settled = await commit(tx, draft, decision, request)
+    laps.note("commit", str(decision.outcome) if decision.reason is None else f"{decision.outcome}:{decision.reason}")
+    return settled
+
+
+async def _decide(tx: Transaction, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
+    memory_id, kept_id = memory_ids
+    peers = await _peers(tx, draft)
+    decision = await _by_rules(tx, draft, peers, memory_id)
+    if decision is not None:
+        laps.note("conflict", decision.reason or str(decision.outcome))
+        laps.note("merge", "skipped")
+        return decision
+    near = await _near(tx, draft, peers)
+    opposed = contradicted(draft, near)
+    laps.note("conflict", ",".join(sorted({how for _, how in opposed})) or "none")
+    if opposed:
+        laps.note("merge", "skipped")
+        return pending(draft, [memory for memory, _ in opposed], memory_id, f"contradiction:{opposed[0][1]}")
+    decision = await _merged(tx, draft, near, memory_ids)
+    laps.note("merge", str(decision.outcome) if decision else "none")
+    return decision or Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id))
+
+
+async def _by_rules(tx: Transaction, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:
+    """What kind, origin and key say before any text is compared."""
+    if draft.review_reason is not None:
+        return pending(draft, peers if _single(draft) else (), memory_id, draft.review_reason)
+    if draft.spec.append_only:
+        return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id))
+    decision = by_key(draft, peers, memory_id)
+    if decision is not None and decision.reason == "already_superseded":
+        again = await _in_lineage(tx, draft, peers)
+        return refresh(again, draft, reason="already_superseded") if again else decision
+    return decision
+
+
+async def _merged(tx: Transaction, draft: Draft, near: Sequence[Near], memory_ids: tuple[str, str]) -> Decision | None:
+    decision = merge(draft, near, *memory_ids)
+    if decision is not None and decision.outcome is Outcome.MERGED:
+        # Heard again, a statement that was merged before is not merged a second time.
+        again = await _in_lineage(tx, draft, [one.memory for one in near if one.cosine > draft.rules.near_duplicate])
+        if again is not None:
+            return refresh(again, draft, reason="near_duplicate")
+    return decision
+
+
+async def _in_lineage(tx: Transaction, draft: Draft, memories: Sequence[Memory]) -> Memory | None:
+    """The memory of `memories` that superseded one with the draft's fingerprint."""
+    for memory in memories:
+        waiting = list(memory.supersedes)
+        for _ in range(_LINEAGE):
+            if not waiting:
+                break
+            older = await tx.get(waiting.pop(0), scopes=[draft.scope])
+            if older is not None and older.fingerprint == draft.fingerprint:
+                return memory
+            waiting += older.supersedes if older is not None else ()
+    return None
+
+
+async def _peers(tx: Transaction, draft: Draft) -> list[Memory]:
+    """The other live memories of the same kind under the draft's key."""
+    key = draft.candidate.key
+    found = await tx.find_key(draft.scope, key) if key is not None else []
+    return [memory for memory in found if memory.kind is draft.candidate.kind and _live(memory, draft)]
+
+
+async def _near(tx: Transaction, draft: Draft, peers: Sequence[Memory]) -> list[Near]:
+    """Memories to compare the draft with: near it by cosine, of its kind and key; under a key all of that key."""
+    assert draft.vector is not None
+    rules, key = draft.rules, draft.candidate.key
+    nearest = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.nominate)
+    chosen = {
+        memory.memory_id: Near(memory, cosine, Statement.of(memory.content))
+        for memory, cosine in nearest
+        if memory.kind is draft.candidate.kind and memory.key == key and _live(memory, draft)
+    }
+    for memory in peers:
+        if memory.memory_id not in chosen:
+            chosen[memory.memory_id] = Near(memory, 0.0, Statement.of(memory.content))
+    return list(chosen.values())
+
+
+def _single(draft: Draft) -> bool:
+    key = draft.candidate.key
+    return key is not None and draft.policy.rule(key).on_change != "accumulate"
+
+
+def _live(memory: Memory, draft: Draft) -> bool:
+    return memory.expires_at is None or memory.expires_at > draft.now

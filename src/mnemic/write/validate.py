@@ -1,0 +1,170 @@
+"""Step 1: is this something that can be stored at all?
+
+Own checks rather than a pydantic schema: models' JSON was parsed by one already (guard), what arrives here are Python values
+from any caller. Each field has its stable reason, limits are measured after normalising, and a caller who only wants to store
+a line does not pay for loading a schema library.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from mnemic.catalog import CATALOG
+from mnemic.errors import InvalidInput
+from mnemic.text.normalise import canonical_key, clean_content
+from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
+from mnemic.write.draft import MAX_CONTENT_BYTES, MAX_CONTENT_CHARS, Draft
+
+MAX_RAW_CHARS = 64 * 1024
+MAX_DATA_DEPTH = 8
+MAX_DATA_BYTES = 32 * 1024
+MAX_DATA_KEY_CHARS = 256
+MAX_TTL = timedelta(days=36_500)
+_LABEL_CHARS = {"category": 128, "ref": 2048, "session": 128, "speaker": 256, "quote": MAX_CONTENT_CHARS}
+
+
+def validate(draft: Draft) -> Draft:
+    """The draft with every text cleaned and every value checked.
+
+    Raises InvalidInput: `content:empty`, `content:too_long` (more than 8,192 characters or 32 KiB), `content:nul`,
+    `content:surrogate`, `kind`, `kind:not_durable`, `key`, `scope:<level>`, `confidence`, `ttl`, `valid_to`, `origin`, `span`,
+    `data` (no JSON), `data:depth`, `data:too_long`, `context:too_long`, and `<field>` or `<field>:too_long` for the labels.
+    """
+    candidate = draft.candidate
+    draft.actor.scope(candidate.level)
+    cleaned = replace(
+        candidate,
+        content=clean_text(candidate.content),
+        kind=_kind(candidate.kind),
+        key=None if candidate.key is None else canonical_key(candidate.key),
+        category=_label("category", candidate.category),
+        context=clean_text(candidate.context, "context", empty=True),
+        data=_data(candidate.data),
+        confidence=_confidence(candidate.confidence),
+        source=_source(candidate.source),
+    )
+    _check_times(draft, cleaned)
+    return draft.decided("ok", candidate=cleaned)
+
+
+def clean_text(text: object, name: str = "content", *, empty: bool = False) -> str:
+    """`text` in the form it is stored in. Raises InvalidInput (`<name>`, `<name>:empty`, `<name>:too_long`, ...)."""
+    if not isinstance(text, str):
+        raise InvalidInput(name, hint="it must be text")
+    if len(text) > MAX_RAW_CHARS:
+        raise InvalidInput(f"{name}:too_long", hint=f"at most {MAX_CONTENT_CHARS} characters")
+    clean = _clean(text, name)
+    if not clean and not empty:
+        raise InvalidInput(f"{name}:empty", hint="there is nothing to remember")
+    return within_limits(clean, name)
+
+
+def within_limits(text: str, name: str = "content") -> str:
+    """`text` if it keeps the limits of characters and bytes, else InvalidInput (`<name>:too_long`)."""
+    if len(text) > MAX_CONTENT_CHARS or len(text.encode()) > MAX_CONTENT_BYTES:
+        raise InvalidInput(
+            f"{name}:too_long", hint=f"at most {MAX_CONTENT_CHARS} characters and {MAX_CONTENT_BYTES} bytes"
+        )
+    return text
+
+
+def _clean(text: str, name: str) -> str:
+    try:
+        return clean_content(text)
+    except InvalidInput as error:
+        raise InvalidInput(
+            error.reason.removeprefix("invalid_input:").replace("content", name, 1), hint=error.hint
+        ) from None
+
+
+def _kind(value: object) -> Kind:
+    try:
+        kind = Kind(value)  # type: ignore[arg-type]
+    except ValueError:
+        raise InvalidInput("kind", hint="one of " + ", ".join(Kind)) from None
+    if not CATALOG[kind].durable:
+        raise InvalidInput(
+            "kind:not_durable", hint=f"{kind} memory lives with the process or the session, not in the store"
+        )
+    return kind
+
+
+def _label(name: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidInput(name, hint="it must be text")
+    if len(value) > 2 * _LABEL_CHARS[name]:
+        raise InvalidInput(f"{name}:too_long", hint=f"at most {_LABEL_CHARS[name]} characters")
+    clean = _clean(value, name)
+    if len(clean) > _LABEL_CHARS[name]:
+        raise InvalidInput(f"{name}:too_long", hint=f"at most {_LABEL_CHARS[name]} characters")
+    return clean or None
+
+
+def _confidence(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+        raise InvalidInput("confidence", hint="a number from 0 to 1")
+    return float(value)
+
+
+def _source(source: Source) -> Source:
+    if not isinstance(source, Source) or source.origin not in tuple(Origin):
+        raise InvalidInput("origin", hint="one of " + ", ".join(Origin))
+    span: object = source.span
+    if span is not None and not (
+        isinstance(span, tuple) and len(span) == 2 and all(type(at) is int for at in span) and 0 <= span[0] <= span[1]
+    ):
+        raise InvalidInput("span", hint="two offsets into the message, start and end")
+    labels = {name: _label(name, getattr(source, name)) for name in ("ref", "session", "speaker", "quote")}
+    return replace(source, origin=Origin(source.origin), **labels)  # type: ignore[arg-type]
+
+
+def _data(data: object) -> Mapping[str, JsonValue]:
+    if not isinstance(data, Mapping):
+        raise InvalidInput("data", hint="it must be a JSON object")
+    if not data:
+        return data
+    plain = _plain(data, MAX_DATA_DEPTH)
+    if len(json.dumps(plain, ensure_ascii=False).encode()) > MAX_DATA_BYTES:
+        raise InvalidInput("data:too_long", hint=f"at most {MAX_DATA_BYTES} bytes of JSON")
+    assert isinstance(plain, dict)
+    return plain
+
+
+def _plain(value: object, depth: int) -> JsonValue:
+    """`value` as plain JSON with clean strings. Raises InvalidInput (`data`, `data:depth`)."""
+    if depth < 0:
+        raise InvalidInput("data:depth", hint=f"at most {MAX_DATA_DEPTH} levels")
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, str):
+        if len(value) > MAX_DATA_BYTES:
+            raise InvalidInput("data:too_long", hint=f"at most {MAX_DATA_BYTES} bytes of JSON")
+        return _clean(value, "data")
+    if isinstance(value, Mapping):
+        return {_data_key(key): _plain(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, depth - 1) for item in value]
+    raise InvalidInput("data", hint="it must be JSON without NaN and infinity")
+
+
+def _data_key(key: object) -> str:
+    if not isinstance(key, str) or not 0 < len(key) <= MAX_DATA_KEY_CHARS:
+        raise InvalidInput("data", hint=f"its keys are text of 1 to {MAX_DATA_KEY_CHARS} characters")
+    return _clean(key, "data")
+
+
+def _check_times(draft: Draft, candidate: Candidate) -> None:
+    ttl: object = candidate.ttl
+    if ttl is not None and not (isinstance(ttl, timedelta) and timedelta(0) < ttl <= MAX_TTL):
+        raise InvalidInput("ttl", hint="a positive duration of at most 36,500 days")
+    starts_at = candidate.valid_from or candidate.occurred_at or draft.now
+    if candidate.valid_to is not None and candidate.valid_to <= starts_at:
+        raise InvalidInput("valid_to", hint="it must lie after the moment from which the memory is valid")

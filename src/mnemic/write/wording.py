@@ -1,0 +1,176 @@
+"""The word lists behind `mnemic.write.statement`. Nouns, verbs and adjectives are kept as stems, since stems are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from mnemic.text.analyse import analyse
+
+
+def _stem(word: str) -> str:
+    return analyse(word).sequence[0]
+
+
+def _pairs(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    """Each line holds two sides; every word of the one is opposite to every word of the other."""
+    table: dict[str, set[str]] = {}
+    for line in lines:
+        left, right = ([_stem(word) for word in side.split()] for side in line.split("|"))
+        for one in left:
+            table.setdefault(one, set()).update(right)
+        for one in right:
+            table.setdefault(one, set()).update(left)
+    return MappingProxyType({word: frozenset(others) for word, others in table.items()})
+
+
+NEGATIONS = frozenset(
+    "not no never none nobody nothing nowhere neither nor without hardly barely rarely seldom scarcely non stopped quit ceased "
+    "nicht kein keine keinen keiner keinem nie niemals ohne ne pas jamais sans nunca jamás sin ningún não nunca mai senza "
+    "niet geen nooit не нет никогда нет".split()
+)
+
+EMPTY_WORDS = frozenset(
+    "a an the am is are be been being do does i me my mine myself user users of and very really also please just so too "
+    "now currently presently it its".split()
+)
+"""Words whose loss changes no claim. Pronouns of other persons, prepositions and tenses are not among them."""
+
+QUALIFIERS = frozenset(
+    _stem(word)
+    for word in (
+        "only except unless if until till before after former formerly ex almost nearly sometimes often usually occasionally always "
+        "all every each some any most few many more less least than used was were had may might could would should or but though "
+        "although however maybe perhaps probably possibly hope want wish plan think believe suspect doubt pretend tomorrow "
+        "yesterday longer anymore instead against far false fake failed fail refuse avoid deny stop hate dislike from unlike "
+        "supposedly allegedly about approximately around over under above below another other different old new previous next"
+    ).split()
+)
+"""Words that may take back or bend what the rest of a sentence says."""
+
+NEGATIVE_PREFIXES = frozenset("un in im il ir dis non mis anti".split())
+
+ANTONYMS = _pairs(
+    """
+always all every everyone everybody everything everywhere | never nobody none seldom rarely
+like love enjoy adore prefer | dislike hate detest avoid loathe despise
+want need | refuse reject
+enable activate | disable deactivate
+allow permit let accept approve | forbid deny block ban prohibit reject decline refuse
+open | close closed shut
+on | off
+before | after
+more most increase rise grow gain raise | less fewer least decrease fall shrink lose reduce lower drop
+up upward upstairs above over | down downward downstairs below under
+start begin launch resume open | stop end finish cease quit pause
+buy purchase | sell
+hot warm | cold cool
+true right correct | false wrong incorrect
+yes | no
+married | single divorced unmarried
+employed working | unemployed retired jobless
+alive living | dead deceased
+left | right
+north northern | south southern
+east eastern | west western
+early earlier | late later
+morning | evening night afternoon
+day | night
+public open | private closed
+formal | informal casual
+concise short brief terse | verbose long detailed lengthy
+big large huge tall | small little tiny short
+high | low
+fast quick rapid | slow
+easy simple | hard difficult complex complicated
+cheap inexpensive | expensive costly
+win won | lose lost
+arrive enter come | depart leave left exit go
+push | pull
+include with | exclude without except
+inside indoors indoor | outside outdoors outdoor
+male man men boy husband brother father son uncle | female woman women girl wife sister mother daughter aunt
+light bright | dark dim
+remote remotely | onsite office
+succeed success pass passed | fail failure failed
+safe | dangerous unsafe risky
+healthy well fit | sick ill unhealthy
+happy glad cheerful | sad unhappy miserable
+rich wealthy | poor
+strong | weak
+old | young new
+first | last
+top | bottom
+front | back
+full | empty
+wet | dry
+clean | dirty
+awake | asleep sleep
+present attend | absent miss
+friend ally | enemy foe
+remember | forget forgot
+agree | disagree
+trust | distrust mistrust
+connect | disconnect
+lock | unlock
+install | uninstall remove
+add insert | remove delete
+subscribe | unsubscribe
+import | export
+ascend climb | descend
+maximum max | minimum min
+good great excellent | bad poor terrible awful
+best | worst
+better | worse
+near close nearby | far distant
+same identical | different
+vegetarian vegan | carnivore meat
+sit seated sitting | stand standing
+sunny clear | rainy cloudy
+smoker | nonsmoker
+drunk | sober
+loud noisy | quiet silent
+soft | hard
+smooth | rough
+thick fat | thin slim
+wide broad | narrow
+deep | shallow
+heavy | light
+sweet | bitter sour
+guilty | innocent
+optional voluntary | mandatory required compulsory
+manual manually | automatic automatically
+internal | external
+import | export
+temporary | permanent
+single | multiple several
+able can | unable
+aisle | window
+""".strip().splitlines()
+)
+
+_CLASSES = {
+    "weekday": "monday tuesday wednesday thursday friday saturday sunday",
+    "month": "january february march april june july august september october november december",
+    "colour": "red blue green yellow black white brown pink purple orange grey gray",
+    "language": "english german french spanish italian portuguese dutch russian chinese japanese korean arabic hindi turkish "
+    "polish swedish danish norwegian finnish greek czech ukrainian",
+    "season": "spring summer autumn winter",
+    "meal": "breakfast lunch dinner",
+}
+VALUE_CLASSES: Mapping[str, str] = MappingProxyType(
+    {_stem(word): name for name, words in _CLASSES.items() for word in words.split()}
+)
+"""Words of which a frame holds one at a time."""
+
+NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        word: str(number)
+        for number, word in enumerate(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+            "eighteen nineteen twenty".split()
+        )
+    }
+    | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
+    | {"hundred": "100", "thousand": "1000", "million": "1000000", "once": "1", "twice": "2"}
+)

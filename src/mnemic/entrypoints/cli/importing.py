@@ -65,8 +65,8 @@ class Summary:
 class Intake:
     """One import under way.
 
-    `extract` captures what the user states; `strict` stops at the first problem; `again` takes in what an earlier import
-    has already taken in.
+    `extract` captures what the user states; `strict` stops at the first problem; `again` takes in what an earlier
+    import has already taken in.
     """
 
     engine: MemoryEngine

@@ -1,0 +1,186 @@
+"""The three demonstrations. Each gives its data, a text for people, and whether it showed what it promises."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from mnemic.bootstrap import DEFAULT_MODEL, build_engine
+from mnemic.config import Settings
+from mnemic.conversations import read_conversation
+from mnemic.entrypoints.cli.importing import Intake, Summary
+from mnemic.entrypoints.cli.moving import summary_text
+from mnemic.entrypoints.cli.processes import Turn, joined, run_turn
+from mnemic.entrypoints.cli.terminal import json_text, printable
+from mnemic.entrypoints.cli.views import hits_text, result_dict
+from mnemic.types import Actor, SearchResult
+
+DATA = Path(__file__).parent / "demo_data"
+SHOWN_HITS = 3
+
+TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "incident": "The incident assistant: told in one process, used in another",
+        "travel": "The travel assistant: told in one thread, used in another",
+        "conversation": "A conversation, imported and asked about",
+    }
+)
+
+INCIDENT_MESSAGE = (
+    "For future incident updates, write in English, keep replies concise, "
+    "use email as the primary channel, and remember that I am enterprise tier."
+)
+INCIDENT_GOAL = "Draft today's payment incident update and next actions."
+TRAVEL_MESSAGE = "Remember that I prefer morning flights and aisle seats."
+TRAVEL_GOAL = "Find me a flight to Denver."
+QUESTIONS = (
+    "What is Nora's dog called, and where did she get it?",
+    "Why couldn't she go climbing in spring?",
+    "What must not be in a dessert for her?",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """What is imported and asked about: a file of the caller's, or the conversation that comes with mnemic."""
+
+    file: str | None = None
+    conversation: str | None = None
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a demonstration gave."""
+
+    proved: bool
+    data: dict[str, Any] = field(repr=False)
+    text: str = field(repr=False)
+
+
+def model_line(settings: Settings) -> str:
+    """Who proposes and answers, in one sentence."""
+    if not settings.has_model:
+        return (
+            "No language model is configured: rules propose, templates answer. "
+            "With OPENAI_API_KEY or OPENAI_BASE_URL set, the same path goes through a model."
+        )
+    where = settings.model_url or "the OpenAI API"
+    return printable(f"The language model {settings.model or DEFAULT_MODEL} at {where} proposes and answers.")
+
+
+def run(name: str, folder: Path, settings: Settings, talk: Talk) -> Shown:
+    """The demonstration of that name, with its memory file in `folder`."""
+    if name == "incident":
+        return incident(folder)
+    if name == "travel":
+        return travel(folder)
+    return asyncio.run(conversation(folder, settings, talk))
+
+
+def incident(folder: Path) -> Shown:
+    """Session 1 states preferences, session 2 drafts an update with them, each in a process of its own."""
+    store, policy = folder / "incident.db", DATA / "incident" / "policy.toml"
+    told = run_turn(store, user="42", session="session_1", policy=policy, arguments=["--message", INCIDENT_MESSAGE])
+    arguments = ["--goal", INCIDENT_GOAL, "--context", str(DATA / "incident" / "context.json")]
+    asked = run_turn(store, user="42", session="session_2", policy=policy, arguments=arguments)
+    report = joined(told, asked)
+    denied = {"key": "declared_tier", "reason": "key_denied_execution"} in told.blocked
+    proved = told.ok and asked.ok and denied and _other_process_used_memory(told, asked)
+    tier = "blocked (key_denied_execution)" if denied else "NOT blocked"
+    lines = [
+        f"session 1, process {told.process_id}: {INCIDENT_MESSAGE}",
+        f"session 2, process {asked.process_id}: {INCIDENT_GOAL}",
+        "",
+        json_text(report),
+        "",
+        _verdict(proved)
+        + f" process {asked.process_id} answered with {_keys(asked)}, which process {told.process_id} was told; "
+        + f"declared_tier was {tier}; {_audit(asked)}.",
+    ]
+    data = {"processes": [told.process_id, asked.process_id], "report": report}
+    return Shown(proved=proved, data=data, text="\n".join(lines))
+
+
+def travel(folder: Path) -> Shown:
+    """Thread 1 states preferences; thread 2, another process, asks for a flight."""
+    store, policy = folder / "travel.db", DATA / "travel" / "policy.toml"
+    told = run_turn(store, user="user-123", session="thread-1", policy=policy, arguments=["--message", TRAVEL_MESSAGE])
+    arguments = ["--message", TRAVEL_GOAL, "--goal", TRAVEL_GOAL]
+    asked = run_turn(store, user="user-123", session="thread-2", policy=policy, arguments=arguments)
+    proved = told.ok and asked.ok and _other_process_used_memory(told, asked)
+    remembered = ", ".join(f"{entry['key']} = {entry['value']}" for entry in told.report["memory_state"])
+    kept = "was not" if len(asked.report["memory_state"]) == len(told.report["memory_state"]) else "WAS"
+    skipped = ", ".join(entry["reason"] for entry in asked.report["skipped"])
+    lines = [
+        f"thread-1, process {told.process_id}",
+        f"  user        {TRAVEL_MESSAGE}",
+        f"  remembered  {remembered}",
+        f"thread-2, process {asked.process_id}",
+        f"  user        {TRAVEL_GOAL}",
+        f"  assistant   {asked.report['answer']}",
+        f"  used        {_keys(asked)}",
+        f"  not stored  {skipped or 'nothing was left out'}",
+        "",
+        _verdict(proved)
+        + f" thread-2 answered with what thread-1 was told, and the request itself {kept} kept as a memory; "
+        + f"{_audit(asked)}.",
+    ]
+    data = {"processes": [told.process_id, asked.process_id], "reports": [told.report, asked.report]}
+    return Shown(proved=proved, data=data, text=printable("\n".join(lines)))
+
+
+def _other_process_used_memory(told: Turn, asked: Turn) -> bool:
+    return told.process_id != asked.process_id and asked.report["outcome"] == "memory_applied"
+
+
+def _verdict(proved: bool) -> str:
+    return "Proved:" if proved else "NOT PROVED:"
+
+
+def _keys(turn: Turn) -> str:
+    return ", ".join(turn.report["used_memory_keys"]) or "no memory"
+
+
+def _audit(turn: Turn) -> str:
+    if not turn.ok:
+        return f"the run stopped: {turn.report['stop_reason']}"
+    audit = turn.report["audit"]
+    counts = f"{len(audit['cited'])} cited, {len(audit['verified'])} of them shown to be applied"
+    return f"the audit of use passed ({counts})"
+
+
+async def conversation(folder: Path, settings: Settings, talk: Talk) -> Shown:
+    """A conversation is imported and searched, by rules and lists alone: no language model takes part."""
+    own = settings.model_copy(
+        update={"store": str(folder / "conversation.db"), "api_key": None, "model_url": None, "policy": None}
+    )
+    path = talk.file or str(DATA / "conversation" / "nora.jsonl")
+    questions = talk.questions or (() if talk.file else QUESTIONS)
+    actor = Actor(user="listener", session="demo")
+    async with build_engine(own) as engine:
+        intake = Intake(engine=engine, actor=actor)
+        summary = await intake.take(read_conversation(path, conversation=talk.conversation), lambda _: None)
+        results = [await engine.search(question, actor=actor, top_k=SHOWN_HITS) for question in questions]
+    proved = summary.recorded > 0 and not summary.failed and all(result.hits for result in results)
+    data = {"import": summary.as_dict(), "questions": [result_dict(result) for result in results]}
+    return Shown(proved=proved, data=data, text=_conversation_text(summary, questions, results, proved))
+
+
+def _conversation_text(
+    summary: Summary, questions: Sequence[str], results: Sequence[SearchResult], proved: bool
+) -> str:
+    parts = [summary_text(summary)]
+    for question, result in zip(questions, results, strict=True):
+        parts.append(f"? {printable(question)}\n{hits_text(result.hits) or '     nothing found'}")
+    if not questions:
+        parts.append("Ask it something: --ask QUESTION")
+    asked = f"{len(questions)} question{'' if len(questions) == 1 else 's'}"
+    parts.append(
+        f"{_verdict(proved)} {summary.recorded} messages were kept, and {asked} asked; each hit says why it is there."
+    )
+    return "\n\n".join(parts)

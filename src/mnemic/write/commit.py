@@ -146,7 +146,6 @@ def encode_receipt(receipt: WriteReceipt) -> str:
 
 def decode_receipt(text: str) -> WriteReceipt:
     """The receipt of `encode_receipt`."""
-    fields = json.loads(text)
-    lists = {name: tuple(fields.get(name, ())) for name in _LISTS}
-    plain = {name: fields[name] for name in _PLAIN if name in fields}
-    return WriteReceipt(outcome=Outcome(fields["outcome"]), **plain, **lists)
+    fields: dict[str, Any] = json.loads(text)
+    fields |= {name: tuple(fields.get(name, ())) for name in _LISTS}
+    return WriteReceipt(**fields | {"outcome": Outcome(fields["outcome"])})

@@ -15,11 +15,12 @@ from mnemic.write.statement import Statement, opposition
 
 
 def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | None:
-    """What the rule of the draft's key says about the other values `known`; None where values accumulate or there are none.
+    """What the rule of the draft's key says about the other values `known`; None where values accumulate or there are
+    none.
 
-    `supersede`: the old values end where the new one begins. A value that reaches us late, from before what is known, becomes
-    history at once and changes nothing that holds now. Lower trust never replaces higher trust: it waits (`lower_trust`).
-    `review`: any change waits (`key_needs_review`).
+    `supersede`: the old values end where the new one begins. A value that reaches us late, from before what is known,
+    becomes history at once and changes nothing that holds now. Lower trust never replaces higher trust: it waits
+    (`lower_trust`). `review`: any change waits (`key_needs_review`).
     """
     candidate = draft.candidate
     if candidate.key is None or not known:
@@ -57,8 +58,8 @@ def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
 def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]:
     """The memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
 
-    Under a key whose values accumulate, another value is no contradiction. Without a key the two must be close and of one
-    category; between speakers there is no contradiction.
+    Under a key whose values accumulate, another value is no contradiction. Without a key the two must be close and of
+    one category; between speakers there is no contradiction.
     """
     candidate = draft.candidate
     said = Statement.of(candidate.content)

@@ -1,7 +1,7 @@
 """What may not be stored as it stands: detectors of personal data and secrets, as one table.
 
-Every search is linear in the text: quantifiers are bounded, or possessive. What a pattern finds is validated where a rule
-exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area rules for US social security numbers.
+Every search is linear in the text: quantifiers are bounded, or possessive. What a pattern finds is validated where a
+rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area rules for US social security numbers.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def _pattern(
     accept: Callable[[re.Match[str]], bool] | None = None,
     group: int = 0,
 ) -> Callable[[str], Iterator[Found]]:
-    """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is what
-    keeps a long text without them cheap.
+    """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is
+    what keeps a long text without them cheap.
     """
     compiled = re.compile(expression)
 
@@ -73,7 +73,7 @@ def _holds(text: str, words: tuple[str, ...]) -> bool:
     return any(word in lower for word in words)
 
 
-# -- e-mail -----------------------------------------------------------------------------------------------------------
+# -- e-mail ----------------------------------------------------------------------------------------
 
 _LOCAL_MARKS = frozenset("._%+-'’&")
 _LOCAL_CHARS = 64
@@ -81,7 +81,7 @@ _DOMAIN = re.compile(r"@(?:[^\W_](?:[^\W_]|-){0,62}\.){1,8}(?:xn--[A-Za-z0-9\-]{
 
 
 def emails(text: str) -> Iterator[Found]:
-    """Addresses, found from their @ outwards: each character is looked at once from the left and once from the right."""
+    """Addresses, found from their @ outwards: each character is looked at once from either side."""
     for match in _DOMAIN.finditer(text):
         at, end = match.span()
         start = _local_start(text, at)
@@ -101,7 +101,7 @@ def _local_start(text: str, at: int) -> int:
     return start
 
 
-# -- telephone, conservative: a plus, a known grouping, or a word that says so -------------------------------------------
+# -- telephone, conservative: a plus, a known grouping, or a word that says so ---------------------
 
 _DATE = re.compile(r"(?:19|20)\d\d([-/. ])\d{1,2}\1\d{1,2}(?:\D.*)?|\d{1,2}([-/.])\d{1,2}\2(?:19|20)?\d\d(?:\D.*)?")
 _PHONE_WORDS = ("phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach")
@@ -145,7 +145,7 @@ def _numbered(searches: Iterable[Callable[[str], Iterable[Found]]]) -> Callable[
     return search
 
 
-# -- US social security number: areas 000, 666 and 900 to 999, group 00 and serial 0000 were never issued ---------------
+# -- US social security number: areas 000, 666 and 900 to 999, group 00 and serial 0000 are not issued
 
 _SSN = r"(?!000|666|9)\d{3}%s(?!00)\d\d%s(?!0000)\d{4}"
 _ssns = (
@@ -160,7 +160,7 @@ _ssns = (
 )
 
 
-# -- payment card -------------------------------------------------------------------------------------------------------
+# -- payment card ----------------------------------------------------------------------------------
 
 _NUMBER_RUN = re.compile(r"(?<!\d)(?:\d{12,19}(?!\d)|\d{3,6}+(?!\d)(?:[ .\-]{1,2}+\d{3,6}+(?!\d))++)")
 _GROUP = re.compile(r"\d+")
@@ -211,7 +211,7 @@ def _card_at(text: str, groups: Sequence[tuple[int, int]]) -> tuple[Found | None
     return best, width
 
 
-# -- network address ----------------------------------------------------------------------------------------------------
+# -- network address -------------------------------------------------------------------------------
 
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _VERSION = re.compile(r"(?i)(?:\bv(?:er(?:sion)?)?|release|build|section|chapter)$")
@@ -242,9 +242,9 @@ _ips = (
 )
 
 
-# -- secrets ------------------------------------------------------------------------------------------------------------
+# -- secrets ---------------------------------------------------------------------------------------
 
-_TOKEN = (
+_KNOWN_SHAPE = (
     r"(?<![A-Za-z0-9_])(?:"
     r"A(?:KIA|SIA|GPA|IDA|ROA)[A-Z0-9]{16}(?![A-Za-z0-9])"
     r"|AIza[\w\-]{35}"
@@ -260,13 +260,14 @@ _TOKEN = (
     r"|eyJ[\w\-]{6,4000}\.[\w\-]{6,4000}(?:\.[\w\-]{0,1000})?"
     r")"
 )
+_SHAPE_STARTS = tuple("ak as ag ai ar sk pk rk gh gl xox npm_ hf_ sg. ya29. eyj".split())
 _PEM = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-(?!----)[^-]*+)*+"
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 _SECRET_NAME = re.compile(
-    r"(?i)(?<![^\W_])(?:pass(?:word|wd|phrase|code)|pwd|secret(?:[_ \-]?(?:access[_ \-]?)?key)?|api[_ \-]?(?:key|token|secret)"
-    r"|(?:access|auth|session|refresh|private|encryption)[_ \-]?(?:key|token)|client[_ \-]?secret|token|credentials?)"
+    r"(?i)(?<![^\W_])(?:pass(?:word|wd|phrase|code)|pwd|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
+    r"|api[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption)[_ \-]?(?:key|token)|client[_ \-]?secret|token|credentials?)"
 )
 _VALUE = r"[^\s\"',;\ufdd0]"
 _ASSIGNED = re.compile(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"']?({_VALUE}{{4,256}})")
@@ -305,8 +306,8 @@ def url_credentials(text: str) -> Iterator[Found]:
 
 _secrets = (
     _pattern(
-        _TOKEN,
-        needs=("ak", "as", "ag", "ai", "ar", "sk", "pk", "rk", "gh", "gl", "xox", "npm_", "hf_", "sg.", "ya29.", "eyj"),
+        _KNOWN_SHAPE,
+        needs=_SHAPE_STARTS,
     ),
     _pattern(_PEM, needs=("private key",)),
     url_credentials,

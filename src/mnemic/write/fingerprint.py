@@ -1,7 +1,7 @@
 """Step 3: by what two memories are the same, as a keyed hash.
 
-HMAC-SHA-256 under the tenant's secret, so that a short text cannot be guessed from its hash and equal texts of two tenants
-have nothing in common (RFC 2104).
+HMAC-SHA-256 under the tenant's secret, so that a short text cannot be guessed from its hash and equal texts of two
+tenants have nothing in common (RFC 2104).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _ENDING = " .,;:!…。、，；：！"
 
 def fingerprint(draft: Draft) -> Draft:
     """The draft with its fingerprint."""
-    return draft.decided("new", fingerprint=fingerprint_of(draft.secret, draft.scope, draft.candidate))
+    return draft.decided("hashed", fingerprint=fingerprint_of(draft.secret, draft.scope, draft.candidate))
 
 
 def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
     """64 hex digits: equal for the same redacted statement of the same kind under the same key in the same scope.
 
-    Letter case, spacing, Unicode form and final punctuation do not count; who said it does. For kinds whose data or moment is
-    the memory (structured; append-only ones) these count too.
+    Letter case, spacing, Unicode form and final punctuation do not count; who said it does. For kinds whose data or
+    moment is the memory (structured; append-only ones) these count too.
     """
     parts: list[Any] = [
         candidate.kind,
@@ -58,7 +58,9 @@ def normal_form(text: str) -> str:
 
 
 def request_digest(draft: Draft) -> str:
-    """64 hex digits of everything that was asked for, redacted: two requests under one idempotency key must agree in it."""
+    """64 hex digits of everything that was asked for, redacted: two requests under one idempotency key must agree in
+    it.
+    """
     candidate = draft.candidate
     source = candidate.source
     parts: list[Any] = [draft.actor.user, draft.actor.agent, draft.scope.level, draft.scope.owner]
@@ -70,7 +72,7 @@ def request_digest(draft: Draft) -> str:
 
 
 def request_key(draft: Draft, idempotency_key: str) -> str:
-    """The name an idempotency key is stored under: the user's own, and unreadable, since keys may hold personal data."""
+    """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data."""
     return f"{draft.actor.user}:{keyed_hash(draft.secret, 'idempotency', [draft.actor.user, idempotency_key])[:32]}"
 
 

@@ -1,8 +1,9 @@
 """Step 5: the same again, and nearly the same.
 
-An identical memory is refreshed. A near-duplicate is merged only where words agree that nothing contradicts and nothing gets
-lost: one statement must hold every word of content of the other. Then both originals are kept as superseded, and one new
-memory says what the fuller of them says. Merged texts are never composed, so that they can neither grow nor be made up.
+An identical memory is refreshed. A near-duplicate is merged only where words agree that nothing contradicts and nothing
+gets lost: one statement must hold every word of content of the other. Then both originals are kept as superseded, and
+one new memory says what the fuller of them says. Merged texts are never composed, so that they can neither grow nor be
+made up.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.statement import Statement, covers
 
 _WORTH_A_VERSION = timedelta(hours=1)
-"""An expiry that moves by less (and by less than a hundredth of the time to live) makes no new version: a statement that is
-heard again every minute must not fill the history."""
+"""An expiry that moves by less (and by less than a hundredth of the time to live) makes no new version: a statement
+that is heard again every minute must not fill the history.
+"""
 
 
 def refresh(known: Memory, draft: Draft, *, reason: str | None = None) -> Decision:
     """`known`, confirmed by the draft: the higher confidence and trust, the later expiry, the data of both.
 
-    A refresh never lowers anything. It makes a new version only where something changes that a reader could see; that it
-    happened is in the audit in any case. Lower trust confirms without changing anything.
+    A refresh never lowers anything. It makes a new version only where something changes that a reader could see; that
+    it happened is in the audit in any case. Lower trust confirms without changing anything.
     """
     changes = {} if draft.trust < known.trust else _gained(known, draft)
     memory = known.next_version(draft.now, **changes) if changes else known
@@ -68,9 +70,9 @@ class Near:
 def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> Decision | None:
     """One memory for the draft and its near-duplicates, or None where merging could lose or blur anything.
 
-    Where the draft says more, it absorbs what it covers; where a known memory says more, that text is kept and the draft is
-    stored beside it as superseded. Trust is never traded: a near-duplicate of higher trust is confirmed (`near_duplicate`),
-    or, where the draft says more than it, the draft waits for review (`lower_trust`).
+    Where the draft says more, it absorbs what it covers; where a known memory says more, that text is kept and the
+    draft is stored beside it as superseded. Trust is never traded: a near-duplicate of higher trust is confirmed
+    (`near_duplicate`), or, where the draft says more than it, the draft waits for review (`lower_trust`).
     """
     said = Statement.of(draft.candidate.content)
     alike = [one for one in near if one.cosine > draft.rules.near_duplicate and _mergeable(one.memory, draft)]
@@ -104,7 +106,9 @@ def _absorbed(draft: Draft, old: Sequence[Memory], new: Memory) -> Decision:
 
 
 def _kept(draft: Draft, fuller: Memory, memory_id: str, kept_id: str) -> Decision:
-    """The known text lives on in the merged memory; the draft's own words are kept as superseded, so that nothing is lost."""
+    """The known text lives on in the merged memory; the draft's own words are kept as superseded, so that nothing is
+    lost.
+    """
     original = draft.memory(kept_id, status=Status.SUPERSEDED, valid_to=draft.candidate.valid_to or draft.now)
     says = (
         "content",

@@ -1,8 +1,8 @@
 """The write pipeline: nine steps in three phases.
 
-**Prepare**, without side effect: 1 validate, 2 redact, 3 fingerprint, 4 embed. **Settle**, one transaction: 3 again, 6 conflict,
-5 merge, 7 commit. **Publish**, best effort, after the commit: 8 and 9, the projections. The embedder is called before any
-transaction is open; whatever fails before the commit leaves nothing behind.
+**Prepare**, without side effect: 1 validate, 2 redact, 3 fingerprint, 4 embed. **Settle**, one transaction: 3 again, 6
+conflict, 5 merge, 7 commit. **Publish**, best effort, after the commit: 8 and 9, the projections. The embedder is
+called before any transaction is open; whatever fails before the commit leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class _Job:
 class MemoryWritePipeline:
     """Turns candidates into memories, each with a receipt of what every step decided and cost.
 
-    A write is all or nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint
-    within its scope. `failures` counts what projections missed.
+    A write is all or nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its
+    fingerprint within its scope. `failures` counts what projections missed.
     """
 
     def __init__(
@@ -104,8 +104,8 @@ class MemoryWritePipeline:
     ) -> WriteReceipt:
         """Store one candidate and return once it is committed.
 
-        Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then nothing
-        was stored, but for CommitUnknown, after which the same idempotency key must be used again.
+        Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then
+        nothing was stored, but for CommitUnknown, after which the same idempotency key must be used again.
         """
         job = await self._job(candidate, actor, policy, idempotency_key)
         if job.blocked is not None:
@@ -125,11 +125,11 @@ class MemoryWritePipeline:
         deadline: Deadline | None = None,
         on_progress: Callable[[int], None] | None = None,
     ) -> list[WriteReceipt]:
-        """One receipt per candidate, in order. Each is stored by itself; one that fails is `blocked` with the error's reason
-        and stops no other. What `grant` does not allow is blocked too.
+        """One receipt per candidate, in order. Each is stored by itself; one that fails is `blocked` with the error's
+        reason and stops no other. What `grant` does not allow is blocked too.
 
-        Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress` is told how
-        many are done.
+        Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress` is told
+        how many are done.
         """
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
@@ -155,8 +155,9 @@ class MemoryWritePipeline:
     ) -> WriteReceipt:
         """Correct a live memory: the same memory_id in its next version, the old one kept in the history.
 
-        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Raises MemoryNotFound, VersionConflict when it is
-        no longer at `expected_version`, InvalidInput (`content:duplicate` when another memory of the scope already says this).
+        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Raises MemoryNotFound, VersionConflict
+        when it is no longer at `expected_version`, InvalidInput (`content:duplicate` when another memory of the scope
+        already says this).
         """
         revision = Revision(memory_id, tuple(scopes), expected_version)
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))

@@ -17,9 +17,9 @@ _OUTBOX_PAGE = 100
 class Publisher:
     """Feeds projections right after a commit. `failures` counts, per projection, what did not reach it.
 
-    A projection is given every change of an active memory: `upsert` with the memory, and `remove` with the memory as it was
-    closed, so that it can tell where it lay. Pending memories never come here. What every projection took is acknowledged;
-    what one of them refused stays in the outbox for all, since applying twice changes nothing.
+    A projection is given every change of an active memory: `upsert` with the memory, and `remove` with the memory as it
+    was closed, so that it can tell where it lay. Pending memories never come here. What every projection took is
+    acknowledged; what one of them refused stays in the outbox for all, since applying twice changes nothing.
     """
 
     def __init__(self, store: RecordStore, projections: Sequence[Projection] = ()) -> None:

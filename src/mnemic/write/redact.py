@@ -1,13 +1,13 @@
 """Step 2: personal data and secrets are replaced before anything else sees the text.
 
-**Markers.** What is found becomes `[EMAIL#3fa9c1d27b08]`: the entity, a pseudonym of 8 hex digits, and a check of 4. Both are
-HMAC-SHA-256 under the tenant's secret, the pseudonym of the thing itself (so that two people stay two people, and one person
-stays one), the check of entity and pseudonym. So a marker proves itself: a genuine one is left alone, which makes redaction
-idempotent; a look-alike that somebody typed has no valid check and loses its brackets, `(EMAIL#...)`, so that nobody can pass
-off a text as redacted. A bare `[EMAIL]` is not a marker and stays.
+**Markers.** What is found becomes `[EMAIL#3fa9c1d27b08]`: the entity, a pseudonym of 8 hex digits, and a check of 4.
+Both are HMAC-SHA-256 under the tenant's secret, the pseudonym of the thing itself (so that two people stay two people,
+and one person stays one), the check of entity and pseudonym. So a marker proves itself: a genuine one is left alone,
+which makes redaction idempotent; a look-alike that somebody typed has no valid check and loses its brackets,
+`(EMAIL#...)`, so that nobody can pass off a text as redacted. A bare `[EMAIL]` is not a marker and stays.
 
-**Overlaps.** All detectors see the same text. Matches that overlap are replaced together, under the name of the longest, so
-that no rest of a number or address is left standing.
+**Overlaps.** All detectors see the same text. Matches that overlap are replaced together, under the name of the
+longest, so that no rest of a number or address is left standing.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from mnemic.write.validate import within_limits
 MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")
 _PSEUDONYM_DIGITS, _CHECK_DIGITS = 8, 4
 _HELD = "\ufdd0"
-"""Stands for one marker while the rest of the text is searched: a noncharacter, so no text holds it, and no word character,
-so it bounds a word as the brackets do."""
+"""Stands for one marker while the rest of the text is searched: a noncharacter, so no text holds it, and no word
+character, so it bounds a word as the brackets do.
+"""
 _MAX_PASSES = 5
 
 
@@ -68,7 +69,7 @@ class Redactor:
         self._actions = {entity: Action(action) for entity, action in (actions or {}).items()}
 
     def redact(self, text: str, secret: bytes) -> Redaction:
-        """`text` with every find replaced, under the tenant's `secret`. `redact(redact(x)) == redact(x)`.
+        """Every find replaced, under the tenant's `secret`; doing it twice changes nothing more.
 
         Raises InvalidInput (`invalid_input:redaction`) for a text built so that every replacement uncovers a new find.
         """
@@ -103,7 +104,8 @@ class Redactor:
 
 
 def fold(text: str) -> tuple[str, list[int] | None]:
-    """`text` as detectors read it, and for each character (and the end) its offset in `text`; None where they are equal.
+    """`text` as detectors read it, and for each character (and the end) its offset in `text`; None where they are
+    equal.
 
     NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space.
     """
@@ -204,12 +206,12 @@ def _compose(text: str, markers: Sequence[str]) -> str:
     return "".join(part for pair in zip(pieces, [*markers, ""], strict=True) for part in pair)
 
 
-# -- the step -----------------------------------------------------------------------------------------------------------
+# -- the step --------------------------------------------------------------------------------------
 
 
 def redact(draft: Draft, redactor: Redactor) -> Draft:
-    """The draft without personal data: content, key, category, context, data (names, strings and long numbers), and the quote,
-    speaker and ref of its source. `source.span` still counts in the message as it was said.
+    """The draft without personal data: content, key, category, context, data (names, strings and long numbers), and the
+    quote, speaker and ref of its source. `source.span` still counts in the message as it was said.
 
     An entity that policy blocks ends the write with `pii_blocked:<ENTITY>`.
     """

@@ -29,8 +29,8 @@ async def settle(
 ) -> Settled | None:
     """Decide and write; None where a vector is needed and the draft has none, and then nothing was written.
 
-    The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked for
-    before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
+    The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked
+    for before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
     """
     receipt = await replayed(tx, draft, request)
     if receipt is not None:
@@ -53,7 +53,7 @@ async def settle(
 
 
 async def _decide(tx: Transaction, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
-    memory_id, kept_id = memory_ids
+    memory_id = memory_ids[0]
     peers = await _peers(tx, draft)
     decision = await _by_rules(tx, draft, peers, memory_id)
     if decision is not None:

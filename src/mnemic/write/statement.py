@@ -1,9 +1,9 @@
 """What two short texts claim, compared by their words: the rules that decide what a cosine cannot.
 
-Sentence embeddings put "allergic to nuts" and "not allergic to nuts" side by side. So words decide: whether one statement
-negates the other, uses the opposite word, or puts another value into the same frame; and whether one says all that the other
-says. The lists are English, with the commonest negations of some neighbours; where they know nothing, two statements that
-differ in any word are simply kept apart, which is the safe side.
+Sentence embeddings put "allergic to nuts" and "not allergic to nuts" side by side. So words decide: whether one
+statement negates the other, uses the opposite word, or puts another value into the same frame; and whether one says all
+that the other says. The lists are English, with the commonest negations of some neighbours; where they know nothing,
+two statements that differ in any word are simply kept apart, which is the safe side.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _SENTENCE_END = re.compile(r"[.!?:\n]\s*$")
 class Word(NamedTuple):
     """One word of content.
 
-    `form` is the word but for its plural, third person or -ing, so that unlike the `stem` it keeps tenses apart. `value` is
-    the class of value it is (`number`, `name`, `weekday`, ...) or None.
+    `form` is the word but for its plural, third person or -ing, so that unlike the `stem` it keeps tenses apart.
+    `value` is the class of value it is (`number`, `name`, `weekday`, ...) or None.
     """
 
     stem: str
@@ -86,7 +86,9 @@ class Statement:
 
 
 def opposition(one: Statement, other: Statement) -> str | None:
-    """How the two contradict each other, in either order: `negation`, `antonym`, `value`, or None where nothing shows it."""
+    """How the two contradict each other, in either order: `negation`, `antonym`, `value`, or None where nothing shows
+    it.
+    """
     if not (one.comparable and other.comparable) or one.asks != other.asks:
         return None
     mine, theirs = Counter(one.stems), Counter(other.stems)
@@ -112,8 +114,8 @@ def opposite(one: str, other: str) -> bool:
 def covers(full: Statement, part: Statement) -> bool:
     """Whether `full` says everything that `part` says, and nothing that could take it back.
 
-    Every word of content of `part` stands in `full` in the same order; what `full` has beyond them negates nothing, qualifies
-    nothing, and adds no value of a class of which `part` already names one.
+    Every word of content of `part` stands in `full` in the same order; what `full` has beyond them negates nothing,
+    qualifies nothing, and adds no value of a class of which `part` already names one.
     """
     if not (full.comparable and part.comparable) or full.asks != part.asks or full.negations != part.negations:
         return False

@@ -1,8 +1,8 @@
 """Step 1: is this something that can be stored at all?
 
-Own checks rather than a pydantic schema: models' JSON was parsed by one already (guard), what arrives here are Python values
-from any caller. Each field has its stable reason, limits are measured after normalising, and a caller who only wants to store
-a line does not pay for loading a schema library.
+Own checks rather than a pydantic schema: models' JSON was parsed by one already (guard), what arrives here are Python
+values from any caller. Each field has its stable reason, limits are measured after normalising, and a caller who only
+wants to store a line does not pay for loading a schema library.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ def validate(draft: Draft) -> Draft:
     """The draft with every text cleaned and every value checked.
 
     Raises InvalidInput: `content:empty`, `content:too_long` (more than 8,192 characters or 32 KiB), `content:nul`,
-    `content:surrogate`, `kind`, `kind:not_durable`, `key`, `scope:<level>`, `confidence`, `ttl`, `valid_to`, `origin`, `span`,
-    `data` (no JSON), `data:depth`, `data:too_long`, `context:too_long`, and `<field>` or `<field>:too_long` for the labels.
+    `content:surrogate`, `kind`, `kind:not_durable`, `key`, `scope:<level>`, `confidence`, `ttl`, `valid_to`, `origin`,
+    `span`, `data` (no JSON), `data:depth`, `data:too_long`, `context:too_long`, and `<field>` or `<field>:too_long` for
+    the labels.
     """
     candidate = draft.candidate
     draft.actor.scope(candidate.level)

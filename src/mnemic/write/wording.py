@@ -1,4 +1,6 @@
-"""The word lists behind `mnemic.write.statement`. Nouns, verbs and adjectives are kept as stems, since stems are compared."""
+"""The word lists behind `mnemic.write.statement`. Nouns, verbs and adjectives are kept as stems, since stems are
+compared.
+"""
 
 from __future__ import annotations
 
@@ -25,26 +27,31 @@ def _pairs(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
 
 
 NEGATIONS = frozenset(
-    "not no never none nobody nothing nowhere neither nor without hardly barely rarely seldom scarcely non stopped quit ceased "
-    "nicht kein keine keinen keiner keinem nie niemals ohne ne pas jamais sans nunca jamás sin ningún não nunca mai senza "
-    "niet geen nooit не нет никогда нет".split()
+    """
+    not no never none nobody nothing nowhere neither nor without hardly barely rarely seldom scarcely non
+    stopped quit ceased nicht kein keine keinen keiner keinem nie niemals ohne ne pas jamais sans nunca jamás
+    sin ningún não nunca mai senza niet geen nooit не нет никогда нет
+    """.split()
 )
 
 EMPTY_WORDS = frozenset(
-    "a an the am is are be been being do does i me my mine myself user users of and very really also please just so too "
-    "now currently presently it its".split()
+    """
+    a an the am is are be been being do does i me my mine myself user users of and very really also please just
+    so too now currently presently it its
+    """.split()
 )
 """Words whose loss changes no claim. Pronouns of other persons, prepositions and tenses are not among them."""
 
 QUALIFIERS = frozenset(
     _stem(word)
-    for word in (
-        "only except unless if until till before after former formerly ex almost nearly sometimes often usually occasionally always "
-        "all every each some any most few many more less least than used was were had may might could would should or but though "
-        "although however maybe perhaps probably possibly hope want wish plan think believe suspect doubt pretend tomorrow "
-        "yesterday longer anymore instead against far false fake failed fail refuse avoid deny stop hate dislike from unlike "
-        "supposedly allegedly about approximately around over under above below another other different old new previous next"
-    ).split()
+    for word in """
+    only except unless if until till before after former formerly ex almost nearly sometimes often usually
+    occasionally always all every each some any most few many more less least than used was were had may might
+    could would should or but though although however maybe perhaps probably possibly hope want wish plan think
+    believe suspect doubt pretend tomorrow yesterday longer anymore instead against far false fake failed fail
+    refuse avoid deny stop hate dislike from unlike supposedly allegedly about approximately around over under
+    above below another other different old new previous next
+    """.split()
 )
 """Words that may take back or bend what the rest of a sentence says."""
 
@@ -153,8 +160,10 @@ _CLASSES = {
     "weekday": "monday tuesday wednesday thursday friday saturday sunday",
     "month": "january february march april june july august september october november december",
     "colour": "red blue green yellow black white brown pink purple orange grey gray",
-    "language": "english german french spanish italian portuguese dutch russian chinese japanese korean arabic hindi turkish "
-    "polish swedish danish norwegian finnish greek czech ukrainian",
+    "language": """
+        english german french spanish italian portuguese dutch russian chinese japanese korean arabic hindi
+        turkish polish swedish danish norwegian finnish greek czech ukrainian
+    """,
     "season": "spring summer autumn winter",
     "meal": "breakfast lunch dinner",
 }
@@ -167,8 +176,10 @@ NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     {
         word: str(number)
         for number, word in enumerate(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-            "eighteen nineteen twenty".split()
+            """
+            zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+            fifteen sixteen seventeen eighteen nineteen twenty
+            """.split()
         )
     }
     | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}

@@ -1,0 +1,157 @@
+"""A language model behind OpenAI's chat protocol: OpenAI itself, or Ollama, vLLM, a llama.cpp server by `base_url`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mnemic.errors import ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
+from mnemic.providers.openai_client import CallFailed, OpenAIClient, Trouble
+from mnemic.types import Completion, Deadline, JsonValue, Prompt
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+TIMEOUT_SECONDS = 60.0
+
+
+class OpenAICompleter:
+    """Asks for one JSON object at temperature 0, with the prompt's schema where the server takes one.
+
+    A server that refuses a schema, a JSON mode, the temperature or a token limit's name with status 400 or 422 is asked
+    again without it at once, and what it took is remembered. One call takes at most `timeout` seconds and ends before
+    its deadline. There are no retries here: see `RetryingCompleter`.
+
+    Raises InvalidConfig (`invalid_config:openai`) where the `openai` package is absent; calls raise ModelTimeout,
+    ModelUnavailable (`llm_unavailable:auth` for a refused key), or ModelEmpty for no choice, no content or a content
+    filter. Nothing that was asked or answered gets into an error or a log.
+    """
+
+    def __init__(
+        self, model: str, base_url: str | None = None, api_key: str | None = None, *, timeout: float = TIMEOUT_SECONDS
+    ) -> None:
+        self._model = model
+        self._client = OpenAIClient(base_url=base_url, api_key=api_key, timeout=timeout)
+        self._dialect = _Dialect()
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        dialect = self._dialect
+        while True:
+            try:
+                answer = await self._ask(prompt, dialect, deadline)
+            except CallFailed as failure:
+                simpler = dialect.without(failure.about, prompt) if failure.trouble is Trouble.REFUSED else None
+                if simpler is None:
+                    raise _model_error(failure) from None
+                dialect = simpler
+            else:
+                self._dialect = dialect  # only what worked is remembered: the refusal may have been of the prompt
+                return answer
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _ask(self, prompt: Prompt, dialect: _Dialect, deadline: Deadline) -> Completion:
+        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+        options = dialect.options(prompt)
+
+        async def request(client: AsyncOpenAI, seconds: float) -> object:
+            create: Any = client.chat.completions.create  # its overloads do not take options made at run time
+            return await create(model=self._model, messages=messages, timeout=seconds, **options)
+
+        return _completion(await self._client.call(request, deadline), self._model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Dialect:
+    """What a server understands: assumed at first, learnt from its refusals."""
+
+    schema: bool = True
+    json_mode: bool = True
+    temperature: bool = True
+    limit_name: str = "max_tokens"
+
+    def options(self, prompt: Prompt) -> dict[str, object]:
+        options: dict[str, object] = {self.limit_name: prompt.max_output_tokens}
+        if self.temperature:
+            options["temperature"] = 0
+        if self.schema and prompt.schema is not None:
+            schema = _plain(prompt.schema)
+            described = {"name": prompt.schema_name, "schema": schema, "strict": _is_strict(schema)}
+            options["response_format"] = {"type": "json_schema", "json_schema": described}
+        elif self.json_mode:
+            options["response_format"] = {"type": "json_object"}
+        return options
+
+    def without(self, about: str, prompt: Prompt) -> _Dialect | None:
+        """The next simpler dialect after a refusal that says `about`; None when nothing is left to leave out."""
+        if self.limit_name in about and self.limit_name == "max_tokens":
+            return replace(self, limit_name="max_completion_tokens")
+        if self.temperature and "temperature" in about:
+            return replace(self, temperature=False)
+        if self.schema and prompt.schema is not None:
+            return replace(self, schema=False)
+        return replace(self, json_mode=False) if self.json_mode else None
+
+
+def _plain(value: JsonValue) -> Any:
+    """JSON data as the dicts and lists that a serialiser takes."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _is_strict(schema: object) -> bool:
+    """Whether OpenAI's strict mode takes the schema: every object closed, all of its properties required."""
+    if isinstance(schema, list):
+        return all(map(_is_strict, schema))
+    if not isinstance(schema, dict):
+        return True
+    properties = schema.get("properties")
+    if schema.get("type") == "object" or isinstance(properties, dict):
+        if schema.get("additionalProperties") is not False:
+            return False
+        if set(schema.get("required", ())) != set(properties or ()):
+            return False
+    return all(map(_is_strict, schema.values()))
+
+
+def _completion(answer: object, model: str) -> Completion:
+    from openai.types.chat import ChatCompletion
+
+    if not isinstance(answer, ChatCompletion):
+        raise _model_error(CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format"))
+    choice = answer.choices[0] if answer.choices else None
+    message = getattr(choice, "message", None)
+    text = getattr(message, "content", None)
+    if not isinstance(text, str) or not text.strip():
+        error = ModelEmpty()
+        error.permanent = getattr(choice, "finish_reason", None) == "content_filter" or bool(
+            getattr(message, "refusal", None)
+        )
+        raise error
+    usage = answer.usage
+    return Completion(
+        text=text,
+        model=answer.model or model,
+        input_tokens=getattr(usage, "prompt_tokens", None) or 0,
+        output_tokens=getattr(usage, "completion_tokens", None) or 0,
+    )
+
+
+def _model_error(failure: CallFailed) -> ModelFailed:
+    error: ModelFailed
+    if failure.trouble is Trouble.TIMEOUT:
+        error = ModelTimeout(hint=failure.hint)
+    else:
+        error = ModelUnavailable("auth" if failure.trouble is Trouble.AUTH else None, hint=failure.hint)
+    error.permanent = failure.permanent
+    error.retry_after = failure.retry_after
+    return error

@@ -1,0 +1,138 @@
+"""One call over the official OpenAI client, bounded by a deadline, with every way it can fail told apart.
+
+The client's own retries are off: `mnemic.providers.retrying` does them, inside the caller's deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeVar
+
+from mnemic.errors import InvalidConfig
+from mnemic.types import Deadline
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+T = TypeVar("T")
+
+LONGEST_RETRY_AFTER = timedelta(hours=1)
+_PASSING_STATUS = frozenset({408, 409, 425, 429})
+
+
+class Trouble(StrEnum):
+    """How a call failed."""
+
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    AUTH = "auth"
+    BUSY = "busy"
+    REFUSED = "refused"
+    RESPONSE = "response"
+
+
+@dataclass(slots=True)
+class CallFailed(Exception):
+    """A call that failed. `about` is the server's own word on a refusal: for decisions, never for messages or logs."""
+
+    trouble: Trouble
+    hint: str
+    retry_after: timedelta | None = None
+    about: str = ""
+
+    @property
+    def permanent(self) -> bool:
+        """The same call would fail again."""
+        return self.trouble in (Trouble.AUTH, Trouble.REFUSED)
+
+
+class OpenAIClient:
+    """Holds the connection pool. The package is imported and the pool opened at the first call.
+
+    Raises InvalidConfig (`invalid_config:openai`) where the package is not installed, `invalid_config:api_key` where no
+    key is given for OpenAI itself. Another server gets a placeholder, never the key of the environment.
+    """
+
+    def __init__(self, *, base_url: str | None, api_key: str | None, timeout: float) -> None:
+        if find_spec("openai") is None:
+            raise InvalidConfig("openai", hint="pip install 'mnemic[openai]'")
+        if not 0 < timeout < float("inf"):
+            raise InvalidConfig("timeout", hint="seconds, more than 0")
+        self._base_url = base_url
+        self._api_key = api_key or (None if base_url is None else "none")
+        self._timeout = timeout
+        self._client: AsyncOpenAI | None = None
+        self._closed = False
+
+    async def call(self, request: Callable[[AsyncOpenAI, float], Awaitable[T]], deadline: Deadline | None) -> T:
+        """The result of `request(client, seconds)`, finished inside the deadline and the timeout. Raises CallFailed."""
+        if self._closed:
+            raise CallFailed(Trouble.REFUSED, "closed")
+        client = await self._open()
+        import openai
+
+        seconds = self._timeout if deadline is None else min(self._timeout, deadline.remaining())
+        if seconds <= 0:
+            raise CallFailed(Trouble.TIMEOUT, "no time left for a call")
+        try:
+            # The client's timeout bounds each read; a server that drips bytes would outlive it.
+            async with asyncio.timeout(seconds):
+                return await request(client, seconds)
+        except (TimeoutError, openai.APITimeoutError):
+            raise CallFailed(Trouble.TIMEOUT, "no answer in time") from None
+        except openai.APIConnectionError:
+            raise CallFailed(Trouble.UNREACHABLE, "no connection") from None
+        except openai.APIStatusError as error:
+            raise _refusal(error) from None
+        except (openai.OpenAIError, ValueError, TypeError):
+            raise CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format") from None
+
+    async def _open(self) -> AsyncOpenAI:
+        if self._client is None:
+            # Half a second of imports: in a thread, so that the event loop goes on.
+            self._client = await asyncio.to_thread(self._create)
+        return self._client
+
+    def _create(self) -> AsyncOpenAI:
+        from openai import AsyncOpenAI, OpenAIError
+
+        try:
+            return AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, max_retries=0)
+        except OpenAIError:
+            raise InvalidConfig("api_key", hint="set OPENAI_API_KEY, or a base URL of your own server") from None
+
+    async def close(self) -> None:
+        """Close the pool. May be called twice."""
+        self._closed = True
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+
+def _refusal(error: APIStatusError) -> CallFailed:
+    status, hint = error.status_code, f"HTTP {error.status_code}"
+    if status in (401, 403):
+        return CallFailed(Trouble.AUTH, hint)
+    wait = _retry_after(error.response.headers.get("retry-after"))
+    if status in _PASSING_STATUS or status >= 500:
+        return CallFailed(Trouble.BUSY, hint, wait)
+    return CallFailed(Trouble.REFUSED, hint, about=f"{error.param or ''} {error.message}")
+
+
+def _retry_after(value: str | None) -> timedelta | None:
+    """The header's wait (RFC 9110, 10.2.3: seconds or a date), between nothing and an hour; None for anything else."""
+    if not value:
+        return None
+    try:
+        wait = (
+            timedelta(seconds=float(value)) if value[0].isdigit() else parsedate_to_datetime(value) - datetime.now(UTC)
+        )
+    except (ValueError, OverflowError, TypeError):
+        return None
+    return min(max(wait, timedelta(0)), LONGEST_RETRY_AFTER)

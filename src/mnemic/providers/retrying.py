@@ -1,0 +1,127 @@
+"""Another try for what may pass: exponential backoff with full jitter, inside the caller's deadline.
+
+Own code: `stamina` bounds its retries by seconds of its own and sleeps on the real clock; ours are Deadline and Clock.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import TypeVar
+
+from mnemic.errors import EmbedderFailed, InvalidConfig, MnemicError, ModelFailed
+from mnemic.ports import Clock, Completer, Embedder
+from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
+
+T = TypeVar("T")
+
+ATTEMPTS = 3
+FIRST_WAIT = timedelta(milliseconds=200)
+LONGEST_WAIT = timedelta(seconds=5)
+
+
+class RetryingCompleter:
+    """Asks `inner` up to `attempts` times in all.
+
+    Retried is every ModelFailed that is not `permanent`: timeouts, lost connections, 429 and 5xx, empty answers - and,
+    with `check`, text it refuses. `check` gets each completion's text; the ModelFailed it raises (ModelInvalidJson)
+    counts as a failed attempt. Before the n-th retry passes a random time up to `first_wait * 2**(n-1)`, at most
+    `longest_wait` ("full jitter": Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015), or what the
+    server asked for if that is longer. A wait that would outlast the deadline is not begun: the last error is raised.
+    """
+
+    def __init__(
+        self,
+        inner: Completer,
+        clock: Clock,
+        *,
+        attempts: int = ATTEMPTS,
+        first_wait: timedelta = FIRST_WAIT,
+        longest_wait: timedelta = LONGEST_WAIT,
+        chance: Callable[[], float] = random.random,
+        check: Callable[[str], object] | None = None,
+    ) -> None:
+        self._inner = inner
+        self._check = check
+        self._retry = _Retry(clock, attempts, first_wait, longest_wait, chance)
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        async def attempt() -> Completion:
+            completion = await self._inner.complete(prompt, deadline=deadline)
+            if self._check is not None:
+                self._check(completion.text)
+            return completion
+
+        return await self._retry.run(attempt, ModelFailed, deadline)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class RetryingEmbedder:
+    """Asks `inner` up to `attempts` times in all, for every EmbedderFailed that is not `permanent`.
+
+    Waits are those of `RetryingCompleter`.
+    """
+
+    def __init__(
+        self,
+        inner: Embedder,
+        clock: Clock,
+        *,
+        attempts: int = ATTEMPTS,
+        first_wait: timedelta = FIRST_WAIT,
+        longest_wait: timedelta = LONGEST_WAIT,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._inner = inner
+        self._retry = _Retry(clock, attempts, first_wait, longest_wait, chance)
+
+    @property
+    def space(self) -> VectorSpace:
+        return self._inner.space
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        return await self._retry.run(lambda: self._inner.embed(texts, deadline=deadline), EmbedderFailed, deadline)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class _Retry:
+    def __init__(
+        self, clock: Clock, attempts: int, first_wait: timedelta, longest_wait: timedelta, chance: Callable[[], float]
+    ) -> None:
+        if type(attempts) is not int or attempts < 1:
+            raise InvalidConfig("attempts", hint="a whole number, at least 1")
+        self._clock = clock
+        self._attempts = attempts
+        self._first_wait = first_wait
+        self._longest_wait = longest_wait
+        self._chance = chance
+
+    async def run(
+        self, attempt: Callable[[], Awaitable[T]], retried: type[MnemicError], deadline: Deadline | None
+    ) -> T:
+        for number in range(1, self._attempts + 1):
+            try:
+                return await attempt()
+            except retried as error:
+                wait = self._wait(number, error)
+                if number == self._attempts or error.permanent or _outlasts(wait, deadline):
+                    raise
+                await self._clock.sleep(wait)
+        raise AssertionError  # the loop ends by return or raise
+
+    def _wait(self, number: int, error: MnemicError) -> timedelta:
+        ceiling = min(self._longest_wait, self._first_wait * float(2 ** min(number - 1, 32)))
+        return max(self._chance() * ceiling, error.retry_after or timedelta(0))
+
+
+def _outlasts(wait: timedelta, deadline: Deadline | None) -> bool:
+    return deadline is not None and wait.total_seconds() >= deadline.remaining()

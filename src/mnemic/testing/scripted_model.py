@@ -1,0 +1,327 @@
+"""A model server for tests: real HTTP on 127.0.0.1 in OpenAI's protocol, with answers and accidents from a script.
+
+with ScriptedModelServer([{"items": []}, Reply.status(429, retry_after="1"), "not JSON"]) as server:
+    completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+    ...
+    assert server.requests[0].user == "Write updates in English."
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+
+class Fault(StrEnum):
+    """What can go wrong between a model and its client."""
+
+    HANG = "hang"
+    """The request is read and never answered, until the server closes."""
+    RESET = "reset"
+    """The connection is cut (TCP RST) before any answer."""
+    BAD_JSON = "bad_json"
+    """Status 200 and a body that is not JSON."""
+    TRUNCATED = "truncated"
+    """The connection ends in the middle of the body."""
+    WRONG_TYPE = "wrong_type"
+    """A web page where JSON was asked for, as from a proxy."""
+    NO_CHOICES = "no_choices"
+    """A well-formed answer with an empty list of choices (or of embeddings)."""
+    EMPTY = "empty"
+    """A choice without content."""
+    CONTENT_FILTER = "content_filter"
+    """A choice that the provider's filter has emptied."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One request as the server received it. `headers` have lower-case names."""
+
+    path: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def system(self) -> str:
+        """What the system message says, or nothing."""
+        return self._said("system")
+
+    @property
+    def user(self) -> str:
+        """What the last user message says, or nothing."""
+        return self._said("user")
+
+    @property
+    def response_format(self) -> str | None:
+        """`json_schema`, `json_object`, or None where the request asks for no format."""
+        asked = self.body.get("response_format")
+        return asked.get("type") if isinstance(asked, dict) else None
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts to embed."""
+        given = self.body.get("input", [])
+        return [given] if isinstance(given, str) else list(given)
+
+    def _said(self, role: str) -> str:
+        messages = self.body.get("messages", [])
+        return next((message["content"] for message in reversed(messages) if message.get("role") == role), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One answer: `content` is what the model says, unless `code` is no 2xx status or a `fault` comes between.
+
+    `vectors` answer an embedding request; None lets the server make them. The answer is held back for `delay`.
+    """
+
+    content: str = "{}"
+    code: int = 200
+    retry_after: str | None = None
+    fault: Fault | None = None
+    delay: timedelta = timedelta(0)
+    vectors: Sequence[Sequence[float]] | None = None
+    input_tokens: int = 7
+    output_tokens: int = 5
+    error: str = "scripted"
+    param: str | None = None
+
+    @classmethod
+    def status(cls, code: int, *, retry_after: str | None = None, param: str | None = None) -> Reply:
+        """An HTTP error; `param` is the request's parameter that it blames."""
+        return cls(code=code, retry_after=retry_after, param=param)
+
+    @classmethod
+    def broken(cls, fault: Fault) -> Reply:
+        """An answer that goes wrong in this way."""
+        return cls(fault=fault)
+
+
+Scripted = Reply | Fault | str | Mapping[str, Any]
+"""A reply, a fault, the model's text, or the JSON object the model's text is to be."""
+
+Script = Iterable[Scripted] | Callable[[ModelRequest], Scripted]
+
+
+class ScriptedModelServer:
+    """Speaks `/v1/chat/completions`, `/v1/embeddings` and `/v1/models`. Every request is kept in `requests`, in order.
+
+    `chat` and `embeddings` are played one reply to a request, or are functions of the request. A chat script that has
+    ended answers with status 500 (`script_ended`), so that a test notices a call too many; where no embeddings are
+    scripted, each text gets a vector of `dimension` numbers that depends on the text alone. Use as a context manager,
+    or call `start` and `close`. Safe to use from several threads; which of two simultaneous requests gets the next
+    reply is open.
+    """
+
+    def __init__(
+        self, chat: Script = (), *, embeddings: Script = (), dimension: int = 384, model: str = "scripted"
+    ) -> None:
+        self.requests: list[ModelRequest] = []
+        self.model = model
+        self._chat = _player(chat, Reply(code=500, error="script_ended"))
+        self._embeddings = _player(embeddings, Reply())
+        self._dimension = dimension
+        self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._http: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def base_url(self) -> str:
+        """What a client takes as base URL, for example `http://127.0.0.1:41234/v1`."""
+        if self._http is None:
+            raise RuntimeError("the scripted model server is not running")
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def start(self) -> Self:
+        """Listen on a free port of 127.0.0.1."""
+        self._http = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"script": self}))
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(0.01,), name="scripted-model", daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        """Stop listening and let go of hanging requests. May be called twice."""
+        self._closing.set()
+        if self._http is not None and self._thread is not None:
+            self._http.shutdown()
+            self._http.server_close()
+            self._thread.join()
+            self._thread = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def pause(self, duration: timedelta | None) -> None:
+        """Hold a request back for `duration`, or for ever (None), but not beyond `close`."""
+        self._closing.wait(None if duration is None else duration.total_seconds())
+
+    def next_reply(self, request: ModelRequest) -> Reply:
+        """Note `request` and take what the script has for it."""
+        with self._lock:
+            self.requests.append(request)
+            player = self._embeddings if request.path.endswith("/embeddings") else self._chat
+            return _as_reply(player(request))
+
+    def answer(self, request: ModelRequest, reply: Reply) -> dict[str, Any]:
+        """The JSON body of a successful answer."""
+        if request.path.endswith("/embeddings"):
+            return self._embedded(request, reply)
+        choices = [] if reply.fault is Fault.NO_CHOICES else [_choice(reply)]
+        usage = {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens}
+        usage["total_tokens"] = sum(usage.values())
+        head = {"id": f"chatcmpl-{len(self.requests)}", "object": "chat.completion", "created": 0, "model": self.model}
+        return {**head, "choices": choices, "usage": usage}
+
+    def _embedded(self, request: ModelRequest, reply: Reply) -> dict[str, Any]:
+        vectors = reply.vectors
+        if vectors is None:
+            vectors = [_vector(text, self._dimension) for text in request.texts]
+        if reply.fault is Fault.NO_CHOICES:
+            vectors = []
+        data = [
+            {"object": "embedding", "index": place, "embedding": list(vector)} for place, vector in enumerate(vectors)
+        ]
+        return {"object": "list", "model": self.model, "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+def _player(script: Script, ended: Reply) -> Callable[[ModelRequest], Scripted]:
+    if callable(script):
+        return script
+    replies = iter(script)
+    return lambda _: next(replies, ended)
+
+
+def _as_reply(scripted: Scripted) -> Reply:
+    match scripted:
+        case Reply():
+            return scripted
+        case Fault():
+            return Reply(fault=scripted)
+        case str():
+            return Reply(content=scripted)
+        case _:
+            return Reply(content=json.dumps(scripted, ensure_ascii=False))
+
+
+def _choice(reply: Reply) -> dict[str, Any]:
+    emptied = reply.fault in (Fault.EMPTY, Fault.CONTENT_FILTER)
+    message = {"role": "assistant", "content": None if emptied else reply.content}
+    finish = "content_filter" if reply.fault is Fault.CONTENT_FILTER else "stop"
+    return {"index": 0, "message": message, "finish_reason": finish}
+
+
+def _vector(text: str, dimension: int) -> list[float]:
+    digest = hashlib.shake_128(text.encode("utf-8", "surrogatepass")).digest(2 * dimension)
+    values = [number / 32_768 for number in struct.unpack(f"<{dimension}h", digest)]
+    length = math.hypot(*values) or 1.0
+    return [value / length for value in values]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hung up is what these tests are about: no trace on stderr."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    script: ScriptedModelServer
+
+    def do_GET(self) -> None:
+        if self.path.endswith("/models"):
+            self._send(
+                200, {"object": "list", "data": [{"id": self.script.model, "object": "model", "owned_by": "test"}]}
+            )
+        else:
+            self._send(404, {"error": {"message": "unknown path", "type": "invalid_request_error"}})
+
+    def do_POST(self) -> None:
+        request = self._request()
+        if request is None or not request.path.endswith(("/chat/completions", "/embeddings")):
+            self._send(404, {"error": {"message": "unknown path", "type": "invalid_request_error"}})
+            return
+        reply = self.script.next_reply(request)
+        if reply.delay:
+            self.script.pause(reply.delay)
+        match reply.fault:
+            case Fault.HANG:
+                self.script.pause(None)
+                self.close_connection = True
+            case Fault.RESET:
+                self._reset()
+            case Fault.BAD_JSON:
+                self._send_bytes(200, b'{"choices": [', "application/json")
+            case Fault.WRONG_TYPE:
+                self._send_bytes(200, b"<html>It works!</html>", "text/html")
+            case Fault.TRUNCATED:
+                self._truncate(self.script.answer(request, reply))
+            case _:
+                self._send_reply(request, reply)
+
+    def _request(self) -> ModelRequest | None:
+        raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            return None
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        return ModelRequest(path=self.path, headers=headers, body=body) if isinstance(body, dict) else None
+
+    def _send_reply(self, request: ModelRequest, reply: Reply) -> None:
+        if 200 <= reply.code < 300:
+            self._send(reply.code, self.script.answer(request, reply))
+        else:
+            error = {"message": reply.error, "type": "scripted_error", "param": reply.param, "code": None}
+            self._send(
+                reply.code, {"error": error}, {} if reply.retry_after is None else {"Retry-After": reply.retry_after}
+            )
+
+    def _send(self, code: int, body: object, headers: Mapping[str, str] | None = None) -> None:
+        self._send_bytes(code, json.dumps(body).encode(), "application/json", headers)
+
+    def _send_bytes(self, code: int, body: bytes, kind: str, headers: Mapping[str, str] | None = None) -> None:
+        self.send_response(code)
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _truncate(self, body: object) -> None:
+        whole = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(whole)))
+        self.end_headers()
+        self.wfile.write(whole[: len(whole) // 2])
+        self.close_connection = True
+
+    def _reset(self) -> None:
+        # A linger time of zero makes close() send RST instead of FIN.
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.wfile.close()
+        self.rfile.close()
+        self.connection.close()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that http.server uses
+        """Requests are recorded, not printed."""

@@ -86,6 +86,9 @@ def _told(error: Exception) -> int:
     if isinstance(error, click.Abort):
         complain("interrupted")
         return Exit.INTERRUPTED
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return Exit.USAGE
     if isinstance(error, click.ClickException):
         complain(f"usage: {_usage(error)}", _help_hint(error))
         return Exit.USAGE

@@ -15,6 +15,7 @@ from typing import Any
 
 from mnemic.conversations import Item
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.cli.failures import Exit, exit_code_of_run
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import message_candidates
 from mnemic.types import Actor, Candidate, Message, Outcome, WriteReceipt
@@ -37,6 +38,7 @@ class Summary:
     blocked: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    stopped: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The summary as JSON data."""
@@ -47,7 +49,14 @@ class Summary:
             "blocked": dict(self.blocked),
             "skipped": dict(self.skipped),
             "failed": [{"place": place, "reason": reason} for place, reason in self.failed],
+            "stopped": self.stopped,
         }
+
+    def fail(self, place: str, reason: str) -> None:
+        """Note what could not be taken in. A failing store or model will not do better on the next line."""
+        self.failed.append((place, reason))
+        if exit_code_of_run(reason) is not Exit.REFUSED:
+            self.stopped = self.stopped or reason
 
     def count(self, place: str, receipt: WriteReceipt) -> None:
         """Note how one write ended."""
@@ -58,7 +67,7 @@ class Summary:
         elif receipt.reason and receipt.reason.startswith(_DENIALS):
             self.blocked[f"{receipt.key or 'memory'}: {receipt.reason}"] += 1
         else:
-            self.failed.append((place, receipt.reason or "blocked"))
+            self.fail(place, receipt.reason or "blocked")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,9 +87,12 @@ class Intake:
     _previous: Message | None = None
 
     async def take(self, items: Iterator[Item], progress: Progress) -> Summary:
-        """Take all items in, in order. What was done before an error stays done; `summary` tells it."""
+        """Take all items in, in order, unless the store or a model fails on the way: then `summary.stopped` says why.
+
+        What was done before an error stays done.
+        """
         seen = 0
-        while batch := list(islice(items, BATCH)):
+        while self.summary.stopped is None and (batch := list(islice(items, BATCH))):
             placed = [one for item in batch for one in self._candidates(item)]
             for item in batch:
                 if self.extract and isinstance(item.content, Message) and item.content.role == "user":
@@ -94,7 +106,7 @@ class Intake:
         if item.problem is not None:
             if self.strict:
                 raise InvalidInput(item.problem.reason.partition(":")[2], hint=_hint(item.place, item.problem))
-            self.summary.failed.append((item.place, item.problem.reason))
+            self.summary.fail(item.place, item.problem.reason)
         elif item.skipped is not None:
             self.summary.skipped[item.skipped] += 1
         elif isinstance(item.content, Candidate):
@@ -124,7 +136,7 @@ class Intake:
         for blocked in report.blocked:
             self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
         if report.status != "ok":
-            self.summary.failed.append((place, f"capture: {report.stop_reason}"))
+            self.summary.fail(place, report.stop_reason)
 
 
 def in_parts(message: Message) -> Iterator[Message]:

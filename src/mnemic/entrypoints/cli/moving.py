@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from mnemic.entrypoints.cli.failures import Exit, complain
+from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.inputs import Word
@@ -139,6 +139,9 @@ def import_(
         complain(reason, place)
     if len(summary.failed) > SHOWN_FAILURES:
         complain(f"and {len(summary.failed) - SHOWN_FAILURES} more", "--json lists them all")
+    if summary.stopped is not None:
+        complain(summary.stopped, "the import stopped; the same command goes on from there")
+        return exit_code_of_run(summary.stopped)
     return Exit.INPUT if summary.failed else Exit.OK
 
 

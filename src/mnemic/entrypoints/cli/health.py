@@ -1,0 +1,197 @@
+"""doctor: is everything as it should be?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit, exit_code
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.terminal import say, table
+from mnemic.errors import InvalidConfig, MnemicError
+
+if TYPE_CHECKING:
+    from mnemic.config import Settings
+    from mnemic.stores.sqlite.inspection import Inspection
+    from mnemic.types import VectorSpace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at. `ok` None: nothing to judge, only to know."""
+
+    name: str
+    ok: bool | None
+    told: str
+    code: Exit = Exit.STORE
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding as JSON data."""
+        return {"check": self.name, "ok": self.ok, "detail": self.told, **self.facts}
+
+
+@click.command("doctor", cls=Command)
+@click.pass_obj
+def doctor_(given: Given) -> int:
+    """Check the store, the embedder and the configuration. Nothing is changed.
+
+    The exit code is 0 only when all is well; else it is that of the first thing that is not.
+    """
+    findings = list(_findings(given))
+    bad = [finding for finding in findings if finding.ok is False]
+    if given.as_json:
+        given.show({"ok": not bad, "checks": [finding.as_dict() for finding in findings]}, str)
+    else:
+        marks = {True: "ok", False: "BAD", None: "-"}
+        say(table([marks[finding.ok], finding.name, finding.told] for finding in findings))
+        say()
+        say(f"{len(bad)} of {len(findings)} checks failed" if bad else "all is well")
+    return bad[0].code if bad else Exit.OK
+
+
+def _findings(given: Given) -> Iterator[Finding]:
+    try:
+        settings = given.settings()
+    except InvalidConfig as error:
+        yield _bad("settings", error)
+        return
+    yield _policy(settings)
+    space = None
+    try:
+        found = _inspected(settings)
+        if found is None:
+            yield Finding(name="store", ok=None, told="in this process only; nothing is on disk")
+        else:
+            yield from _store(settings, found)
+            space = found.space
+    except MnemicError as error:
+        yield _bad("store", error)
+    yield _embedder(settings, space)
+    yield _model(settings)
+
+
+def _bad(name: str, error: MnemicError) -> Finding:
+    told = error.reason if not error.hint else f"{error.reason} - {error.hint}"
+    return Finding(name=name, ok=False, told=told, code=exit_code(type(error)), facts={"reason": error.reason})
+
+
+def _policy(settings: Settings) -> Finding:
+    from mnemic.guard.policy_file import load_policy
+
+    if settings.policy is None:
+        return Finding(name="policy", ok=None, told="none: every key may be remembered")
+    try:
+        policy = load_policy(settings.policy)
+    except MnemicError as error:
+        return _bad("policy", error)
+    keys = len(policy.keys or ())
+    return Finding(name="policy", ok=True, told=f"{settings.policy}: {keys} keys, on violation {policy.on_violation}")
+
+
+def _inspected(settings: Settings) -> Inspection | None:
+    from mnemic.bootstrap import sqlite_path
+    from mnemic.stores.sqlite.inspection import inspect
+
+    if settings.store == "memory:":
+        return None
+    return inspect(sqlite_path(settings.store))
+
+
+def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
+    size = f"{found.size_bytes / 1e6:.1f} MB"
+    yield Finding(
+        name="store",
+        ok=not found.damage,
+        told=f"{settings.store}: {size}, " + ("damaged" if found.damage else "readable and whole"),
+        facts={"bytes": found.size_bytes},
+    )
+    yield Finding(
+        name="schema",
+        ok=True,
+        told=f"version {found.schema} of {found.newest_schema}"
+        + ("" if found.schema == found.newest_schema else "; the next write brings it up to date"),
+        facts={"version": found.schema},
+    )
+    safe = "" if found.sqlite_safe else ": inside the range in which a WAL reset can damage a file"
+    yield Finding(
+        name="sqlite",
+        ok=found.sqlite_safe,
+        told=f"{found.sqlite_version}, journal {found.journal_mode}{safe}",
+        facts={"version": found.sqlite_version, "journal_mode": found.journal_mode},
+    )
+    durable = settings.durability == "durable"
+    told = "an acknowledged write survives power loss" if durable else "the last moments may be lost at a power cut"
+    yield Finding(
+        name="durability",
+        ok=None if not durable else True,
+        told=f"{settings.durability}: {told}",
+        facts={"durability": settings.durability},
+    )
+    yield from _contents(found)
+
+
+def _contents(found: Inspection) -> Iterator[Finding]:
+    total = sum(count for _, _, count in found.counts)
+    detail = ", ".join(f"{count} {kind} {status}" for kind, status, count in found.counts)
+    counts = [{"kind": kind, "status": status, "count": count} for kind, status, count in found.counts]
+    told = f"{total}: {detail}" if total else "none yet"
+    yield Finding(name="memories", ok=None, told=told, facts={"total": total, "counts": counts})
+    yield Finding(
+        name="vectors",
+        ok=found.without_vector == 0,
+        told="every active memory has one" if not found.without_vector else f"{found.without_vector} have none",
+        facts={"without_vector": found.without_vector},
+    )
+    broken = found.broken_audit
+    yield Finding(
+        name="audit",
+        ok=broken is None,
+        told=f"{found.audit_lines} lines, "
+        + ("the chain holds" if broken is None else f"broken at line {broken[1]} of tenant {broken[0]}"),
+        facts={"lines": found.audit_lines},
+    )
+    yield Finding(
+        name="outbox", ok=None, told=f"{found.pending} entries wait for projections", facts={"pending": found.pending}
+    )
+
+
+def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
+    import asyncio
+
+    from mnemic.bootstrap import build_embedder
+    from mnemic.clock import SystemClock
+
+    async def tried() -> VectorSpace:
+        embedder = build_embedder(settings, SystemClock())
+        try:
+            await embedder.embed(["is anybody there?"])
+            return embedder.space
+        finally:
+            await embedder.close()
+
+    try:
+        space = asyncio.run(tried())
+    except MnemicError as error:
+        return _bad("embedder", error)
+    told = f"{space.model}, {space.dimension} dimensions"
+    facts = {"model": space.model, "dimension": space.dimension}
+    if expected is not None and expected != space:
+        told += f"; but the file holds vectors of {expected.model}, {expected.dimension} dimensions"
+        return Finding(name="embedder", ok=False, told=told, code=Exit.MODEL, facts=facts)
+    return Finding(name="embedder", ok=True, told=told, facts=facts)
+
+
+def _model(settings: Settings) -> Finding:
+    from mnemic.bootstrap import DEFAULT_MODEL
+
+    if not settings.has_model:
+        told = "none configured: rules propose, templates answer"
+        return Finding(name="model", ok=None, told=told, facts={"configured": False})
+    where = settings.model_url or "the OpenAI API"
+    told = f"{settings.model or DEFAULT_MODEL} at {where}; not called"
+    return Finding(name="model", ok=None, told=told, facts={"configured": True})

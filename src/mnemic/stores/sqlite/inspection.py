@@ -1,0 +1,104 @@
+"""What a memory file is and holds, read without changing, migrating or creating it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import apsw
+
+from mnemic.errors import StoreUnavailable
+from mnemic.stores.codec import decode_event, first_broken
+from mnemic.stores.sqlite.failures import typed_failures
+from mnemic.stores.sqlite.file import connect, migrations, recognise
+from mnemic.stores.sqlite.rows import fetch
+from mnemic.types import AuditEvent, VectorSpace
+
+_COUNTS = "SELECT kind, status, count(*) FROM memory GROUP BY kind, status ORDER BY kind, status"
+_WITHOUT_VECTOR = (
+    "SELECT count(*) FROM memory m LEFT JOIN memory_search s ON s.row_id = m.row_id "
+    "WHERE m.status = 'active' AND s.vector IS NULL"
+)
+_FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+"""Releases in which a WAL reset can no longer damage the file: 3.51.3, and what was ported back to 3.50 and 3.44."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """One file. `damage` is what SQLite's own check found; `broken_audit` tenant and sequence of a line that does not
+    follow from the one before.
+    """
+
+    schema: int
+    newest_schema: int
+    sqlite_version: str
+    sqlite_safe: bool
+    journal_mode: str
+    size_bytes: int
+    space: VectorSpace | None
+    counts: tuple[tuple[str, str, int], ...]
+    without_vector: int
+    pending: int
+    audit_lines: int
+    broken_audit: tuple[str, int] | None
+    damage: tuple[str, ...] = field(default=(), repr=False)
+
+
+def inspect(path: Path) -> Inspection:
+    """Look at the file. Raises StoreUnavailable (also for one that is not there), StoreCorrupt or StoreNewer."""
+    if not path.is_file():
+        raise StoreUnavailable("missing", hint="there is no memory file of that name")
+    with typed_failures():
+        connection = connect(path, durability="durable")
+        try:
+            recognise(connection)
+            connection.execute("BEGIN")
+            return _inspected(connection, path)
+        finally:
+            connection.close()
+
+
+def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
+    version = apsw.sqlite_lib_version()
+    spaces = fetch(connection, "SELECT model, dimension FROM space")
+    lines, broken = _audit(connection)
+    damage = [str(row[0]) for row in fetch(connection, "PRAGMA integrity_check(10)")]
+    return Inspection(
+        schema=int(connection.pragma("user_version")),
+        newest_schema=migrations()[-1].number,
+        sqlite_version=version,
+        sqlite_safe=is_safe(version),
+        journal_mode=str(connection.pragma("journal_mode")),
+        size_bytes=path.stat().st_size,
+        space=VectorSpace(model=spaces[0][0], dimension=spaces[0][1]) if spaces else None,
+        counts=tuple((kind, status, count) for kind, status, count in fetch(connection, _COUNTS)),
+        without_vector=fetch(connection, _WITHOUT_VECTOR)[0][0],
+        pending=fetch(connection, "SELECT count(*) FROM outbox")[0][0],
+        audit_lines=lines,
+        broken_audit=broken,
+        damage=() if damage == ["ok"] else tuple(damage),
+    )
+
+
+def is_safe(version: str) -> bool:
+    """Whether this SQLite is outside the range in which a WAL reset can damage a file."""
+    numbers = tuple(int(part) for part in version.split(".")[:3])
+    return numbers >= _FIXED[0] or any(numbers[:2] == fixed[:2] and numbers >= fixed for fixed in _FIXED[1:])
+
+
+def _audit(connection: apsw.Connection) -> tuple[int, tuple[str, int] | None]:
+    """How many lines there are, and the first one that breaks its tenant's chain."""
+    lines, broken = 0, None
+    for (tenant,) in fetch(connection, "SELECT DISTINCT tenant FROM audit ORDER BY tenant"):
+        lines += fetch(connection, "SELECT count(*) FROM audit WHERE tenant = ?", (tenant,))[0][0]
+        sequence = first_broken(_events(connection, tenant))
+        if sequence is not None and broken is None:
+            broken = (tenant, sequence)
+    return lines, broken
+
+
+def _events(connection: apsw.Connection, tenant: str) -> Iterator[AuditEvent]:
+    rows = connection.execute("SELECT event, hash FROM audit WHERE tenant = ? ORDER BY sequence", (tenant,))
+    for text, digest in rows:
+        yield decode_event(text, digest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import threading
 from array import array
@@ -284,7 +285,8 @@ def _analyse(memory: Memory) -> _Fields:
 def _frequency(term: str, fields: _Fields, averages: Sequence[float], bm25: Bm25) -> float:
     weights = bm25.content_weight, bm25.context_weight
     sides = zip(weights, fields.counts, averages, strict=True)
-    return sum(bm25.frequency(weight, counts[term], counts.total(), average) for weight, counts, average in sides)
+    parts = [bm25.frequency(weight, counts[term], counts.total(), average) for weight, counts, average in sides]
+    return math.fsum(parts)
 
 
 def _holds(spelling: Sequence[str], phrase: tuple[str, ...]) -> bool:

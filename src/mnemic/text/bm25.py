@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bm25:
     """The parameters of the keyword list.
 
-    `k1` sets how soon repetition stops to help, `b` how much a long field is held against a memory; `content_weight`
-    and `context_weight` say what an occurrence in each field counts.
+    `k1` (above 0) sets how soon repetition stops to help, `b` (0 to below 1) how much a long field is held against a
+    memory; `content_weight` and `context_weight` say what an occurrence in each field counts.
     """
 
     k1: float = 1.2
@@ -27,10 +28,10 @@ class Bm25:
         """How much a term tells that `containing` of `total` memories hold; always positive."""
         return math.log1p((total - containing + 0.5) / (containing + 0.5))
 
-    def frequency(self, weight: float, count: float, length: float, average: float) -> float:
-        """The weighted, length-normalised frequency of a term in one field."""
-        return weight * count / (1.0 - self.b + self.b * length / average) if count else 0.0
+    def frequency(self, weight: float, count: Any, length: Any, average: float) -> Any:
+        """The weighted, length-normalised frequency of a term in one field; `count` and `length` may be arrays."""
+        return weight * count / (1.0 - self.b + self.b * length / average)
 
-    def gain(self, idf: float, frequency: float) -> float:
-        """What one term adds to the score."""
+    def gain(self, idf: float, frequency: Any) -> Any:
+        """What one term adds to the score; `frequency` may be an array."""
         return idf * frequency / (self.k1 + frequency)

@@ -1,0 +1,5 @@
+"""Memories in one SQLite file: rows, history, vectors, terms, audit and outbox, committed together."""
+
+from mnemic.stores.sqlite.store import SqliteStore
+
+__all__ = ["SqliteStore"]

@@ -1,0 +1,83 @@
+"""The driver's errors as mnemic's. Their messages stay behind: they may quote values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from mnemic.errors import (
+    CommitUnknown,
+    InvalidInput,
+    MnemicError,
+    StoreBusy,
+    StoreCorrupt,
+    StoreFailed,
+    StoreFull,
+    StoreUnavailable,
+)
+
+_KINDS: tuple[tuple[tuple[type[apsw.Error], ...], type[StoreFailed], str], ...] = (
+    ((apsw.BusyError, apsw.LockedError), StoreBusy, "another writer held the file for too long; try again"),
+    ((apsw.FullError,), StoreFull, "free some disk space and try again"),
+    (
+        (apsw.NotADBError, apsw.CorruptError, apsw.FormatError),
+        StoreCorrupt,
+        "the file is damaged or not a mnemic store",
+    ),
+    (
+        (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError, apsw.NoMemError),
+        StoreUnavailable,
+        "check that the path names a file in a writable folder",
+    ),
+)
+
+
+def typed(error: apsw.Error) -> MnemicError:
+    """The error of mnemic's tree that says what `error` says."""
+    if isinstance(error, apsw.TooBigError):
+        return InvalidInput("too_big")
+    for causes, kind, hint in _KINDS:
+        if isinstance(error, causes):
+            return kind(hint=hint)
+    return StoreFailed(type(error).__name__)
+
+
+@contextmanager
+def typed_failures() -> Iterator[None]:
+    """Let only errors of mnemic's tree through. A text that is not UTF-8 is the caller's mistake."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise typed(error) from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput("surrogate") from error
+
+
+@contextmanager
+def immediate(connection: apsw.Connection) -> Iterator[None]:
+    """One write transaction: the lock is taken at the start, so that nothing read in it can be stale when it writes.
+
+    Raises CommitUnknown where the disk failed during the commit itself: what was written may or may not be there.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        roll_back(connection)
+        raise
+    try:
+        connection.execute("COMMIT")
+    except apsw.IOError as error:
+        roll_back(connection)
+        raise CommitUnknown(hint="retry with the same idempotency key") from error
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def roll_back(connection: apsw.Connection) -> None:
+    """End the transaction without its changes; an error of the disk may have ended it already."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

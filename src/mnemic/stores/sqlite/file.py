@@ -1,0 +1,140 @@
+"""The file: how it is opened, recognised, created and brought up to the present schema."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
+from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.rows import fetch
+from mnemic.types import VectorSpace
+
+APPLICATION_ID = 0x6D6E656D  # "mnem"
+BUSY_SECONDS = 30.0
+_CHECKPOINT_PAGES = 2000
+_SPACE = "SELECT model, dimension FROM space"
+
+
+class Migration(NamedTuple):
+    """One step of the schema; its number is the file's `user_version` once it is done."""
+
+    number: int
+    name: str
+    sql: str
+
+
+def migrations() -> list[Migration]:
+    """All steps, in order."""
+    files = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
+    return [Migration(int(file.stem[:4]), file.stem[5:], file.read_text(encoding="utf-8")) for file in files]
+
+
+class Patience:
+    """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self.wait(BUSY_SECONDS)
+
+    def wait(self, seconds: float) -> None:
+        """From now on, wait no longer than `seconds`."""
+        self._until = time.monotonic() + min(seconds, BUSY_SECONDS)
+
+    def __call__(self, attempt: int) -> bool:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(left, random.uniform(0.0002, 0.004) * min(attempt + 1, 4)))  # noqa: S311
+        return True
+
+
+def connect(path: Path, *, durability: str, patience: Patience | None = None) -> apsw.Connection:
+    """A connection with the settings every one of them needs. Without `patience` it can only read."""
+    access = apsw.SQLITE_OPEN_READONLY if patience is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    connection = apsw.Connection(str(path), flags=access)
+    connection.set_busy_handler(patience or Patience())
+    connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
+    connection.pragma("foreign_keys", True)
+    connection.pragma("secure_delete", True)
+    connection.pragma("trusted_schema", False)
+    connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+    return connection
+
+
+def prepare(path: Path, *, durability: str, patience: Patience) -> apsw.Connection:
+    """Open the file for writing, creating or migrating it where needed; many processes may do so at once.
+
+    Raises StoreNewer or StoreCorrupt, with the file untouched, for one that this version must not write to.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        raise StoreUnavailable(hint="the path must name a file in a folder that exists")
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _prepare(path, durability, patience)
+        except (apsw.BusyError, apsw.LockedError) as error:
+            # Turning WAL on asks for the whole file and does not wait for it: when many processes create one file at
+            # the same time, all but one of them come here.
+            if time.monotonic() > until:
+                raise StoreBusy from error
+            time.sleep(random.uniform(0.001, 0.02))  # noqa: S311
+
+
+def _prepare(path: Path, durability: str, patience: Patience) -> apsw.Connection:
+    if path.exists() and path.stat().st_size:
+        probe = connect(path, durability=durability)
+        try:
+            recognise(probe)
+        finally:
+            probe.close()
+    patience.wait(BUSY_SECONDS)
+    connection = connect(path, durability=durability, patience=patience)
+    try:
+        connection.pragma("journal_mode", "wal")
+        migrate(connection, migrations())
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def recognise(connection: apsw.Connection) -> None:
+    """Raises StoreCorrupt for a file that is not ours, StoreNewer for one whose schema this version does not know."""
+    ours = connection.pragma("application_id") == APPLICATION_ID
+    if not ours and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+        raise StoreCorrupt("not_mnemic", hint="the file belongs to another program")
+    if connection.pragma("user_version") > migrations()[-1].number:
+        raise StoreNewer(hint="the file was written by a newer mnemic; update this one")
+
+
+def migrate(connection: apsw.Connection, steps: Sequence[Migration]) -> None:
+    """Take those of `steps` that the file has not taken, each in one transaction: a kill leaves it at a whole step."""
+    for step in steps:
+        if connection.pragma("user_version") < step.number:
+            with immediate(connection):
+                recognise(connection)
+                if connection.pragma("user_version") < step.number:
+                    connection.execute(step.sql)
+                    connection.pragma("application_id", APPLICATION_ID)
+                    connection.pragma("user_version", step.number)
+
+
+def claim_space(connection: apsw.Connection, space: VectorSpace) -> None:
+    """Make `space` the file's vector space if it has none. Raises SpaceMismatch when it has another."""
+    found = fetch(connection, _SPACE)
+    if not found:
+        with immediate(connection):
+            connection.execute("INSERT OR IGNORE INTO space VALUES (1, ?, ?)", (space.model, space.dimension))
+            found = fetch(connection, _SPACE)
+    model, dimension = found[0]
+    if (model, dimension) != (space.model, space.dimension):
+        raise SpaceMismatch(
+            hint=f"this file holds vectors of the model {model} of dimension {dimension}: open it with that model, "
+            "or export the memories and import them into a new file"
+        )

@@ -1,0 +1,96 @@
+"""The search indexes of the scopes in use, fed from the file and kept within a budget of memory."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from mnemic.stores.scope_index import Entry, ScopeIndex
+from mnemic.text.bm25 import Bm25
+from mnemic.types import Scope
+
+_ENTRIES = """
+    SELECT m.row_id, m.memory_id, m.kind, m.status, m.key, m.category,
+           m.happened_at, m.began_at, m.ended_at, m.expires_at, s.vector, s.content, s.context
+    FROM memory m JOIN memory_search s ON s.row_id = m.row_id
+"""
+_WHOLE = _ENTRIES + "WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"
+_CHANGED = _ENTRIES + "WHERE m.scope_id = :scope_id AND m.changed > :seen"
+_ROWS = "SELECT row_id FROM memory WHERE row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"
+
+
+def find_scope(connection: apsw.Connection, scope: Scope) -> int | None:
+    """The number of `scope` in this file, or None while nothing was ever stored in it."""
+    found = connection.execute(
+        "SELECT scope_id FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
+        (scope.tenant, scope.level.value, scope.owner),
+    ).fetchone()
+    return None if found is None else found[0]
+
+
+class _Slot:
+    """One scope's index and the lock of whoever uses it."""
+
+    __slots__ = ("index", "lock")
+
+    def __init__(self, index: ScopeIndex) -> None:
+        self.index = index
+        self.lock = threading.Lock()
+
+
+class ScopeIndexes:
+    """An index is loaded at a scope's first search and brought up to date before each; the least used go first."""
+
+    def __init__(self, *, dimension: int, bm25: Bm25, budget: int) -> None:
+        self._dimension = dimension
+        self._bm25 = bm25
+        self._budget = budget
+        self._slots: OrderedDict[int, _Slot] = OrderedDict()
+        self._sizes: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def use(self, connection: apsw.Connection, scope_id: int) -> Iterator[ScopeIndex]:
+        """The index as of `connection`'s open read transaction, or newer where another thread has read on."""
+        slot = self._slot(scope_id)
+        with slot.lock:
+            self._refresh(connection, scope_id, slot)
+            yield slot.index
+            size = slot.index.nbytes
+        self._trim(scope_id, size)
+
+    def _slot(self, scope_id: int) -> _Slot:
+        with self._lock:
+            slot = self._slots.setdefault(scope_id, _Slot(self._empty()))
+            self._slots.move_to_end(scope_id)
+            return slot
+
+    def _empty(self) -> ScopeIndex:
+        return ScopeIndex(self._dimension, self._bm25)
+
+    def _refresh(self, connection: apsw.Connection, scope_id: int, slot: _Slot) -> None:
+        counters = connection.execute(
+            "SELECT changes, removed_at FROM scope WHERE scope_id = ?", (scope_id,)
+        ).fetchone()
+        if counters is None or counters[0] <= slot.index.seen:
+            return
+        if slot.index.wasteful:
+            slot.index = self._empty()
+        seen = slot.index.seen
+        known = {"scope_id": scope_id, "seen": seen}
+        rows = connection.execute(_CHANGED, known) if seen else connection.execute(_WHOLE, {"scope_id": scope_id})
+        slot.index.put([Entry(*row) for row in rows])
+        if seen < counters[1]:
+            slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])
+        slot.index.seen = counters[0]
+
+    def _trim(self, scope_id: int, size: int) -> None:
+        with self._lock:
+            self._sizes[scope_id] = size
+            while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:
+                dropped, _ = self._slots.popitem(last=False)
+                self._sizes.pop(dropped, None)

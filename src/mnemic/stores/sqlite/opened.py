@@ -1,0 +1,114 @@
+"""What an open store holds: the writing connection with its one thread, the readers, and the search indexes."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from mnemic.ports import Transaction
+from mnemic.stores.atomic import run_through
+from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.file import Patience, claim_space, connect, prepare
+from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
+from mnemic.stores.sqlite.rows import GET_MANY, Terms, fetch, memory_of, wanted_memories
+from mnemic.stores.sqlite.threads import Readers, reading
+from mnemic.stores.sqlite.transaction import SqliteTransaction
+from mnemic.text.bm25 import Bm25
+from mnemic.types import Memory, Scope, Vector, VectorSpace, Where
+
+T = TypeVar("T")
+
+_SECRET = "SELECT secret FROM tenant WHERE tenant = ?"  # noqa: S105
+_SCRUB_SECONDS = 0.2
+
+
+class OpenFile:
+    """One open file. `transact` and `secret` run on the `writer` thread, `close` on any when nothing else is asked."""
+
+    def __init__(
+        self, path: Path, space: VectorSpace, *, durability: str, bm25: Bm25, index_bytes: int, readers: int
+    ) -> None:
+        self.space = space
+        self.patience = Patience()
+        self.writing = prepare(path, durability=durability, patience=self.patience)
+        with ExitStack() as undo:
+            undo.callback(self.writing.close)
+            claim_space(self.writing, space)
+            ((salt,),) = fetch(self.writing, "SELECT value FROM meta WHERE name = 'term_salt'")
+            # What was committed before the transaction: under the write lock nobody can add to it.
+            self._committed = connect(path, durability=durability)
+            undo.callback(self._committed.close)
+            self.readers = Readers(lambda: connect(path, durability=durability), threads=readers)
+            undo.pop_all()
+        self.terms = Terms(salt)
+        self.indexes = ScopeIndexes(dimension=space.dimension, bm25=bm25, budget=index_bytes)
+        self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
+        self._unscrubbed = False
+
+    def transact(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Run `work` to its end on this thread, and commit."""
+        transaction = SqliteTransaction(
+            self.writing, terms=self.terms, dimension=self.space.dimension, nearest=self._nearest
+        )
+        try:
+            with immediate(self.writing):
+                result = run_through(work, transaction)
+        finally:
+            transaction.end()
+        self._scrub(removed=transaction.removed)
+        return result
+
+    def secret(self, tenant: str) -> bytes:
+        """The tenant's secret, made and synced to the disk where it has none."""
+        known = fetch(self.writing, _SECRET, (tenant,))
+        if not known:
+            with self._synced(), immediate(self.writing):
+                fetch(self.writing, "INSERT OR IGNORE INTO tenant VALUES (?, ?)", (tenant, secrets.token_bytes(32)))
+                known = fetch(self.writing, _SECRET, (tenant,))
+        return bytes(known[0][0])
+
+    @contextmanager
+    def _synced(self) -> Iterator[None]:
+        before = self.writing.pragma("synchronous")
+        self.writing.pragma("synchronous", "FULL")
+        try:
+            yield
+        finally:
+            self.writing.pragma("synchronous", before)
+
+    def _nearest(self, scope: Scope, vector: Vector, limit: int, at_least: float) -> list[tuple[Memory, float]]:
+        with reading(self._committed):
+            scope_id = find_scope(self._committed, scope)
+            if scope_id is None:
+                return []
+            with self.indexes.use(self._committed, scope_id) as index:
+                best = index.nearest(Where(scopes=(scope,)), vector, limit=limit)
+            scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
+            rows = fetch(self._committed, GET_MANY, wanted_memories(list(scores), [scope]))
+        found = {memory.memory_id: memory for memory in map(memory_of, rows)}
+        return [(found[memory_id], score) for memory_id, score in scores.items()]
+
+    def _scrub(self, *, removed: bool) -> None:
+        """After an erasure, empty the log: old pages in it still show what was erased. A reader may delay that."""
+        self._unscrubbed = self._unscrubbed or removed
+        if self._unscrubbed:
+            self.patience.wait(_SCRUB_SECONDS)
+            try:
+                self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.Error:
+                return
+            self._unscrubbed = False
+
+    def close(self) -> None:
+        """Finish what runs, then let go of the file."""
+        self.writer.shutdown(wait=True)
+        self.readers.close()
+        self._committed.close()
+        self._scrub(removed=False)
+        self.writing.close()

@@ -1,0 +1,145 @@
+"""A memory as rows, and its texts as term hashes."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import apsw
+
+from mnemic.stores.codec import decode_memory, dump, encode_memory, to_micros
+from mnemic.text.analyse import Analysis, analyse
+from mnemic.types import Level, Memory, Scope, Where
+
+MEMORY = "m.body, s.vector, c.tenant, c.level, c.owner"
+"""The columns that `memory_of` reads, from `memory m`, its `scope c` and its `memory_search s`."""
+
+SOURCES = "memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id"
+
+IN_SCOPES = """
+    m.tenant IN (SELECT value ->> 0 FROM json_each(:scopes))
+    AND EXISTS (
+        SELECT 1 FROM json_each(:scopes) w
+        WHERE c.tenant = w.value ->> 0 AND c.level = w.value ->> 1 AND c.owner = w.value ->> 2
+    )
+"""
+
+ACCEPTED = """
+    m.scope_id = :scope_id
+    AND m.status IN (SELECT value FROM json_each(:statuses))
+    AND (:kinds IS NULL OR m.kind IN (SELECT value FROM json_each(:kinds)))
+    AND (:categories IS NULL OR m.category IN (SELECT value FROM json_each(:categories)))
+    AND (:keys IS NULL OR m.key IN (SELECT value FROM json_each(:keys)))
+    AND (:happened_from IS NULL OR m.happened_at >= :happened_from)
+    AND (:happened_to IS NULL OR m.happened_at < :happened_to)
+    AND (:live_at IS NULL OR m.expires_at IS NULL OR m.expires_at > :live_at)
+    AND (:as_of IS NULL OR (m.began_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of)))
+"""
+"""`Where.accepts` for one scope, with the parameters of `filter_of`."""
+
+
+GET_MANY = (
+    f"SELECT {MEMORY} FROM {SOURCES} "  # noqa: S608
+    f"WHERE m.memory_id IN (SELECT value FROM json_each(:memory_ids)) AND {IN_SCOPES}"
+)
+"""The memories of `wanted_memories`."""
+
+
+def fetch(
+    connection: apsw.Connection, sql: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
+) -> list[tuple[Any, ...]]:
+    """All rows of a statement."""
+    return connection.execute(sql, parameters).fetchall()
+
+
+def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[str, Any]:
+    """The parameters of `GET_MANY`."""
+    return {
+        "memory_ids": dump(list(memory_ids)),
+        "scopes": dump([[scope.tenant, scope.level, scope.owner] for scope in scopes]),
+    }
+
+
+def memory_of(row: Sequence[Any]) -> Memory:
+    """The memory of a row with the columns of `MEMORY`."""
+    body, vector, tenant, level, owner = row
+    return decode_memory(body, Scope(tenant=tenant, level=Level(level), owner=owner), vector)
+
+
+def columns_of(memory: Memory) -> dict[str, Any]:
+    """What the columns of `memory` hold, but for those that the store itself gives out."""
+    happened_at = to_micros(memory.happened_at)
+    return {
+        "tenant": memory.scope.tenant,
+        "memory_id": memory.memory_id,
+        "version": memory.version,
+        "kind": memory.kind.value,
+        "status": memory.status.value,
+        "key": memory.key,
+        "category": memory.category,
+        "fingerprint": memory.fingerprint,
+        "happened_at": happened_at,
+        "began_at": happened_at if memory.valid_from is None else to_micros(memory.valid_from),
+        "ended_at": to_micros(memory.valid_to),
+        "expires_at": to_micros(memory.expires_at),
+        "body": encode_memory(memory),
+    }
+
+
+def filter_of(where: Where) -> dict[str, Any]:
+    """The parameters of `ACCEPTED`; `scope_id` is added scope by scope."""
+    statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
+    return {
+        "statuses": _names(statuses),
+        "kinds": _names(where.kinds),
+        "categories": _names(where.categories),
+        "keys": _names(where.keys),
+        "happened_from": to_micros(where.happened_from),
+        "happened_to": to_micros(where.happened_to),
+        "live_at": to_micros(where.live_at),
+        "as_of": to_micros(where.as_of),
+    }
+
+
+def _names(values: Iterable[str] | None) -> str | None:
+    return None if values is None else dump(sorted(values))
+
+
+class Terms:
+    """Terms as salted hashes: what is stored of a text for searching cannot be read back as words."""
+
+    def __init__(self, salt: bytes) -> None:
+        self._salt = salt
+        self.number = lru_cache(maxsize=65536)(self._number)
+
+    def _number(self, term: str) -> int:
+        """32 bits that stand for `term` in this file; never 0, which separates."""
+        digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=4, key=self._salt).digest()
+        return int.from_bytes(digest, "little") or 1
+
+    def pack(self, text: str) -> bytes:
+        """The terms of `text`: in the order of its words, a zero, then its further spellings."""
+        found: Analysis = analyse(text)
+        numbers = [self.number(term) for term in found.sequence]
+        if found.extras:
+            numbers += [0, *map(self.number, found.extras)]
+        return array("I", numbers).tobytes()
+
+
+def tokens(scope_id: int, packed: bytes) -> str:
+    """Packed terms as the text that the phrase table indexes for this scope."""
+    return " ".join(token(scope_id, number) for number in array("I", packed))
+
+
+def token(scope_id: int, number: int) -> str:
+    """One term of one scope, in letters and digits only."""
+    return f"s{scope_id:x}t{number:x}"
+
+
+def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
+    """A query for the rows of this scope that hold every one of `phrases`. It consists of numbers alone."""
+    quoted = (" ".join(token(scope_id, number) for number in phrase) for phrase in phrases)
+    return " AND ".join(f'"{phrase}"' for phrase in quoted)

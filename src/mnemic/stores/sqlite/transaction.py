@@ -1,0 +1,191 @@
+"""One write transaction. Its methods are coroutines that never suspend: a few statements each, on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from mnemic.errors import IdempotencyConflict, VersionConflict
+from mnemic.ports import Transaction
+from mnemic.stores.codec import checked_vector, encode_event, fields_of, link, to_micros
+from mnemic.stores.sqlite.rows import (
+    GET_MANY,
+    MEMORY,
+    SOURCES,
+    Terms,
+    columns_of,
+    fetch,
+    memory_of,
+    tokens,
+    wanted_memories,
+)
+from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, Vector
+
+Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
+
+_ACTIVE = (
+    f"SELECT {MEMORY} FROM {SOURCES} "  # noqa: S608
+    "WHERE m.tenant = :tenant AND c.tenant = :tenant AND c.level = :level AND c.owner = :owner AND m.status = 'active' "
+)
+_BY_FINGERPRINT = _ACTIVE + "AND m.fingerprint = :fingerprint AND m.fingerprint <> ''"
+_BY_KEY = _ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY m.memory_id"
+_STORED = """
+    SELECT m.row_id, m.scope_id, m.version, m.body, s.vector, s.content, s.context
+    FROM memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id
+    WHERE m.tenant = ? AND m.memory_id = ? AND c.level = ? AND c.owner = ?
+"""
+_ENTER = """
+    INSERT INTO scope (tenant, level, owner, changes) VALUES (?, ?, ?, 1)
+    ON CONFLICT DO UPDATE SET changes = changes + 1 RETURNING scope_id, changes
+"""
+_INSERT = """
+    INSERT INTO memory VALUES (
+        :row_id, :tenant, :scope_id, :memory_id, :version, :changed, :kind, :status, :key, :category, :fingerprint,
+        :happened_at, :began_at, :ended_at, :expires_at, :body
+    )
+"""
+_UPDATE = """
+    UPDATE memory SET version = :version, changed = :changed, kind = :kind, status = :status, key = :key,
+        category = :category, fingerprint = :fingerprint, happened_at = :happened_at, began_at = :began_at,
+        ended_at = :ended_at, expires_at = :expires_at, body = :body
+    WHERE tenant = :tenant AND memory_id = :memory_id AND row_id = :row_id
+"""
+
+
+class SqliteTransaction(Transaction):
+    """The port's `Transaction` on a connection that holds the write lock.
+
+    `removed` says whether something was erased, so that the owner can scrub the log after the commit.
+    """
+
+    def __init__(self, connection: apsw.Connection, *, terms: Terms, dimension: int, nearest: Nearest) -> None:
+        self._connection: apsw.Connection | None = connection
+        self._terms = terms
+        self._dimension = dimension
+        self._nearest = nearest
+        self.removed = False
+
+    def end(self) -> None:
+        """From here on every call is refused: the transaction is over."""
+        self._connection = None
+
+    def _rows(self, sql: str, parameters: dict[str, Any] | tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        if self._connection is None:
+            raise RuntimeError("the transaction is over")
+        return fetch(self._connection, sql, parameters)
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        rows = self._rows(GET_MANY, wanted_memories([memory_id], scopes))
+        return memory_of(rows[0]) if rows else None
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = self._rows(_BY_FINGERPRINT, _place(scope) | {"fingerprint": fingerprint})
+        return memory_of(rows[0]) if rows else None
+
+    async def find_key(self, scope: Scope, key: str) -> list[Memory]:
+        return [memory_of(row) for row in self._rows(_BY_KEY, _place(scope) | {"key": key})]
+
+    async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
+        checked_vector(vector, self._dimension)
+        return self._nearest(scope, vector, limit, at_least)
+
+    async def insert(self, memory: Memory) -> None:
+        checked_vector(memory.vector, self._dimension)
+        if memory.version != 1:
+            raise VersionConflict
+        scope_id, changed = self._enter(memory.scope)
+        row_id = scope_id << 32 | changed
+        given = {"row_id": row_id, "scope_id": scope_id, "changed": changed}
+        self._unless_taken(_INSERT, columns_of(memory) | given)
+        content, context = map(self._terms.pack, fields_of(memory))
+        self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?)", (row_id, memory.vector, content, context))
+        self._index_phrases(scope_id, row_id, content, context)
+
+    async def replace(self, memory: Memory) -> None:
+        checked_vector(memory.vector, self._dimension)
+        stored = self._stored(memory.memory_id, memory.scope)
+        if stored is None or stored[2] != memory.version - 1:
+            raise VersionConflict
+        row_id, scope_id, version, body, vector, *packed = stored
+        _, changed = self._enter(memory.scope)
+        self._unless_taken(_UPDATE, columns_of(memory) | {"row_id": row_id, "changed": changed})
+        old = (memory.scope.tenant, memory.memory_id, version, body)
+        self._rows("INSERT INTO memory_version VALUES (?, ?, ?, ?)", old)
+        content, context = map(self._terms.pack, fields_of(memory))
+        if vector != memory.vector:
+            self._rows("UPDATE memory_search SET vector = ? WHERE row_id = ?", (memory.vector, row_id))
+        if packed != [content, context]:
+            self._rows("UPDATE memory_search SET content = ?, context = ? WHERE row_id = ?", (content, context, row_id))
+            self._forget_phrases(scope_id, row_id, *packed)
+            self._index_phrases(scope_id, row_id, content, context)
+
+    async def remove(self, memory_id: str, *, scope: Scope) -> bool:
+        stored = self._stored(memory_id, scope)
+        if stored is None:
+            return False
+        row_id, scope_id, _, _, _, content, context = stored
+        self._forget_phrases(scope_id, row_id, content, context)
+        self._rows("DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
+        self._enter(scope)
+        self._rows("UPDATE scope SET removed_at = changes WHERE tenant = ? AND scope_id = ?", (scope.tenant, scope_id))
+        self.removed = True
+        return True
+
+    async def append_audit(self, event: AuditEvent) -> None:
+        sql = "SELECT sequence, hash FROM audit WHERE tenant = ? ORDER BY sequence DESC LIMIT 1"
+        last = self._rows(sql, (event.tenant,))
+        sequence, previous = last[0] if last else (0, "")
+        line = encode_event(replace(event, sequence=sequence + 1))
+        self._rows("INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, link(previous, line)))
+
+    async def enqueue(self, entry: OutboxEntry) -> None:
+        values = (entry.tenant, entry.action, entry.memory_id, entry.version)
+        self._rows("INSERT INTO outbox (tenant, action, memory_id, version) VALUES (?, ?, ?, ?)", values)
+
+    async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
+        sql = "SELECT digest, receipt FROM request WHERE tenant = ? AND idempotency_key = ?"
+        rows = self._rows(sql, (tenant, idempotency_key))
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    async def remember_request(
+        self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
+    ) -> None:
+        values = (tenant, idempotency_key, digest, receipt, to_micros(at))
+        try:
+            self._rows("INSERT INTO request VALUES (?, ?, ?, ?, ?)", values)
+        except apsw.ConstraintError as error:
+            raise IdempotencyConflict from error
+
+    def _enter(self, scope: Scope) -> tuple[int, int]:
+        """Count one more change of `scope`: its number, and the new count."""
+        ((scope_id, changes),) = self._rows(_ENTER, (scope.tenant, scope.level.value, scope.owner))
+        return scope_id, changes
+
+    def _stored(self, memory_id: str, scope: Scope) -> tuple[Any, ...] | None:
+        rows = self._rows(_STORED, (scope.tenant, memory_id, scope.level.value, scope.owner))
+        return rows[0] if rows else None
+
+    def _unless_taken(self, sql: str, columns: dict[str, Any]) -> None:
+        """Write the row. A unique index refuses an identifier, or a fingerprint of an active memory, that is taken."""
+        try:
+            self._rows(sql, columns)
+        except apsw.ConstraintError as error:
+            if getattr(error, "extendedresult", None) == apsw.SQLITE_CONSTRAINT_UNIQUE:
+                raise VersionConflict from error
+            raise
+
+    def _index_phrases(self, scope_id: int, row_id: int, content: bytes, context: bytes) -> None:
+        words = (row_id, tokens(scope_id, content), tokens(scope_id, context))
+        self._rows("INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", words)
+
+    def _forget_phrases(self, scope_id: int, row_id: int, content: bytes, context: bytes) -> None:
+        words = (row_id, tokens(scope_id, content), tokens(scope_id, context))
+        self._rows("INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)", words)
+
+
+def _place(scope: Scope) -> dict[str, Any]:
+    return {"tenant": scope.tenant, "level": scope.level.value, "owner": scope.owner}

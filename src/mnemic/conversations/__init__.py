@@ -68,8 +68,7 @@ def read_conversation(
         wanted = Format(file_format)
     except ValueError:
         raise InvalidInput("format", hint=f"one of {', '.join(Format)}") from None
-    stream, name = open_file(path)
-    with stream:
+    with open_file(path) as (stream, name):
         found = records(stream)
         if wanted is Format.AUTO:
             wanted, found = _detected(found)

@@ -8,6 +8,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
 from itertools import islice
@@ -37,17 +38,20 @@ class Record:
     problem: InvalidInput | None = None
 
 
-def open_file(path: str | Path) -> tuple[BinaryIO, str]:
+@contextmanager
+def open_file(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
     """The file's bytes, unpacked where they are gzip, and a name (an identifier) for what it holds.
 
     Raises InvalidInput (`file:missing`, `file:directory`, `file:unreadable`).
     """
-    if str(path) == STANDARD_INPUT:
-        raw, name = cast(BufferedReader, sys.stdin.buffer), "stdin"
-    else:
-        raw, name = _opened(Path(path)), _NAME.sub("-", Path(path).name.partition(".")[0]).strip("-") or "file"
-    packed = raw.peek(2)[:2] == _GZIP
-    return cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw, name
+    with ExitStack() as stack:
+        if str(path) == STANDARD_INPUT:
+            raw, name = cast(BufferedReader, sys.stdin.buffer), "stdin"
+        else:
+            raw = stack.enter_context(_opened(Path(path)))
+            name = _NAME.sub("-", Path(path).name.partition(".")[0]).strip("-") or "file"
+        packed = raw.peek(2)[:2] == _GZIP
+        yield cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw))) if packed else raw, name
 
 
 def _opened(path: Path) -> BufferedReader:

@@ -36,6 +36,8 @@ def moment(value: object, name: str) -> datetime:
 def _spelled(text: str) -> datetime:
     if parts := _LOCOMO.fullmatch(text):
         hour, minute, half, day, month, year = parts.groups()
+        if not 1 <= int(hour) <= 12:
+            raise ValueError("hour")
         at = int(hour) % 12 + (12 if half.lower() == "p" else 0)
         return datetime(int(year), _MONTHS.index(month.lower()) + 1, int(day), at, int(minute), tzinfo=UTC)
     if parts := _LONGMEMEVAL.fullmatch(text):

@@ -150,8 +150,8 @@ def _require_file(file: str) -> None:
     from mnemic.conversations.records import open_file
 
     if file != "-":
-        stream, _ = open_file(file)
-        stream.close()
+        with open_file(file):
+            pass
 
 
 def summary_text(summary: Summary) -> str:

@@ -1,0 +1,309 @@
+"""Reading conversations: every format, told from its content, and every way a file can be wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.conversations import Format, Item, read_conversation
+from mnemic.conversations.times import moment
+from mnemic.errors import InvalidInput
+from mnemic.maintain.export import FORMAT
+from mnemic.types import Candidate, Kind, Message, Origin
+
+LOCOMO = {
+    "sample_id": "conv-1",
+    "qa": [],
+    "conversation": {
+        "speaker_a": "Ana",
+        "speaker_b": "Ben",
+        "session_10_date_time": "12:05 am on 1 January, 2024",
+        "session_10": [{"speaker": "Ben", "dia_id": "D10:1", "text": "Happy new year!"}],
+        "session_2_date_time": "1:56 pm on 8 May, 2023",
+        "session_2": [
+            {"speaker": "Ana", "dia_id": "D2:1", "text": "Look at this.", "blip_caption": "a dog in a boat"},
+            {"speaker": "Ben", "dia_id": "D2:2", "text": ""},
+        ],
+    },
+}
+LONGMEMEVAL = {
+    "question_id": "q7",
+    "question": "Where?",
+    "haystack_dates": ["2023/05/20 (Sat) 02:21"],
+    "haystack_session_ids": ["s1"],
+    "haystack_sessions": [[{"role": "user", "content": "I moved to Bergen.", "has_answer": True}]],
+}
+CHAT = [
+    {
+        "role": "user",
+        "content": "Hello",
+        "timestamp": "2026-03-04T09:30:00Z",
+        "speaker": "Ana",
+        "id": "m1",
+        "session": "s1",
+    },
+    {"role": "assistant", "content": "Hi", "timestamp": 1772616660},
+    {"role": "system", "content": "You are kind."},
+    {"role": "tool", "content": "rain, 4 degrees"},
+    {"role": "user", "content": "  "},
+]
+EXPORTED = {
+    "format": FORMAT,
+    "content": "oslo",
+    "key": "home_city",
+    "kind": "long_term",
+    "status": "active",
+    "source": {"origin": "user_stated"},
+    "occurred_at": "2026-03-04T09:30:00+00:00",
+}
+
+
+def write(folder: Path, data: bytes | str, name: str = "talk") -> Path:
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def lines(values: list[Any]) -> str:
+    return "".join(f"{json.dumps(value)}\n" for value in values)
+
+
+def read(path: Path, **options: Any) -> list[Item]:
+    return list(read_conversation(path, **options))
+
+
+def messages(items: list[Item]) -> list[Message]:
+    return [item.content for item in items if isinstance(item.content, Message)]
+
+
+def test_chat_lines(tmp_path: Path) -> None:
+    items = read(write(tmp_path, lines(CHAT)))
+    user, assistant, tool = messages(items)
+
+    assert [item.skipped for item in items] == [None, None, "system_message", None, "empty"]
+    assert [item.place for item in items] == [f"line {number}" for number in range(1, 6)]
+    assert (user.content, user.speaker, user.message_id, user.session) == ("Hello", "Ana", "m1", "s1")
+    assert user.sent_at == datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
+    assert assistant.sent_at == datetime(2026, 3, 4, 9, 31, tzinfo=UTC)
+    assert assistant.session == "talk"
+    assert [message.origin for message in (user, assistant, tool)] == [Origin.IMPORT, Origin.IMPORT, Origin.TOOL_OUTPUT]
+
+
+@pytest.mark.parametrize("indent", [None, 2], ids=["one line", "pretty"])
+def test_a_list_of_messages_in_one_document(tmp_path: Path, indent: int | None) -> None:
+    assert [message.content for message in messages(read(write(tmp_path, json.dumps(CHAT, indent=indent))))] == [
+        "Hello",
+        "Hi",
+        "rain, 4 degrees",
+    ]
+
+
+def test_openai_messages_with_parts(tmp_path: Path) -> None:
+    parts = [
+        {"type": "text", "text": "Look:"},
+        {"type": "image_url", "image_url": {}},
+        {"type": "text", "text": "a cat"},
+    ]
+    talk = {"messages": [{"role": "user", "content": parts}, {"role": "assistant", "content": None}]}
+    for data in (json.dumps(talk), json.dumps(talk, indent=1), lines([talk, talk])):
+        items = read(write(tmp_path, data))
+        assert messages(items)[0].content == "Look:\na cat"
+        assert items[1].skipped == "empty"
+    assert [item.conversation for item in items] == ["talk", "talk", "talk-2", "talk-2"]
+
+
+@pytest.mark.parametrize("wrapped", [True, False], ids=["list", "single"])
+def test_locomo(tmp_path: Path, wrapped: bool) -> None:
+    items = read(write(tmp_path, json.dumps([LOCOMO] if wrapped else LOCOMO)))
+    ana, ben = messages(items)
+
+    assert ana.content == "Look at this. [shares a picture: a dog in a boat]"
+    assert (ana.role, ben.role) == ("user", "participant")
+    assert (ana.message_id, ana.session, ana.speaker) == ("D2:1", "conv-1:session_2", "Ana")
+    assert ana.sent_at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+    assert ben.sent_at == datetime(2024, 1, 1, 0, 5, tzinfo=UTC)
+    assert [item.skipped for item in items] == [None, "empty", None]
+
+
+def test_longmemeval(tmp_path: Path) -> None:
+    (item,) = read(write(tmp_path, json.dumps([LONGMEMEVAL])))
+    (message,) = messages([item])
+
+    assert item.conversation == "q7"
+    assert (message.content, message.session, message.message_id) == ("I moved to Bergen.", "s1", "s1:1")
+    assert message.sent_at == datetime(2023, 5, 20, 2, 21, tzinfo=UTC)
+
+
+def test_an_export_gives_candidates_of_what_was_active(tmp_path: Path) -> None:
+    items = read(write(tmp_path, lines([EXPORTED, {**EXPORTED, "status": "superseded"}])))
+    candidate = items[0].content
+
+    assert isinstance(candidate, Candidate)
+    assert (candidate.content, candidate.key, candidate.kind) == ("oslo", "home_city", Kind.LONG_TERM)
+    assert candidate.source.origin is Origin.IMPORT
+    assert items[1].skipped == "status_superseded"
+
+
+def test_gzip_is_told_from_the_bytes(tmp_path: Path) -> None:
+    path = write(tmp_path, gzip.compress(lines(CHAT).encode()), "talk.txt")
+    assert read(path) == read(write(tmp_path, lines(CHAT), "talk.json"))
+
+
+def test_a_byte_order_mark_and_blank_lines_do_no_harm(tmp_path: Path) -> None:
+    items = read(write(tmp_path, b"\xef\xbb\xbf\n\n" + lines(CHAT).encode()))
+    assert items[0].place == "line 3"
+
+
+def test_one_conversation_of_several(tmp_path: Path) -> None:
+    path = write(tmp_path, json.dumps([LOCOMO, {**LOCOMO, "sample_id": "conv-2"}]))
+    assert {item.conversation for item in read(path, conversation="conv-2")} == {"conv-2"}
+    with pytest.raises(InvalidInput, match="conversation") as caught:
+        read(path, conversation="conv-3")
+    assert caught.value.hint == "the file holds conv-1, conv-2"
+
+
+def test_a_chat_without_names_takes_the_given_one(tmp_path: Path) -> None:
+    assert {item.conversation for item in read(write(tmp_path, lines(CHAT)), conversation="mine")} == {"mine"}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{not json", "invalid_input:file:json"),
+        ('{"role": "user", "content": NaN}', "invalid_input:file:json"),
+        ('{"role": "user", "role": "user", "content": "x"}', "invalid_input:file:json"),
+        ('{"role": "user", "content": "\\ud800"}', "invalid_input:file:json"),
+        ('{"role": "pope", "content": "x"}', "invalid_input:message:role"),
+        ('{"role": 3, "content": "x"}', "invalid_input:message:role"),
+        ('{"role": "user", "content": 3}', "invalid_input:message:content"),
+        ('{"role": "user", "content": "x", "timestamp": "yesterday"}', "invalid_input:message:timestamp"),
+        ('{"role": "user", "content": "x", "timestamp": true}', "invalid_input:message:timestamp"),
+        ('{"role": "user", "content": "x", "timestamp": 1e300}', "invalid_input:message:timestamp"),
+        ('{"role": "user", "content": "x", "speaker": []}', "invalid_input:message:speaker"),
+        ('["user", "x"]', "invalid_input:message"),
+    ],
+)
+def test_a_bad_line_is_named_and_stops_no_other(tmp_path: Path, line: str, reason: str) -> None:
+    items = read(write(tmp_path, lines(CHAT[:1]) + line + "\n" + lines(CHAT[1:2])))
+
+    assert [message.content for message in messages(items)] == ["Hello", "Hi"]
+    assert items[1].place == "line 2"
+    assert items[1].problem is not None
+    assert items[1].problem.reason == reason
+
+
+def test_a_bad_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
+    items = read(write(tmp_path, "{oops\n" + lines(CHAT[:2])))
+    assert [item.problem is None for item in items] == [False, True, True]
+
+
+def test_a_line_in_another_encoding(tmp_path: Path) -> None:
+    bad = b'{"role": "user", "content": "caf\xe9"}\n'
+    items = read(write(tmp_path, lines(CHAT[:1]).encode() + bad))
+    assert items[1].problem is not None
+    assert items[1].problem.hint == "line 2: not UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason", "hint"),
+    [
+        (b"", "file:empty", "nothing"),
+        (b" \n\n", "file:empty", "nothing"),
+        (b"[]", "file:empty", "no conversation"),
+        (b"plain prose\n", "file:json", "line 1"),
+        (b'[\n{"role": "user",\n', "file:json", "line 3"),
+        (b'\n{\n "a": 1,\n', "file:json", "line 4"),
+        (b'[{"role": "user", "content": "caf\xe9"}]', "file:encoding", "line 1"),
+        ('{"role": "user"}'.encode("utf-16"), "file:encoding", "UTF-16"),
+        (b'{"a": 1}\n{"b": 2}\n', "file:format", "line 1"),
+        (b"[" * 100 + b"]" * 100, "file:json", "levels"),
+        (gzip.compress(lines(CHAT).encode())[:-20], "file:gzip", "damaged"),
+        (b"\x1f\x8bnot gzip at all", "file:gzip", "damaged"),
+        (bytes(range(256)), "file:json", "line 1"),
+    ],
+)
+def test_a_file_that_is_no_conversation(tmp_path: Path, data: bytes, reason: str, hint: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read(write(tmp_path, data))
+    assert caught.value.reason == f"invalid_input:{reason}"
+    assert hint in str(caught.value.hint)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    for path, reason in ((tmp_path / "absent", "missing"), (tmp_path, "directory"), (Path("a\0b"), "unreadable")):
+        with pytest.raises(InvalidInput) as caught:
+            read(path)
+        assert caught.value.reason == f"invalid_input:file:{reason}"
+
+
+def test_an_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="invalid_input:format"):
+        read(write(tmp_path, lines(CHAT)), file_format="csv")
+
+
+@pytest.mark.parametrize("file_format", [Format.LOCOMO, Format.LONGMEMEVAL, Format.MNEMIC])
+def test_a_format_that_is_forced_and_wrong_is_a_problem_in_each_place(tmp_path: Path, file_format: Format) -> None:
+    items = read(write(tmp_path, lines(CHAT[:2])), file_format=file_format)
+    assert all(item.problem is not None for item in items)
+    assert len(items) == 2
+
+
+def test_lines_are_read_lazily(tmp_path: Path) -> None:
+    found = read_conversation(write(tmp_path, lines(CHAT * 100) + "{bad"))
+    assert next(found).content is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["25:00 pm on 8 May, 2023", "1:56 pm on 8 Mai, 2023", "2023/13/20 (Sat) 02:21", "", "NaN"]
+)
+def test_a_moment_that_is_none(text: str) -> None:
+    with pytest.raises(InvalidInput, match="invalid_input:when"):
+        moment(text, "when")
+
+
+@given(st.datetimes(timezones=st.timezones(), min_value=datetime(1900, 1, 2), max_value=datetime(2200, 1, 1)))  # noqa: DTZ001
+def test_iso_times_come_back_as_they_were(when: datetime) -> None:
+    assert moment(when.isoformat(), "when") == when
+
+
+@given(st.binary(max_size=200))
+def test_whatever_the_bytes_only_typed_errors_come_out(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "fuzz"
+    path.write_bytes(data)
+    try:
+        items = read(path)
+    except InvalidInput:
+        return
+    assert all((item.content is None) != (item.problem is None and item.skipped is None) for item in items)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["role", "content", "messages", "conversation", "session_1", "haystack_sessions", "format"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=8,
+    )
+)
+def test_whatever_the_json_only_typed_errors_come_out(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "fuzz.json"
+    path.write_text(json.dumps(value))
+    for file_format in Format:
+        with suppress(InvalidInput):
+            assert all(item.place for item in read(path, file_format=file_format))

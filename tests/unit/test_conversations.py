@@ -271,7 +271,8 @@ def test_a_moment_that_is_none(text: str) -> None:
 
 @given(st.datetimes(timezones=st.timezones(), min_value=datetime(1900, 1, 2), max_value=datetime(2200, 1, 1)))  # noqa: DTZ001
 def test_iso_times_come_back_as_they_were(when: datetime) -> None:
-    assert moment(when.isoformat(), "when") == when
+    # What was written counts: a local time that a clock change skipped comes back as the moment it spells.
+    assert moment(when.isoformat(), "when") == datetime.fromisoformat(when.isoformat())
 
 
 @given(st.binary(max_size=200))

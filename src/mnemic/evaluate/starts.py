@@ -102,7 +102,9 @@ def _first_search(store: Path, user: str, question: str) -> list[float]:
     """Milliseconds until the first hit is printed, and those of import, open and search inside."""
     command = [sys.executable, "-c", _SEARCH, str(store), user, question]
     began = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_quiet()) as child:  # noqa: S603
+    with subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=_quiet()
+    ) as child:
         assert child.stdout is not None
         line = child.stdout.readline()
         took = 1000 * (time.perf_counter() - began)

@@ -1,0 +1,89 @@
+"""The bench at a size that says nothing about speed: what it reports, not how fast it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.evaluate.bench import BenchOptions, run
+from mnemic.evaluate.starts import cold_starts
+from mnemic.evaluate.tables import bench_table
+from mnemic.stores.sqlite.bare import bare_commits
+from mnemic.testing.embedder import WordEmbedder
+
+TINY = BenchOptions(rows=30, others=2, rows_per_other=20, repeats=5, imports=8, starts=0)
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, Any]:
+    return run(TINY, embedder=WordEmbedder())
+
+
+def test_the_promised_figures_are_there(measured: dict[str, Any]) -> None:
+    for call in (measured["write"], measured["search"], measured["shared"]["write"], measured["shared"]["search"]):
+        assert call["p50_ms"] <= call["p95_ms"] <= call["p99_ms"]
+        assert 0 < call["embed_p50_ms"] < call["p50_ms"]
+        assert 0 < call["overhead_p50_ms"] < call["p50_ms"]
+        assert call["calls"] == TINY.repeats
+    assert json.loads(json.dumps(measured)) == measured
+
+
+def test_everything_that_was_written_is_accounted_for(measured: dict[str, Any]) -> None:
+    outcomes = measured["write"]["outcomes"]
+    assert sum(outcomes.values()) == TINY.repeats + 5
+    assert measured["import"]["rows"] == 8
+    assert sum(measured["import"]["outcomes"].values()) == 8
+    assert measured["shared"]["other_rows"] == 40
+    assert 30 + 40 < measured["memory"]["stored"] <= 30 + 40 + 8 + 2 * (TINY.repeats + 5)
+    assert measured["memory"]["bytes_per_memory"] > 4 * 384
+
+
+def test_the_conditions_are_said(measured: dict[str, Any]) -> None:
+    settings = measured["settings"]
+    assert settings["options"] == {
+        "rows": 30,
+        "others": 2,
+        "rows_per_other": 20,
+        "repeats": 5,
+        "imports": 8,
+        "starts": 0,
+        "durability": "durable",
+    }
+    assert settings["embedder"] == "hashed-words-1"
+    assert settings["seed"] == TINY.seed
+
+
+def test_the_table_shows_what_the_json_holds(measured: dict[str, Any]) -> None:
+    table = bench_table(measured)
+    assert f"{measured['write']['p95_ms']:.2f}" in table
+    assert "search at 30 memories" in table
+    assert "9 direct dependencies" in table
+    assert "mnemic --help" not in table
+
+
+def test_without_others_nothing_is_compared() -> None:
+    measured = run(BenchOptions(rows=20, others=0, repeats=5, imports=0, starts=0), embedder=WordEmbedder())
+    assert "shared" not in measured
+    assert measured["import"] == {}
+    assert "other users" not in bench_table(measured)
+
+
+def test_the_floor_writes_what_it_is_given(tmp_path: Path) -> None:
+    seconds = bare_commits(tmp_path / "floor.db", [("a text", bytes(8)), ("another", bytes(8))])
+    assert len(seconds) == 2
+    assert min(seconds) > 0
+    assert b"another" in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_cold_starts_are_real_processes(tmp_path: Path) -> None:
+    run(BenchOptions(rows=20, others=0, repeats=5, imports=0, starts=1, folder=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_fails_is_not_a_measurement(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"ended with code|found nothing"):
+        cold_starts(tmp_path / "no folder" / "absent.db", "nobody", "anything?", starts=1, progress=lambda *_: None)

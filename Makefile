@@ -42,7 +42,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/lint-imports --no-logo --no-cache
 
 coverage: $(DEV_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import struct
 from array import array
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, StoreCorrupt
+from mnemic.text.cues import read_cues
 from mnemic.types import (
     AuditEvent,
     JsonValue,
@@ -28,6 +30,9 @@ from mnemic.types import (
     Trust,
     Vector,
 )
+
+CUES = struct.Struct("<If??")
+"""Packed cues: words, asking, oneself, timed."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -163,6 +168,17 @@ def fields_of(memory: Memory) -> tuple[str, str]:
     """The two texts that the keyword list searches: the key with the content, and the context."""
     content = f"{memory.key}\n{memory.content}" if memory.key else memory.content
     return content, memory.context
+
+
+def is_message(memory: Memory) -> bool:
+    """Whether the memory is a message of a conversation, with a place in its session."""
+    return memory.kind is Kind.EPISODIC and memory.source.speaker is not None
+
+
+def cues_of(memory: Memory) -> bytes:
+    """The cues of the memory's content, packed as `CUES`."""
+    cues = read_cues(memory.content)
+    return CUES.pack(cues.words, cues.asking, cues.oneself, cues.timed)
 
 
 def encode_event(event: AuditEvent) -> str:

@@ -16,9 +16,19 @@ from typing import NamedTuple, TypeVar
 from mnemic.errors import IdempotencyConflict, SpaceMismatch, StoreUnavailable, VersionConflict
 from mnemic.ports import Capabilities, Transaction
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import checked_vector, decode_memory, encode_event, encode_memory, fields_of, link, to_micros
+from mnemic.stores.codec import (
+    checked_vector,
+    decode_memory,
+    encode_event,
+    encode_memory,
+    fields_of,
+    is_message,
+    link,
+    to_micros,
+)
 from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.bm25 import Bm25
+from mnemic.text.cues import read_cues
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -26,6 +36,7 @@ from mnemic.types import (
     OutboxEntry,
     Scope,
     Scored,
+    Signals,
     Status,
     Vector,
     VectorSpace,
@@ -45,11 +56,27 @@ class _State:
     outbox: tuple[OutboxEntry, ...] = ()
     taken: int = 0
     requests: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    turns: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def copy(self) -> _State:
         return _State(
-            dict(self.memories), dict(self.history), dict(self.audit), self.outbox, self.taken, dict(self.requests)
+            dict(self.memories),
+            dict(self.history),
+            dict(self.audit),
+            self.outbox,
+            self.taken,
+            dict(self.requests),
+            dict(self.turns),
         )
+
+    def next_turn(self, scope: Scope, session: str | None) -> int:
+        """The number of a further message of the session."""
+        inside = (
+            turn
+            for place, turn in self.turns.items()
+            if self.memories[place].scope == scope and self.memories[place].source.session == session
+        )
+        return max(inside, default=-1) + 1
 
     def get(self, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
         found = (self.memories.get((scope.tenant, memory_id)) for scope in scopes)
@@ -86,7 +113,10 @@ class _InProcessTransaction(Transaction):
         place = (memory.scope.tenant, memory.memory_id)
         if place in self._state.memories or memory.version != 1:
             raise VersionConflict
+        turn = self._state.next_turn(memory.scope, memory.source.session)
         await self._put(memory)
+        if is_message(memory):
+            self._state.turns[place] = turn
 
     async def replace(self, memory: Memory) -> None:
         place = (memory.scope.tenant, memory.memory_id)
@@ -110,6 +140,7 @@ class _InProcessTransaction(Transaction):
             return False
         del self._state.memories[scope.tenant, memory_id]
         self._state.history.pop((scope.tenant, memory_id), None)
+        self._state.turns.pop((scope.tenant, memory_id), None)
         return True
 
     async def append_audit(self, event: AuditEvent) -> None:
@@ -206,6 +237,26 @@ class InProcessStore:
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
         times = ((memory.memory_id, (to_micros(memory.happened_at) or 0) / 1e6) for memory in self._accepted(where))
         return _best(times, limit)
+
+    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        found = await self.get_many(memory_ids, scopes=where.scopes)
+        turns = self._committed().turns
+        return {
+            memory_id: Signals(
+                memory_id=memory_id,
+                happened_at=memory.happened_at,
+                session=memory.source.session,
+                turn=turns.get((memory.scope.tenant, memory_id), -1),
+                speaker=memory.source.speaker,
+                cues=read_cues(memory.content),
+            )
+            for memory_id, memory in found.items()
+        }
+
+    async def speakers(self, where: Where) -> frozenset[str]:
+        state = self._committed()
+        said = (memory.source.speaker for scope in where.scopes for memory in state.active(scope))
+        return frozenset(speaker for speaker in said if speaker is not None)
 
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         chain = self._committed().audit.get(tenant, ())

@@ -7,20 +7,23 @@ never on other people's. Vectors are compared exactly, as one matrix product.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.stores.codec import to_micros
+from mnemic.stores.codec import from_micros, to_micros
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Scored, Status, Vector, Where
+from mnemic.types import Cues, Scored, Signals, Status, Vector, Where
 
 _FUTURE = np.iinfo(np.int64).max
 _GONE = -1
 _HALF = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
 _TAIL = 4096
+_CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
+"""`codec.CUES` as numpy reads it."""
 
 
 class Entry(NamedTuple):
@@ -43,6 +46,10 @@ class Entry(NamedTuple):
     vector: Vector | None
     content: bytes
     context: bytes
+    session: str | None
+    turn: int | None
+    speaker: str | None
+    cues: bytes
 
 
 class Growing:
@@ -139,11 +146,15 @@ class ScopeIndex:
         self._bm25 = bm25
         self._dimension = dimension
         self._codes: dict[str | None, int] = {}
+        self._names: list[str | None] = []
+        self._by_id: dict[str, int] = {}
         self._places: dict[int, int] = {}
         self._memory_ids: list[str] = []
         self._vectors = Growing(np.float32, dimension)
         self._has_vector = Growing(np.bool_)
         self._named = {name: Growing(np.int32) for name in ("kind", "status", "key", "category")}
+        self._said = {name: Growing(np.int32) for name in ("session", "speaker", "turn")}
+        self._cues = Growing(_CUES)
         self._times = {name: Growing(np.int64) for name in ("happened_at", "began_at", "ended_at", "expires_at")}
         self._content, self._context = Postings(), Postings()
 
@@ -153,9 +164,10 @@ class ScopeIndex:
     @property
     def nbytes(self) -> int:
         """Memory in use, about: arrays exactly, identifiers by estimate."""
-        columns = [self._vectors, self._has_vector, *self._named.values(), *self._times.values()]
+        columns = [self._vectors, self._has_vector, self._cues]
+        columns += [*self._named.values(), *self._said.values(), *self._times.values()]
         arrays = sum(column.nbytes for column in columns) + self._content.nbytes + self._context.nbytes
-        return arrays + 250 * len(self._memory_ids)
+        return arrays + 350 * len(self._memory_ids)
 
     @property
     def wasteful(self) -> bool:
@@ -172,12 +184,17 @@ class ScopeIndex:
         first = len(self._memory_ids)
         self._places |= {row_id: first + offset for offset, row_id in enumerate(columns["row_id"])}
         self._memory_ids += columns["memory_id"]
+        self._by_id |= {memory_id: first + offset for offset, memory_id in enumerate(columns["memory_id"])}
         blank = bytes(4 * self._dimension)
         packed = b"".join(vector or blank for vector in columns["vector"])
         self._vectors.extend(np.frombuffer(packed, "<f4").reshape(-1, self._dimension))
         self._has_vector.extend([vector is not None for vector in columns["vector"]])
         for name, codes in self._named.items():
-            codes.extend([self._codes.setdefault(value, len(self._codes)) for value in columns[name]])
+            codes.extend([self._code(value) for value in columns[name]])
+        for name in ("session", "speaker"):
+            self._said[name].extend([self._code(value) for value in columns[name]])
+        self._said["turn"].extend([-1 if turn is None else turn for turn in columns["turn"]])
+        self._cues.extend(np.frombuffer(b"".join(columns["cues"]), _CUES))
         for name, times in self._times.items():
             times.extend([_FUTURE if moment is None else moment for moment in columns[name]])
         self._content.extend(columns["content"])
@@ -214,6 +231,38 @@ class ScopeIndex:
         """By time, newest first; the score is seconds since 1970."""
         chosen = np.flatnonzero(self._accepted(where))
         return self._best(chosen, self._times["happened_at"].all[chosen] / 1e6, limit)
+
+    def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
+        """What ranking needs to know of those of the memories that are here, by id."""
+        places = [self._by_id[memory_id] for memory_id in memory_ids if memory_id in self._by_id]
+        columns = (self._said["session"], self._said["speaker"], self._said["turn"], self._times["happened_at"])
+        said = zip(
+            places, *(column.all[places].tolist() for column in columns), self._cues.all[places].tolist(), strict=True
+        )
+        return {
+            self._memory_ids[place]: Signals(
+                memory_id=self._memory_ids[place],
+                happened_at=cast(datetime, from_micros(happened_at)),
+                session=self._names[session],
+                turn=turn,
+                speaker=self._names[speaker],
+                cues=Cues(words=cues[0], asking=cues[1], oneself=cues[2], timed=cues[3]),
+            )
+            for place, session, speaker, turn, happened_at, cues in said
+        }
+
+    def speakers(self) -> frozenset[str]:
+        """Everybody who speaks in an active memory of the scope."""
+        active = self._any_of("status", (Status.ACTIVE,))
+        spoken = (self._names[code] for code in np.unique(self._said["speaker"].all[active]).tolist())
+        return frozenset(name for name in spoken if name is not None)
+
+    def _code(self, name: str | None) -> int:
+        """The number that stands for `name` in this index."""
+        code = self._codes.setdefault(name, len(self._codes))
+        if code == len(self._names):
+            self._names.append(name)
+        return code
 
     def _scores(self, terms: Iterable[int]) -> NDArray[np.float64]:
         scores = np.zeros(len(self._memory_ids))
@@ -279,4 +328,5 @@ class ScopeIndex:
         self._named["status"].all[places] = _GONE
         self._vectors.all[places] = 0.0
         for place in places:
+            del self._by_id[self._memory_ids[place]]
             self._memory_ids[place] = ""

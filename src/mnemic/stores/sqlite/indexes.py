@@ -15,7 +15,8 @@ from mnemic.types import Scope
 
 _ENTRIES = """
     SELECT m.row_id, m.memory_id, m.kind, m.status, m.key, m.category,
-           m.happened_at, m.began_at, m.ended_at, m.expires_at, s.vector, s.content, s.context
+           m.happened_at, m.began_at, m.ended_at, m.expires_at, s.vector, s.content, s.context,
+           m.session, m.turn, s.speaker, s.cues
     FROM memory m JOIN memory_search s ON s.row_id = m.row_id
 """
 _WHOLE = _ENTRIES + "WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"

@@ -85,6 +85,7 @@ def columns_of(memory: Memory) -> dict[str, Any]:
         "began_at": happened_at if memory.valid_from is None else to_micros(memory.valid_from),
         "ended_at": to_micros(memory.valid_to),
         "expires_at": to_micros(memory.expires_at),
+        "session": memory.source.session,
         "body": encode_memory(memory),
     }
 

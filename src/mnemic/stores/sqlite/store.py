@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -32,7 +32,18 @@ from mnemic.stores.sqlite.rows import (
 from mnemic.stores.sqlite.threads import finished
 from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
-from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Scope, Scored, Vector, VectorSpace, Where
+from mnemic.types import (
+    AuditEvent,
+    Deadline,
+    Memory,
+    OutboxEntry,
+    Scope,
+    Scored,
+    Signals,
+    Vector,
+    VectorSpace,
+    Where,
+)
 
 if TYPE_CHECKING:
     from mnemic.stores.scope_index import ScopeIndex
@@ -172,6 +183,17 @@ class SqliteStore:
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
         return await self._ranked(where, limit, lambda index, _: index.recent(where, limit=limit))
 
+    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        def collect(indexes: Iterable[ScopeIndex]) -> dict[str, Signals]:
+            return {memory_id: signals for index in indexes for memory_id, signals in index.signals(memory_ids).items()}
+
+        return await self._through_indexes(where, collect)
+
+    async def speakers(self, where: Where) -> frozenset[str]:
+        return await self._through_indexes(
+            where, lambda indexes: frozenset(name for index in indexes for name in index.speakers())
+        )
+
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         wanted = (tenant, after, max(0, limit))
         rows = await self._read(lambda connection: fetch(connection, _AUDIT, wanted))
@@ -230,6 +252,20 @@ class SqliteStore:
                 with indexes.use(connection, scope_id) as index:
                     found += search(index, partial(_with_phrases, connection, scope_id))
             return heapq.nlargest(limit, found, key=lambda entry: (entry.score, entry.memory_id))
+
+        return await self._read(read)
+
+    async def _through_indexes(self, where: Where, collect: Callable[[Iterable[ScopeIndex]], T]) -> T:
+        """What `collect` makes of the index of each scope, one after the other."""
+        indexes = self._ready.indexes
+
+        def read(connection: apsw.Connection) -> T:
+            def each() -> Iterator[ScopeIndex]:
+                for scope_id in _numbers(connection, where):
+                    with indexes.use(connection, scope_id) as index:
+                        yield index
+
+            return collect(each())
 
         return await self._read(read)
 

@@ -11,7 +11,7 @@ import apsw
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.codec import checked_vector, encode_event, fields_of, link, to_micros
+from mnemic.stores.codec import checked_vector, cues_of, encode_event, fields_of, is_message, link, to_micros
 from mnemic.stores.sqlite.rows import (
     GET_MANY,
     MEMORY,
@@ -45,7 +45,7 @@ _ENTER = """
 _INSERT = """
     INSERT INTO memory VALUES (
         :row_id, :tenant, :scope_id, :memory_id, :version, :changed, :kind, :status, :key, :category, :fingerprint,
-        :happened_at, :began_at, :ended_at, :expires_at, :body
+        :happened_at, :began_at, :ended_at, :expires_at, :session, :turn, :body
     )
 """
 _UPDATE = """
@@ -99,10 +99,12 @@ class SqliteTransaction(Transaction):
             raise VersionConflict
         scope_id, changed = self._enter(memory.scope)
         row_id = scope_id << 32 | changed
-        given = {"row_id": row_id, "scope_id": scope_id, "changed": changed}
+        turn = self._next_turn(scope_id, memory.source.session) if is_message(memory) else None
+        given = {"row_id": row_id, "scope_id": scope_id, "changed": changed, "turn": turn}
         self._unless_taken(_INSERT, columns_of(memory) | given)
         content, context = map(self._terms.pack, fields_of(memory))
-        self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?)", (row_id, memory.vector, content, context))
+        searched = (row_id, memory.vector, content, context, memory.source.speaker, cues_of(memory))
+        self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", searched)
         self._index_phrases(scope_id, row_id, content, context)
 
     async def replace(self, memory: Memory) -> None:
@@ -119,7 +121,8 @@ class SqliteTransaction(Transaction):
         if vector != memory.vector:
             self._rows("UPDATE memory_search SET vector = ? WHERE row_id = ?", (memory.vector, row_id))
         if packed != [content, context]:
-            self._rows("UPDATE memory_search SET content = ?, context = ? WHERE row_id = ?", (content, context, row_id))
+            changes = (content, context, cues_of(memory), row_id)
+            self._rows("UPDATE memory_search SET content = ?, context = ?, cues = ? WHERE row_id = ?", changes)
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, content, context)
 
@@ -164,6 +167,12 @@ class SqliteTransaction(Transaction):
         """Count one more change of `scope`: its number, and the new count."""
         ((scope_id, changes),) = self._rows(_ENTER, (scope.tenant, scope.level.value, scope.owner))
         return scope_id, changes
+
+    def _next_turn(self, scope_id: int, session: str | None) -> int:
+        """The number of a further message of the session."""
+        sql = "SELECT coalesce(max(turn) + 1, 0) FROM memory WHERE scope_id = ? AND session IS ? AND turn IS NOT NULL"
+        ((turn,),) = self._rows(sql, (scope_id, session))
+        return int(turn)
 
     def _stored(self, memory_id: str, scope: Scope) -> tuple[Any, ...] | None:
         rows = self._rows(_STORED, (scope.tenant, memory_id, scope.level.value, scope.owner))

@@ -36,6 +36,7 @@ CREATE TABLE scope (
 
 -- The current version of every memory. `body` is the whole memory as JSON, without scope and vector; the columns repeat
 -- what filters and constraints need. Times are microseconds since 1970, UTC. `began_at` is valid_from or, without it, happened_at.
+-- `turn` numbers the messages of a session from 0.
 CREATE TABLE memory (
     row_id      INTEGER PRIMARY KEY,
     tenant      TEXT NOT NULL,
@@ -52,6 +53,8 @@ CREATE TABLE memory (
     began_at    INTEGER NOT NULL,
     ended_at    INTEGER,
     expires_at  INTEGER,
+    session     TEXT,
+    turn        INTEGER,
     body        TEXT NOT NULL,
     CHECK (row_id >> 32 = scope_id)
 ) STRICT;
@@ -65,6 +68,7 @@ CREATE UNIQUE INDEX memory_by_fingerprint ON memory (tenant, scope_id, fingerpri
 
 CREATE INDEX memory_by_key ON memory (tenant, scope_id, key) WHERE status = 'active' AND key IS NOT NULL;
 CREATE INDEX memory_by_age ON memory (scope_id, memory_id);
+CREATE INDEX memory_by_turn ON memory (scope_id, session, turn) WHERE turn IS NOT NULL;
 CREATE INDEX memory_by_change ON memory (scope_id, changed);
 
 -- What the ranked lists need of a memory. Terms are salted 32-bit hashes, little-endian, in the order of the words, then a
@@ -73,7 +77,9 @@ CREATE TABLE memory_search (
     row_id  INTEGER PRIMARY KEY REFERENCES memory (row_id) ON DELETE CASCADE,
     vector  BLOB,
     content BLOB NOT NULL,
-    context BLOB NOT NULL
+    context BLOB NOT NULL,
+    speaker TEXT,
+    cues    BLOB NOT NULL
 ) STRICT;
 
 -- Earlier versions, without their vectors.

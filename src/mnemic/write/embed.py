@@ -14,19 +14,19 @@ from mnemic.write.draft import Draft
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
 
 
-def index_text(content: str, *, key: str | None = None, context: str = "") -> str:
-    """The text a memory is found by: the words of its key, what it says, and on a second line its context."""
+def index_text(content: str, *, key: str | None = None) -> str:
+    """The text that a memory's vector is made of: the words of its key, and what it says.
+
+    Its context is left to the keyword list: a vector of both finds messages that answer several questions less well
+    (docs/adr/0006-fusion-and-signals.md).
+    """
     words = " ".join(_KEY_WORD.findall(key)).lower() if key else ""
-    line = f"{words}: {content}" if words else content
-    return f"{line}\n{context}" if context else line
+    return f"{words}: {content}" if words else content
 
 
 async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline | None) -> list[Draft]:
     """The drafts with their vectors, in one call. Raises EmbedderFailed; then none of them has one."""
-    texts = [
-        index_text(draft.candidate.content, key=draft.candidate.key, context=draft.candidate.context)
-        for draft in drafts
-    ]
+    texts = [index_text(draft.candidate.content, key=draft.candidate.key) for draft in drafts]
     vectors = await embedder.embed(texts, deadline=deadline)
     if len(vectors) != len(texts) or any(not _fits(vector, embedder) for vector in vectors):
         raise EmbedderFailed("dimension")

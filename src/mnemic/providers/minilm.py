@@ -100,13 +100,20 @@ class MiniLmEmbedder:
             self._start()
         if deadline is not None and deadline.expired:
             raise EmbedderFailed("timeout")
-        future: Future[T] = self._worker.submit(work)
         try:
-            return await asyncio.wait_for(
-                asyncio.wrap_future(future), None if deadline is None else deadline.remaining()
-            )
+            future: Future[T] = self._worker.submit(work)
+        except RuntimeError:  # closed in between, or the interpreter is going down
+            raise EmbedderFailed("closed") from None
+        seconds = None if deadline is None else deadline.remaining()
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
         except TimeoutError:
             raise EmbedderFailed("timeout") from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and not task.cancelling():
+                raise EmbedderFailed("closed") from None  # `close` cancelled the work, nobody cancelled the caller
+            raise
 
 
 class _RecentVectors:
@@ -144,7 +151,10 @@ class _Model:
     """The loaded network. Used by one thread at a time."""
 
     def __init__(self, threads: int, max_tokens: int) -> None:
-        import onnxruntime
+        try:
+            import onnxruntime
+        except ImportError:
+            raise EmbedderFailed("unavailable", hint="pip install onnxruntime") from None
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads

@@ -21,7 +21,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 def read_weights(model: bytes) -> dict[str, NDArray[np.generic]]:
-    """The initializers of a serialised ModelProto by name, as views into `model`. Raises ValueError for other bytes."""
+    """The initializers of a serialised ModelProto by name, as views into `model`. Other bytes are not expected."""
     import numpy as np
 
     weights: dict[str, NDArray[np.generic]] = {}
@@ -102,10 +102,12 @@ class GraphWriter:
         """Add a constant tensor."""
         import numpy as np
 
-        kind = next(kind for kind, spelled in _NUMPY_NAMES.items() if np.dtype(spelled) == values.dtype)
+        kinds = [kind for kind, spelled in _NUMPY_NAMES.items() if np.dtype(spelled) == values.dtype]
+        if not kinds:
+            raise ValueError(f"no ONNX type for {values.dtype}")
         dims = b"".join(_field(1, size) for size in values.shape)
         raw = np.ascontiguousarray(values).data.cast("B")
-        self._weights[name] = dims + _field(2, kind) + _field(8, name) + _header(9, len(raw)), raw
+        self._weights[name] = dims + _field(2, kinds[0]) + _field(8, name) + _header(9, len(raw)), raw
         return name
 
     def node(

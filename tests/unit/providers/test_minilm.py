@@ -178,6 +178,39 @@ async def test_close_twice_then_embed_is_refused() -> None:
     assert failure.value.reason == "embedder_failed:closed"
 
 
+async def test_closing_ends_the_calls_that_wait(embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+    monkeypatch.setattr(embedder, "_make", lambda texts: release.wait(10) and [b""] * len(texts))
+    running, waiting = (asyncio.ensure_future(embedder.embed([text])) for text in ("running", "waiting"))
+    await asyncio.sleep(0)
+    await embedder.close()
+    release.set()
+    assert await running == [b""]
+    with pytest.raises(EmbedderFailed) as failure:
+        await waiting
+    assert failure.value.reason == "embedder_failed:closed"
+
+
+async def test_cancelling_a_waiting_call_is_a_cancellation(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = threading.Event()
+    monkeypatch.setattr(embedder, "_make", lambda texts: release.wait(10) and [b""] * len(texts))
+    call = asyncio.ensure_future(embedder.embed(["text"]))
+    await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    release.set()
+
+
+async def test_without_onnxruntime_the_reason_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(EmbedderFailed, match="pip install onnxruntime") as failure:
+        await MiniLmEmbedder().embed(["text"])
+    assert failure.value.reason == "embedder_failed:unavailable"
+
+
 async def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "MODEL_SHA256", hashlib.sha256(b"other").hexdigest())
     with pytest.raises(EmbedderFailed) as failure:

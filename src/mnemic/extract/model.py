@@ -10,7 +10,7 @@ from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.grounding import ground
-from mnemic.extract.prompts import capture_prompt
+from mnemic.prompts import capture_prompt
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidates, drop_duplicates, parse_json
 from mnemic.guard.policy import Policy

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from mnemic.extract.prompts import intent_prompt
+from mnemic.prompts import intent_prompt
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import parse_json
 from mnemic.ports import Completer

@@ -1,0 +1,53 @@
+"""The values that travel through mnemic: frozen, keyword-only, no I/O, no third-party import.
+
+Times are aware and in UTC, durations are `timedelta`, vectors are packed bytes. What a person said (content, data,
+quotes) is left out of every `repr`, so that it cannot reach a log by accident.
+"""
+
+from __future__ import annotations
+
+from mnemic.types.memory import Candidate, Memory, Message, Source
+from mnemic.types.models import Completion, Prompt, VectorSpace
+from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Where
+from mnemic.types.scope import Actor, Scope
+from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
+from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
+from mnemic.types.writing import AuditEvent, Blocked, OutboxEntry, Skipped, Step, WriteReceipt
+
+__all__ = [
+    "Actor",
+    "AuditEvent",
+    "Blocked",
+    "Candidate",
+    "Completion",
+    "Cues",
+    "Deadline",
+    "Hit",
+    "Intent",
+    "JsonValue",
+    "Kind",
+    "Level",
+    "Memory",
+    "Message",
+    "Origin",
+    "OutboxEntry",
+    "Outcome",
+    "Prompt",
+    "Rank",
+    "Scope",
+    "Scored",
+    "SearchResult",
+    "Signals",
+    "Skipped",
+    "Source",
+    "Status",
+    "Step",
+    "Trust",
+    "Vector",
+    "VectorSpace",
+    "Where",
+    "WriteReceipt",
+    "aware",
+    "checked_identifier",
+    "frozen",
+]

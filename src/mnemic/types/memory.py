@@ -1,0 +1,119 @@
+"""A memory, from the message it came from to the stored version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from mnemic.types.scope import Scope
+from mnemic.types.values import JsonValue, Vector, aware, frozen
+from mnemic.types.words import Kind, Level, Origin, Status, Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a memory came from. `quote` are the words that support it, `span` their place in the message they stand
+    in.
+    """
+
+    origin: Origin = Origin.USER_STATED
+    ref: str | None = None
+    session: str | None = None
+    speaker: str | None = field(default=None, repr=False)
+    quote: str | None = field(default=None, repr=False)
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation."""
+
+    role: str
+    content: str = field(repr=False)
+    message_id: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    sent_at: datetime | None = None
+    origin: Origin = Origin.USER_STATED
+
+    def __post_init__(self) -> None:
+        if self.sent_at is not None:
+            object.__setattr__(self, "sent_at", aware(self.sent_at, "sent_at"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A proposed memory, untrusted until guard and write path have passed it.
+
+    `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory
+    and is never shown. `ttl` counts from the write; None takes the kind's retention.
+    """
+
+    content: str = field(repr=False)
+    key: str | None = None
+    kind: Kind = Kind.LONG_TERM
+    level: str = Level.USER
+    category: str | None = None
+    context: str = field(default="", repr=False)
+    data: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    ttl: timedelta | None = None
+    confidence: float = 0.8
+    source: Source = Source()
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    clamped: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", frozen(self.data))
+        for name in ("occurred_at", "valid_from", "valid_to"):
+            moment = getattr(self, name)
+            if moment is not None:
+                object.__setattr__(self, name, aware(moment, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One memory in one version.
+
+    `expires_at` None means never. `valid_from`/`valid_to` say when it was true in the world; `created_at`/`updated_at`
+    when mnemic learnt and last changed it. `supersedes` and `conflicts_with` name other memories of the same scope.
+    """
+
+    memory_id: str
+    kind: Kind
+    scope: Scope
+    content: str = field(repr=False)
+    created_at: datetime
+    updated_at: datetime
+    key: str | None = None
+    category: str | None = None
+    context: str = field(default="", repr=False)
+    data: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    status: Status = Status.ACTIVE
+    confidence: float = 0.8
+    trust: Trust = Trust.HIGH
+    source: Source = Source()
+    fingerprint: str = field(default="", repr=False)
+    vector: Vector | None = field(default=None, repr=False)
+    version: int = 1
+    agent: str = "default"
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    supersedes: tuple[str, ...] = ()
+    conflicts_with: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", frozen(self.data))
+
+    @property
+    def happened_at(self) -> datetime:
+        """When it took place, or when it was learnt where that is not known."""
+        return self.occurred_at or self.created_at
+
+    def next_version(self, updated_at: datetime, **changes: object) -> Memory:
+        """This memory changed, one version on."""
+        return replace(self, version=self.version + 1, updated_at=updated_at, **changes)  # type: ignore[arg-type]

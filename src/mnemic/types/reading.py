@@ -1,0 +1,150 @@
+"""Reading: filters, intents, ranked lists, hits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from mnemic.errors import InvalidInput
+from mnemic.types.memory import Memory
+from mnemic.types.scope import Scope
+from mnemic.types.words import Kind, Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """A filter. It always names the scopes, all of one tenant; no query can forget isolation.
+
+    `happened_from`/`happened_to` bound `Memory.happened_at` (from inclusive, to exclusive). `as_of` asks what was true
+    then: memories whose validity covers it, superseded ones included. `live_at` hides what has expired by then.
+    """
+
+    scopes: tuple[Scope, ...]
+    kinds: frozenset[Kind] | None = None
+    categories: frozenset[str] | None = None
+    keys: frozenset[str] | None = None
+    statuses: frozenset[Status] = frozenset({Status.ACTIVE})
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    as_of: datetime | None = None
+    live_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if not self.scopes or len({scope.tenant for scope in self.scopes}) != 1:
+            raise InvalidInput("scopes", hint="a filter names at least one scope, all of one tenant")
+
+    @property
+    def tenant(self) -> str:
+        """The one tenant whose memories this filter can reach."""
+        return self.scopes[0].tenant
+
+    def accepts(self, memory: Memory) -> bool:
+        """Whether `memory` passes: the meaning of a filter, which every store must agree with."""
+        return (
+            memory.scope in self.scopes
+            and (self.kinds is None or memory.kind in self.kinds)
+            and (self.categories is None or memory.category in self.categories)
+            and (self.keys is None or memory.key in self.keys)
+            and (self.happened_from is None or memory.happened_at >= self.happened_from)
+            and (self.happened_to is None or memory.happened_at < self.happened_to)
+            and (self.live_at is None or memory.expires_at is None or memory.expires_at > self.live_at)
+            and self._accepts_state(memory)
+        )
+
+    def _accepts_state(self, memory: Memory) -> bool:
+        if self.as_of is None:
+            return memory.status in self.statuses
+        began = memory.valid_from or memory.happened_at
+        ended = memory.valid_to
+        return (
+            memory.status in self.statuses | {Status.SUPERSEDED}
+            and began <= self.as_of
+            and (ended is None or ended > self.as_of)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What to look for. `levels` None means the levels the runtime grants; `top_k` counts memories."""
+
+    query: str = field(repr=False)
+    top_k: int = 4
+    levels: tuple[str, ...] | None = None
+    kinds: tuple[Kind, ...] | None = None
+    categories: tuple[str, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    as_of: datetime | None = None
+    min_score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """One entry of one ranked list."""
+
+    memory_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cues:
+    """What a text shows of itself at a glance (`mnemic.text.cues` reads it): how many words it has, which share of them
+    only asks, whether its speaker talks of themselves, whether it names a time.
+    """
+
+    words: int = 0
+    asking: float = 0.0
+    oneself: bool = False
+    timed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What ranking needs to know of a memory besides its scores. `turn` is its place in its session, counted from 0,
+    and -1 for memories that are not messages.
+    """
+
+    memory_id: str
+    happened_at: datetime
+    session: str | None = None
+    turn: int = -1
+    speaker: str | None = None
+    cues: Cues = Cues()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank:
+    """Where one list placed a hit: `position` counts from 1, `score` is in that list's own unit."""
+
+    position: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that was found, its fused score in 0..1, what each list said of it, and why it is here.
+
+    `reason` is `relevance`, `preference_bias` or `standing`.
+    """
+
+    memory: Memory
+    score: float
+    ranks: Mapping[str, Rank] = field(default_factory=dict)
+    reason: str = "relevance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """The hits, best first, the lists that failed (`name: reason`), and the filter that was really used."""
+
+    hits: tuple[Hit, ...]
+    errors: Mapping[str, str] = field(default_factory=dict)
+    where: Where
+    query: str = field(default="", repr=False)
+
+    @property
+    def degraded(self) -> bool:
+        """True when a list failed, so that a missing memory does not mean that there is none."""
+        return bool(self.errors)

@@ -1,0 +1,57 @@
+"""Where a memory lives, and who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemic.errors import InvalidInput
+from mnemic.types.values import checked_identifier
+from mnemic.types.words import Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Scope:
+    """Where a memory lives. Two scopes share nothing, whatever their names."""
+
+    tenant: str
+    level: Level
+    owner: str
+
+    def __post_init__(self) -> None:
+        checked_identifier(self.tenant, "tenant")
+        checked_identifier(self.owner, "owner")
+        if self.level not in tuple(Level):
+            raise InvalidInput("level")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """Who asks. Built from the credential or by the embedding program, never from a model's arguments."""
+
+    tenant: str = "default"
+    user: str
+    agent: str = "default"
+    workspace: str | None = None
+    session: str | None = None
+    task: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("tenant", "user", "agent"):
+            checked_identifier(getattr(self, name), name)
+        for name in ("workspace", "session", "task"):
+            if getattr(self, name) is not None:
+                checked_identifier(getattr(self, name), name)
+
+    def scope(self, level: Level | str) -> Scope:
+        """The actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) where the actor has
+        none.
+        """
+        owner = getattr(self, level, None) if level in tuple(Level) else None
+        if owner is None:
+            raise InvalidInput(f"scope:{level}", hint="the actor names no owner at this level")
+        return Scope(tenant=self.tenant, level=Level(level), owner=owner)
+
+    def scopes(self, levels: Sequence[Level | str]) -> tuple[Scope, ...]:
+        """The actor's scopes at `levels`, in that order."""
+        return tuple(self.scope(level) for level in levels)

@@ -1,0 +1,66 @@
+"""What every other type is checked and made with: identifiers, times, frozen JSON, vectors, deadlines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+
+from mnemic.errors import InvalidInput
+
+Vector = bytes
+"""A unit-length embedding: little-endian float32 values, packed."""
+
+JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+
+_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,127}", re.ASCII)
+
+
+def checked_identifier(value: object, name: str) -> str:
+    """`value` if it is an identifier (ASCII, 1 to 128 characters, compared byte by byte); nothing is repaired.
+
+    Raises InvalidInput (`invalid_input:<name>`) otherwise.
+    """
+    if not isinstance(value, str) or not _IDENTIFIER.fullmatch(value):
+        raise InvalidInput(name, hint="an identifier has 1 to 128 of the characters A-Z a-z 0-9 _ . : @ + -")
+    return value
+
+
+def aware(moment: datetime, name: str) -> datetime:
+    """`moment` in UTC; a naive one is refused with `invalid_input:<name>`."""
+    if not isinstance(moment, datetime) or moment.tzinfo is None:
+        raise InvalidInput(name, hint="a time needs a time zone")
+    return moment.astimezone(UTC)
+
+
+def frozen(value: JsonValue) -> JsonValue:
+    """A deeply immutable copy of JSON data."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: frozen(item) for key, item in value.items()})
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return tuple(frozen(item) for item in value)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment on the monotonic clock after which work must stop."""
+
+    expires_at: float
+    monotonic: Callable[[], float] = field(repr=False)
+
+    @classmethod
+    def after(cls, duration: timedelta, monotonic: Callable[[], float]) -> Deadline:
+        """The deadline `duration` from now."""
+        return cls(monotonic() + duration.total_seconds(), monotonic)
+
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self.expires_at - self.monotonic())
+
+    @property
+    def expired(self) -> bool:
+        """True once no time is left."""
+        return self.remaining() == 0.0

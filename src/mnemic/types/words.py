@@ -1,0 +1,66 @@
+"""The words of the vocabulary: kinds, levels, states, channels, outcomes."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+
+class Kind(StrEnum):
+    """The seven kinds of memory; `mnemic.catalog` says what each promises."""
+
+    WORKING = "working"
+    SHORT_TERM = "short_term"
+    LONG_TERM = "long_term"
+    PERSONA = "persona"
+    EPISODIC = "episodic"
+    ENTITY = "entity"
+    STRUCTURED = "structured"
+
+
+class Level(StrEnum):
+    """Whose memory it is: the level of a scope. The owner at that level comes from the actor."""
+
+    USER = "user"
+    WORKSPACE = "workspace"
+    AGENT = "agent"
+    SESSION = "session"
+
+
+class Status(StrEnum):
+    """Where a memory stands. Only `active` is read unless a filter says otherwise."""
+
+    ACTIVE = "active"
+    PENDING_REVIEW = "pending_review"
+    SUPERSEDED = "superseded"
+    EXPIRED = "expired"
+    REJECTED = "rejected"
+
+
+class Origin(StrEnum):
+    """Which channel a memory came through. The engine sets it; a model never does."""
+
+    USER_STATED = "user_stated"
+    OPERATOR = "operator"
+    IMPORT = "import"
+    AGENT_INFERRED = "agent_inferred"
+    TOOL_OUTPUT = "tool_output"
+    WEB = "web"
+
+
+class Trust(IntEnum):
+    """How much a memory may change: lower trust never replaces higher trust."""
+
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+
+
+class Outcome(StrEnum):
+    """How a write ended."""
+
+    CREATED = "created"
+    REFRESHED = "refreshed"
+    MERGED = "merged"
+    SUPERSEDED = "superseded"
+    PENDING_REVIEW = "pending_review"
+    BLOCKED = "blocked"

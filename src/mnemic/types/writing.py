@@ -1,0 +1,106 @@
+"""Writing: receipts, what was blocked or skipped, the trail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from mnemic.types.scope import Scope
+from mnemic.types.values import JsonValue
+from mnemic.types.words import Level, Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one step of the write path decided, and its cost in milliseconds."""
+
+    name: str
+    decision: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteReceipt:
+    """How one write ended. `durable` says whether it survives power loss; `degraded` names what could not be done after
+    it.
+    """
+
+    outcome: Outcome
+    memory_id: str | None = None
+    version: int | None = None
+    key: str | None = None
+    level: str = Level.USER
+    reason: str | None = None
+    superseded: tuple[str, ...] = ()
+    conflicts_with: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    clamped: tuple[str, ...] = ()
+    durable: bool = True
+    degraded: tuple[str, ...] = ()
+    replayed: bool = False
+
+    @property
+    def was_duplicate(self) -> bool:
+        """The same memory was already there; it was refreshed, no row was added."""
+        return self.outcome is Outcome.REFRESHED
+
+    @property
+    def was_merged(self) -> bool:
+        """A near-duplicate was superseded by one merged memory."""
+        return self.outcome is Outcome.MERGED
+
+    @property
+    def was_flagged(self) -> bool:
+        """It contradicts something known and waits for review."""
+        return self.outcome is Outcome.PENDING_REVIEW
+
+    @property
+    def stored(self) -> bool:
+        """Something was committed."""
+        return self.outcome is not Outcome.BLOCKED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocked:
+    """A candidate the execution boundary did not let through."""
+
+    key: str | None
+    reason: str
+    level: str = Level.USER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Something that was not proposed for storage, and why (`transient`, `unsupported`, `duplicate`, ...)."""
+
+    reason: str
+    key: str | None = None
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEvent:
+    """One line of the append-only history. `hash` chains it to the tenant's previous line."""
+
+    sequence: int = 0
+    tenant: str
+    action: str
+    at: datetime
+    actor: str
+    scope: Scope | None = None
+    memory_id: str | None = None
+    version: int | None = None
+    detail: Mapping[str, JsonValue] = field(default_factory=dict)
+    hash: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxEntry:
+    """Work for the projections: `memory_id` changed to `version`; `action` is `upsert` or `remove`."""
+
+    sequence: int = 0
+    tenant: str
+    action: str
+    memory_id: str
+    version: int

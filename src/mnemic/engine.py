@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from mnemic.clock import SystemClock
 from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
-from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound, RunStopped
 from mnemic.extract import Extractor
 from mnemic.extract.messages import message_candidates
 from mnemic.extract.rules import RuleExtractor
@@ -45,8 +45,11 @@ from mnemic.types import (
     Source,
     Where,
     WriteReceipt,
+    aware,
 )
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+
+T = TypeVar("T")
 
 
 class MemoryEngine:
@@ -148,28 +151,29 @@ class MemoryEngine:
         ScopeNotAllowed, InvalidCandidates for what the policy forbids; EmbedderFailed and StoreFailed leave nothing
         behind.
         """
-        candidate = (
-            content
-            if isinstance(content, Candidate)
-            else Candidate(
-                content=content,
-                kind=_kind(kind),
-                key=key,
-                level=str(level),
-                category=category,
-                data=data or {},
-                ttl=ttl,
-                confidence=confidence,
-                source=Source(origin=origin, session=actor.session),
-                occurred_at=occurred_at,
-            )
+        if isinstance(content, Candidate):
+            return await self._add(content, actor, idempotency_key, deadline)
+        candidate = Candidate(
+            content=content,
+            kind=_kind(kind),
+            key=key,
+            level=str(level),
+            category=category,
+            data=data or {},
+            ttl=ttl,
+            confidence=confidence,
+            source=Source(origin=origin, session=actor.session),
+            occurred_at=occurred_at,
         )
+        return await self._add(candidate, actor, idempotency_key, deadline)
+
+    async def _add(
+        self, candidate: Candidate, actor: Actor, idempotency_key: str | None, deadline: Deadline | None
+    ) -> WriteReceipt:
         checked = check_candidate(candidate, self.policy, self.gateway.budget)
         admission = admit([checked], self.gateway.grant, self.gateway.budget)
         if admission.blocked:
-            return WriteReceipt(
-                outcome=Outcome.BLOCKED, key=checked.key, level=checked.level, reason=admission.blocked[0].reason
-            )
+            return _blocked(checked, admission.blocked[0].reason)
         return await self._pipeline.write(
             checked, actor=actor, policy=self.policy, idempotency_key=idempotency_key, deadline=deadline
         )
@@ -180,9 +184,23 @@ class MemoryEngine:
         """Remember many things; one receipt each, in order. A bad one is `blocked` with its reason and stops no
         other.
         """
-        return await self._pipeline.write_many(
-            candidates, actor=actor, policy=self.policy, idempotency_keys=idempotency_keys, grant=self.gateway.grant
+        keys = idempotency_keys if idempotency_keys is not None else [None] * len(candidates)
+        receipts: dict[int, WriteReceipt] = {}
+        checked: dict[int, tuple[Candidate, str | None]] = {}
+        for place, (candidate, key) in enumerate(zip(candidates, keys, strict=True)):
+            try:
+                checked[place] = check_candidate(candidate, self.policy, self.gateway.budget), key
+            except RunStopped as breach:
+                receipts[place] = _blocked(candidate, breach.reason)
+        written = await self._pipeline.write_many(
+            [candidate for candidate, _ in checked.values()],
+            actor=actor,
+            policy=self.policy,
+            idempotency_keys=[key for _, key in checked.values()],
+            grant=self.gateway.grant,
         )
+        receipts |= dict(zip(checked, written, strict=True))
+        return [receipts[place] for place in range(len(candidates))]
 
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
@@ -238,22 +256,8 @@ class MemoryEngine:
         Lists that failed are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a
         level that is not granted.
         """
-        if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
-            raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
-        if not isinstance(query, str):
-            raise InvalidInput("query")
-        intent = Intent(
-            query=query,
-            top_k=top_k,
-            levels=tuple(levels) if levels is not None else None,
-            kinds=tuple(_kind(kind) for kind in kinds) if kinds is not None else None,
-            categories=tuple(categories) if categories is not None else None,
-            keys=tuple(keys) if keys is not None else None,
-            happened_from=happened_from,
-            happened_to=happened_to,
-            as_of=as_of,
-            min_score=min_score,
-        )
+        window = (happened_from, happened_to)
+        intent = _intent(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
         result = await self._searcher.search(
             query,
             self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
@@ -333,6 +337,44 @@ class MemoryEngine:
         """The actor's scopes at every granted level it has an owner for."""
         levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
         return actor.scopes(levels)
+
+
+def _intent(
+    query: str,
+    top_k: int,
+    levels: Sequence[str] | None,
+    kinds: Sequence[Kind | str] | None,
+    categories: Sequence[str] | None,
+    keys: Sequence[str] | None,
+    window: tuple[datetime | None, datetime | None],
+    as_of: datetime | None,
+    min_score: float,
+) -> Intent:
+    if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
+        raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
+    if not isinstance(query, str):
+        raise InvalidInput("query")
+    begin, end = (None if moment is None else aware(moment, "window") for moment in window)
+    return Intent(
+        query=query,
+        top_k=top_k,
+        levels=_listed(levels),
+        kinds=_listed(None if kinds is None else [_kind(kind) for kind in kinds]),
+        categories=_listed(categories),
+        keys=_listed(keys),
+        happened_from=begin,
+        happened_to=end,
+        as_of=None if as_of is None else aware(as_of, "as_of"),
+        min_score=min_score,
+    )
+
+
+def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
+    return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)
+
+
+def _listed(values: Sequence[T] | None) -> tuple[T, ...] | None:
+    return None if values is None else tuple(values)
 
 
 def _kind(kind: Kind | str) -> Kind:

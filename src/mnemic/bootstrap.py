@@ -17,6 +17,7 @@ from mnemic.extract import Extractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
+from mnemic.guard.contract import parse_json
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
@@ -134,4 +135,4 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         timeout=settings.model_timeout_seconds,
     )
-    return RetryingCompleter(inner, clock)
+    return RetryingCompleter(inner, clock, check=parse_json)

@@ -103,7 +103,9 @@ def _local_start(text: str, at: int) -> int:
 
 # -- telephone, conservative: a plus, a known grouping, or a word that says so ---------------------
 
-_DATE = re.compile(r"(?:19|20)\d\d([-/. ])\d{1,2}\1\d{1,2}(?:\D.*)?|\d{1,2}([-/.])\d{1,2}\2(?:19|20)?\d\d(?:\D.*)?")
+_DATE = re.compile(
+    r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
+)
 _PHONE_WORDS = ("phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach")
 _BY_WORD = (
     rf"(?i)(?<![^\W_])(?:tele)?(?:{'|'.join(_PHONE_WORDS)})(?:phone)?"
@@ -117,7 +119,8 @@ def _no_date(match: re.Match[str]) -> bool:
 
 
 def _trunk(match: re.Match[str]) -> bool:
-    return 9 <= sum(map(str.isdigit, match.group())) <= 12 and _no_date(match)
+    longest = 15 if match.group().startswith("00") else 12
+    return 9 <= sum(map(str.isdigit, match.group())) <= longest and _no_date(match)
 
 
 _phones = (
@@ -127,7 +130,7 @@ _phones = (
         r"(?: ?(?:x|ext\.?) ?\d{1,6})?(?!\w|[.\-][\d\ufdd0])"
     ),
     _pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\- ])0\d{1,4}[ \-/]\d{2,4}(?:[ \-]?\d{2,4}){1,4}(?!\w|[.\-][\d\ufdd0])",
+        r"(?<![\w+])(?<![\d\ufdd0][.\- ])0\d{1,4}[ .\-/]\d{2,4}(?:[ .\-]?\d{2,4}){1,4}(?!\w|[.\-][\d\ufdd0])",
         accept=_trunk,
     ),
     _pattern(_BY_WORD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14})(?!\d)", needs=_PHONE_WORDS, accept=_no_date, group=1),
@@ -267,7 +270,8 @@ _PEM = (
 )
 _SECRET_NAME = re.compile(
     r"(?i)(?<![^\W_])(?:pass(?:word|wd|phrase|code)|pwd|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
-    r"|api[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption)[_ \-]?(?:key|token)|client[_ \-]?secret|token|credentials?)"
+    r"|api[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption)[_ \-]?(?:key|token)"
+    r"|client[_ \-]?secret|token|credentials?)"
 )
 _VALUE = r"[^\s\"',;\ufdd0]"
 _ASSIGNED = re.compile(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"']?({_VALUE}{{4,256}})")

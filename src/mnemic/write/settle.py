@@ -18,7 +18,7 @@ _LINEAGE = 64
 
 async def is_known(tx: Transaction, draft: Draft, request: Request | None) -> bool:
     """Whether the write will end without a vector: an answered request or an identical live memory. Changes nothing."""
-    if await replayed(tx, draft, request) is not None:
+    if request is not None and await tx.find_request(draft.scope.tenant, request.key) is not None:
         return True
     same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
     return same is not None and _live(same, draft)

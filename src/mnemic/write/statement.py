@@ -19,6 +19,8 @@ from mnemic.text.analyse import analyse
 from mnemic.text.normalise import nfkc
 from mnemic.write.wording import (
     ANTONYMS,
+    BEFORE_AMOUNTS,
+    BEFORE_NAMES,
     EMPTY_WORDS,
     NEGATIONS,
     NEGATIVE_PREFIXES,
@@ -31,6 +33,9 @@ MAX_COMPARED_WORDS = 200
 """Longer texts are not one claim; they are never called opposite or covered."""
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
+_CLITICS = frozenset({"s", "m", "re", "ve", "d", "ll"})
+_FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
+_CLASS = {"label": "number", "person": "name"}
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
 _SENTENCE_END = re.compile(r"[.!?:\n]\s*$")
@@ -66,12 +71,14 @@ class Statement:
         plain = nfkc(text).replace("’", "'")
         words: list[Word] = []
         negations = 0
+        before = ""
         for match in _TOKEN.finditer(plain):
             for token in _parts(match.group()):
                 if token.casefold() in NEGATIONS:
                     negations += 1
                 else:
-                    words += _words(token, initial=_starts_sentence(plain, match.start()))
+                    words += _words(token, before.casefold(), initial=_starts_sentence(plain, match.start()))
+                before = token
         return cls(tuple(words), negations, plain.rstrip().endswith("?"))
 
     @property
@@ -94,13 +101,20 @@ def opposition(one: Statement, other: Statement) -> str | None:
     mine, theirs = Counter(one.stems), Counter(other.stems)
     shared, shorter = (mine & theirs).total(), min(len(one.words), len(other.words))
     negated = (one.negations - other.negations) % 2 == 1
-    reversed_ = any(opposite(*pair) for pair in product(mine - theirs, theirs - mine))
+    reversed_ = _any_opposite(
+        [word for word in one.words if word.stem not in theirs], [word for word in other.words if word.stem not in mine]
+    )
     if reversed_:
         # "not open" against "closed" agrees.
         return "antonym" if not negated and 2 * (shared + 1) >= shorter else None
     if negated:
         return "negation" if 10 * shared >= 6 * shorter else None
     return "value" if _other_value(one, other) else None
+
+
+def _any_opposite(mine: list[Word], theirs: list[Word]) -> bool:
+    pairs = product(mine, theirs)
+    return any(opposite(one.stem, other.stem) or opposite(one.form, other.form) for one, other in pairs)
 
 
 def opposite(one: str, other: str) -> bool:
@@ -114,22 +128,25 @@ def opposite(one: str, other: str) -> bool:
 def covers(full: Statement, part: Statement) -> bool:
     """Whether `full` says everything that `part` says, and nothing that could take it back.
 
-    Every word of content of `part` stands in `full` in the same order; what `full` has beyond them negates nothing,
-    qualifies nothing, and adds no value of a class of which `part` already names one.
+    Every word of content of `part` stands in `full` in the same order, from the first word on; what `full` has beyond
+    them is little, negates and qualifies nothing, brings in nobody else, and adds no value of a class of which `part`
+    already names one. Questions claim nothing: they cover nothing.
     """
-    if not (full.comparable and part.comparable) or full.asks != part.asks or full.negations != part.negations:
+    if not (full.comparable and part.comparable) or full.asks or part.asks or full.negations != part.negations:
         return False
     rest = list(full.words)
     extra: list[Word] = []
     for word in part.words:
         while rest and not rest[0].says(word):
             extra.append(rest.pop(0))
-        if not rest:
+        if not rest or (extra and word is part.words[0]):
             return False
         rest.pop(0)
     extra += rest
-    named = {word.value for word in part.words if word.value}
-    return not any(word.stem in QUALIFIERS or word.value in named for word in extra)
+    named = {_CLASS.get(word.value, word.value) for word in part.words if word.value}
+    return len(extra) <= max(2, len(part.words) // 2) and not any(
+        word.stem in QUALIFIERS or _CLASS.get(word.value or "", word.value) in named for word in extra
+    )
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -142,17 +159,16 @@ def _other_value(one: Statement, other: Statement) -> bool:
     codes = SequenceMatcher(None, one.stems, other.stems, autojunk=False).get_opcodes()
     shared = sum(code[2] - code[1] for code in codes if code[0] == "equal")
     changes = [code for code in codes if code[0] != "equal"]
-    if not 1 <= len(changes) <= 2 or shared < 2 or 2 * shared < min(len(one.words), len(other.words)):
+    if not 1 <= len(changes) <= 2 or 2 * shared < min(len(one.words), len(other.words)):
         return False
-    return all(
-        kind == "replace" and _same_class(one.words[begin:end], other.words[start:stop])
-        for kind, begin, end, start, stop in changes
-    )
-
-
-def _same_class(mine: tuple[Word, ...], theirs: tuple[Word, ...]) -> bool:
-    classes = {word.value for word in mine + theirs}
-    return len(classes) == 1 and None not in classes
+    classes: set[str | None] = set()
+    for kind, begin, end, start, stop in changes:
+        swapped = {word.value for word in one.words[begin:end] + other.words[start:stop]}
+        if kind != "replace" or len(swapped) != 1:
+            return False
+        classes |= swapped
+    # One may meet Ann and meet Bob, read chapter 3 and chapter 4: such names and labels are no changed values.
+    return not classes & {None, "person", "label"} and shared >= (2 if classes & {"name", "number"} else 1)
 
 
 def _parts(token: str) -> list[str]:
@@ -161,25 +177,25 @@ def _parts(token: str) -> list[str]:
         return [token]
     low = token.casefold()
     if low.endswith("n't"):
-        return ["not"] if low in ("won't", "shan't", "ain't") else [token[:-3], "not"]
+        return [_FULL_FORM.get(low, token[:-3]), "not"]
     if low == "cannot":
         return ["can", "not"]
     return [token.split("'", maxsplit=1)[0]] if low.split("'")[-1] in ("s", "m", "re", "ve", "d", "ll") else [token]
 
 
-def _words(token: str, *, initial: bool) -> list[Word]:
-    """The words of content of one token: none where it is empty of it."""
+def _words(token: str, before: str, *, initial: bool) -> list[Word]:
+    """The words of content of one token that follows `before`: none where it is empty of content."""
     if token[0] == "[":
         return [Word(token, token, token.split("#", maxsplit=1)[0])]
-    if token[0].isdigit():
-        number = _THOUSANDS.sub("", token)
-        return [Word(number, number, "number")]
     low = token.casefold()
+    number = _THOUSANDS.sub("", token) if token[0].isdigit() else NUMBER_WORDS.get(low)
+    if number is not None:
+        return [Word(number, number, "number" if before in BEFORE_AMOUNTS else "label")]
     if low in EMPTY_WORDS:
         return []
-    if low in NUMBER_WORDS:
-        return [Word(NUMBER_WORDS[low], NUMBER_WORDS[low], "number")]
-    named = "name" if token[0].isupper() and not initial else None
+    named = None
+    if token[0].isupper() and not initial:
+        named = "month" if low == "may" else "name" if before in BEFORE_NAMES else "person"
     form = _INFLECTION.sub("", low)
     return [Word(stem, form, VALUE_CLASSES.get(stem, named)) for stem in analyse(low).sequence]
 

@@ -42,6 +42,17 @@ EMPTY_WORDS = frozenset(
 )
 """Words whose loss changes no claim. Pronouns of other persons, prepositions and tenses are not among them."""
 
+BEFORE_AMOUNTS = frozenset(
+    """
+    is are am was were be has have had under over above below at to by on in for of about around until till before after
+    from than least most costs cost weighs weigh equals
+    """.split()
+)
+"""What stands before a number that is an amount or a time; behind any other word it is a label, as in "chapter 3"."""
+
+BEFORE_NAMES = frozenset("is are was were be called named in at for as".split())
+"""What stands before a name that is the value of something: where one lives or works, how someone is called."""
+
 QUALIFIERS = frozenset(
     _stem(word)
     for word in """
@@ -50,7 +61,9 @@ QUALIFIERS = frozenset(
     could would should or but though although however maybe perhaps probably possibly hope want wish plan think
     believe suspect doubt pretend tomorrow yesterday longer anymore instead against far false fake failed fail
     refuse avoid deny stop hate dislike from unlike supposedly allegedly about approximately around over under
-    above below another other different old new previous next
+    above below another other different old new previous next who whose whom which what where when why how he
+    she they we you him her them us his their our your with brother sister mother father wife husband son
+    daughter friend boss colleague
     """.split()
 )
 """Words that may take back or bend what the rest of a sentence says."""

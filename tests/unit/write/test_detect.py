@@ -1,0 +1,127 @@
+"""What is found, and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.write.detect import DETECTORS, luhn
+from mnemic.write.iban import LENGTH, ibans
+from mnemic.write.redact import Redactor
+
+SECRET = b"k" * 32
+
+
+def entities(text: str) -> list[tuple[str, str]]:
+    """Entity and covered text of every find."""
+    return [(span.entity, text[span.start : span.end]) for span in Redactor()._spans(text)]
+
+
+FOUND = [
+    ("mail jane@acme.com.", "EMAIL", "jane@acme.com"),
+    ("'jane@acme.com'", "EMAIL", "jane@acme.com"),
+    ("o'brien@acme.com", "EMAIL", "o'brien@acme.com"),
+    ("jane@müller.de", "EMAIL", "jane@müller.de"),
+    ("ｊａｎｅ＠ａｃｍｅ．ｃｏｍ", "EMAIL", "ｊａｎｅ＠ａｃｍｅ．ｃｏｍ"),
+    ("user@acme.com_backup", "EMAIL", "user@acme.com"),
+    ('"jane doe"@acme.com', "EMAIL", '"jane doe"@acme.com'),
+    ("first.last+tag@sub.domain.co.uk", "EMAIL", "first.last+tag@sub.domain.co.uk"),
+    ("call 555-123-4567", "PHONE", "555-123-4567"),
+    ("(555) 123-4567", "PHONE", "(555) 123-4567"),
+    ("555.123.4567 x12", "PHONE", "555.123.4567 x12"),
+    ("+1 555 123 4567", "PHONE", "+1 555 123 4567"),
+    ("+44 20 7946 0958", "PHONE", "+44 20 7946 0958"),
+    ("+49 (0)30 1234567", "PHONE", "+49 (0)30 1234567"),
+    ("06 12 34 56 78", "PHONE", "06 12 34 56 78"),
+    ("my phone number is 5551234567", "PHONE", "5551234567"),
+    ("phone5551234567x", "PHONE", "5551234567"),
+    ("555\u2011123\u20114567", "PHONE", "555\u2011123\u20114567"),
+    ("٥٥٥-١٢٣-٤٥٦٧", "PHONE", "٥٥٥-١٢٣-٤٥٦٧"),
+    ("SSN 123-45-6789", "SSN", "123-45-6789"),
+    ("123 45 6789", "SSN", "123 45 6789"),
+    ("SSN123-45-6789", "SSN", "123-45-6789"),
+    ("social security number: 123456789", "SSN", "123456789"),
+    ("123–45–6789", "SSN", "123–45–6789"),
+    ("4111 1111 1111 1111 is my card", "CARD", "4111 1111 1111 1111"),
+    ("4111111111111111", "CARD", "4111111111111111"),
+    ("3782 822463 10005", "CARD", "3782 822463 10005"),
+    ("30569309025904", "CARD", "30569309025904"),
+    ("5555.5555.5555.4444", "CARD", "5555.5555.5555.4444"),
+    ("4111  1111  1111  1111", "CARD", "4111  1111  1111  1111"),
+    ("2024 4111 1111 1111 1111 2025", "CARD", "4111 1111 1111 1111"),
+    ("DE89 3704 0044 0532 0130 00 is it", "IBAN", "DE89 3704 0044 0532 0130 00"),
+    ("gb82west12345698765432", "IBAN", "gb82west12345698765432"),
+    ("from 203.0.113.7:80", "IP", "203.0.113.7"),
+    ("2001:db8::8a2e:370:7334", "IP", "2001:db8::8a2e:370:7334"),
+    ("AKIAIOSFODNN7EXAMPLE", "SECRET", "AKIAIOSFODNN7EXAMPLE"),
+    ("sk-proj-abcdefghijklmnop0123", "SECRET", "sk-proj-abcdefghijklmnop0123"),
+    ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "SECRET", "ghp_abcdefghijklmnopqrstuvwxyz0123456789"),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "SECRET", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"),
+    ("password=hunter2", "SECRET", "hunter2"),
+    ("my password is hunter2", "SECRET", "hunter2"),
+    ("api_key: 'abcd1234'", "SECRET", "abcd1234"),
+    ("redis://u:p4ss@localhost", "SECRET", "p4ss"),
+    ("Authorization: Bearer abcdefghijklmnop1234", "SECRET", "abcdefghijklmnop1234"),
+    ("my PIN is 4921", "SECRET", "4921"),
+]
+
+BENIGN = [
+    "the user likes tea",
+    "user@example.c|m",
+    "at 10:30:45 on 2024-01-15",
+    "order 1234567890 of epoch 1700000000",
+    "ISBN 0306406152",
+    "call me on 2024-01-15 about 01-02-2024",
+    "555.123.4567.8901",
+    "411-111-1111-111-1111",
+    "666-12-3456 and 900-12-3456 and 123-00-4567 and 123-45-0000",
+    "4111 1111 1111 1112",
+    "build 2024 0101 1200 0000",
+    "12345678-1234-1234-1234-123456789012",
+    "DE89 3704 0044 0532 0130 01",
+    "version 1.2.3.4 on 127.0.0.1",
+    "256.1.1.1 and 1.2.3.4.5",
+    "std::vector and a::b and 12:30",
+    "00:1A:2B:3C:4D:5E",
+    "the password is required",
+    "a token of thanks",
+    "follow @jane and see a@b",
+    "skip the ask-me-anything session",
+]
+
+
+@pytest.mark.parametrize(("text", "entity", "covered"), FOUND, ids=[text[:24] for text, _, _ in FOUND])
+def test_found(text: str, entity: str, covered: str) -> None:
+    assert entities(text) == [(entity, covered)]
+
+
+@pytest.mark.parametrize("text", BENIGN)
+def test_benign_texts_stay(text: str) -> None:
+    assert entities(text) == []
+
+
+def test_a_private_key_goes_as_one_block() -> None:
+    pem = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nMIIabc+/=\n-----END RSA PRIVATE KEY-----"
+    assert entities(f"here: {pem} done") == [("SECRET", pem)]
+    assert entities(pem[:60]) == [("SECRET", pem[:60])]
+
+
+def test_the_longest_match_names_what_overlaps() -> None:
+    assert entities("DE89370400440532013000") == [("IBAN", "DE89370400440532013000")]
+    assert entities("postgres://app:s3cret@db.example.com/x") == [("EMAIL", "s3cret@db.example.com")]
+
+
+def test_spellings_of_one_thing_are_one_value() -> None:
+    found = {detector.entity: detector for detector in DETECTORS}
+    assert {one.value for one in found["CARD"].find("4111 1111 1111 1111, 4111-1111-1111-1111")} == {"4111111111111111"}
+    assert {one.value for one in found["EMAIL"].find("Jane@ACME.com jane@acme.com")} == {"jane@acme.com"}
+    assert {one.value for one in found["PHONE"].find("555-123-4567 (555) 123-4567")} == {"5551234567"}
+
+
+@pytest.mark.parametrize(("digits", "holds"), [("4111111111111111", True), ("4111111111111112", False), ("0", True)])
+def test_luhn(digits: str, holds: bool) -> None:
+    assert luhn(digits) is holds
+
+
+def test_ibans_know_their_country() -> None:
+    assert len(LENGTH) > 75
+    assert [value for _, _, value in ibans("NO93 8601 1117 947 XX93 8601 1117 947")] == ["NO9386011117947"]

@@ -1,0 +1,152 @@
+"""What words can decide: opposites, and what covers what."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.write.statement import Statement, content_words, covers, opposite, opposition
+
+OPPOSITES = [
+    ("The user is allergic to penicillin", "The user is not allergic to penicillin"),
+    ("Allergic to nuts", "Isn't allergic to nuts"),
+    ("Always approve refunds under 100 dollars", "Never approve refunds under 100 dollars"),
+    ("Always ask before sending", "Never ask before sending"),
+    ("Approve refunds under 100 dollars", "Approve refunds under 500 dollars"),
+    ("Likes coffee", "Dislikes coffee"),
+    ("Likes coffee in the morning", "Hates coffee in the morning"),
+    ("I eat meat", "I don't eat meat"),
+    ("I can swim", "I can't swim"),
+    ("I can drive at night", "I cannot drive at night"),
+    ("She will join the call", "She won't join the call"),
+    ("Prefers an aisle seat", "Prefers a window seat"),
+    ("Prefers formal replies", "Prefers informal replies"),
+    ("Wants concise answers", "Wants detailed answers"),
+    ("Notifications are enabled", "Notifications are disabled"),
+    ("The shop is open on Sunday", "The shop is closed on Sunday"),
+    ("The shop is open on Sunday", "The shop is open on Monday"),
+    ("The flight leaves at 10", "The flight leaves at 11"),
+    ("The flight leaves at 10:30", "The flight leaves at 18:30"),
+    ("The release is on 2026-03-01", "The release is on 2026-04-01"),
+    ("My birthday is in March", "My birthday is in May"),
+    ("I live in Berlin", "I live in Munich"),
+    ("Works at Acme as engineer", "Works at Initech as engineer"),
+    ("My sister is called Anna", "My sister is called Maria"),
+    ("Has two children and a dog", "Has three children and a dog"),
+    ("Speaks German at home", "Speaks French at home"),
+    ("The car is red", "The car is blue"),
+    ("Meetings happen before lunch", "Meetings happen after lunch"),
+    ("Works remotely on Fridays", "Works onsite on Fridays"),
+    ("Is married to Sam", "Is divorced from Sam"),
+    ("The test passed", "The test failed"),
+    ("The door is locked", "The door is unlocked"),
+    ("The water is safe to drink", "The water is unsafe to drink"),
+    ("It is possible to cancel", "It is impossible to cancel"),
+    ("The user agrees with the plan", "The user disagrees with the plan"),
+    ("The user has no allergies", "The user has allergies"),
+    ("Drinks coffee with milk", "Drinks coffee without milk"),
+    ("He smokes", "He stopped smoking"),
+    ("The budget increased", "The budget decreased"),
+    ("Turn the lights on at dusk", "Turn the lights off at dusk"),
+    ("Everybody got the mail", "Nobody got the mail"),
+    ("The user no longer works at Acme", "The user works at Acme"),
+    ("Neither parent smokes", "Both parents smoke"),
+    ("Ich esse Fleisch", "Ich esse kein Fleisch"),
+    ("The room is 20 degrees warm", "The room is 25 degrees warm"),
+    ("Budget is 1,000 euros", "Budget is 2,000 euros"),
+]
+
+SWAPS = [
+    ("Ann is taller than Bob", "Bob is taller than Ann"),
+    ("The cat chases the dog", "The dog chases the cat"),
+    ("Moved to Paris", "Moved from Paris"),
+    ("Likes tea", "Liked tea"),
+    ("Works at Acme", "Worked at Acme"),
+    ("Likes tea", "Likes tea sometimes"),
+    ("Likes tea", "Might like tea"),
+    ("Likes tea", "Likes tea, but only cold"),
+    ("Has a sister", "My brother has a sister"),
+    ("Met Ann", "Met Bob"),
+    ("Met Ann at lunch", "Met Ann and Bob at lunch"),
+    ("Call at 10", "Call at 10 30"),
+    ("Likes tea", "Likes tea?"),
+    ("They're not dangerous, are they?", "They're dangerous, aren't they?"),
+    ("Write to [EMAIL#a1b2c3d4e5f6]", "Write to [EMAIL#a1b2c3d4e5f7]"),
+    ("Studies at the university", "Studies the universe"),
+    ("The store is not open", "The store is closed"),
+]
+
+PARAPHRASES = [
+    ("The user likes tea", "I like tea"),
+    ("User prefers dark mode", "The user prefers the dark mode"),
+    ("Lives in Berlin", "The user currently lives in Berlin"),
+    ("I have 3 cats", "I have three cats"),
+    ("I don't eat meat", "I do not eat meat"),
+    ("Prefers dark mode", "Prefers dark mode in the editor"),
+    ("Budget is 1,000 euros", "Budget is 1000 euros"),
+]
+
+each = pytest.mark.parametrize
+
+
+@each(("one", "other"), OPPOSITES, ids=[one[:30] for one, _ in OPPOSITES])
+def test_opposites_are_seen_both_ways(one: str, other: str) -> None:
+    first, second = Statement.of(one), Statement.of(other)
+    assert opposition(first, second) is not None
+    assert opposition(first, second) == opposition(second, first)
+
+
+@each(("one", "other"), OPPOSITES + SWAPS, ids=[one[:30] for one, _ in OPPOSITES + SWAPS])
+def test_what_may_contradict_never_covers(one: str, other: str) -> None:
+    first, second = Statement.of(one), Statement.of(other)
+    assert not covers(first, second)
+    assert not covers(second, first)
+
+
+@each(("one", "other"), PARAPHRASES, ids=[one[:30] for one, _ in PARAPHRASES])
+def test_paraphrases_agree(one: str, other: str) -> None:
+    first, second = Statement.of(one), Statement.of(other)
+    assert opposition(first, second) is None
+    assert covers(second, first)
+
+
+@each(
+    ("one", "other"),
+    [
+        ("The door is not open", "The door is closed"),
+        ("Likes tea", "Likes coffee"),
+        ("Met Ann at lunch", "Met Bob at lunch"),
+        ("Chapter 3 of the book is long", "Chapter 4 of the book is long"),
+        ("Wrote memory number 17 today", "Wrote memory number 18 today"),
+        ("Plays the violin", "Reads novels"),
+        ("", "Likes tea"),
+    ],
+)
+def test_no_opposition(one: str, other: str) -> None:
+    assert opposition(Statement.of(one), Statement.of(other)) is None
+
+
+def test_the_opposite_word() -> None:
+    assert opposite("alway", "never")
+    assert opposite("happi", "unhappi")
+    assert not opposite("tea", "coffe")
+
+
+def test_long_texts_are_not_compared() -> None:
+    long = Statement.of("word " * 300)
+    assert not covers(long, long)
+    assert opposition(long, Statement.of("not " + "word " * 300)) is None
+
+
+words = st.sampled_from(
+    "user likes tea not never green black 3 10 Berlin Anna open closed the in to from sometimes".split()
+)
+
+
+@given(st.lists(words, min_size=1, max_size=8), st.lists(words, min_size=1, max_size=8))
+def test_what_covers_loses_no_word_and_opposes_nothing(one: list[str], other: list[str]) -> None:
+    full, part = " ".join(one), " ".join(other)
+    if covers(Statement.of(full), Statement.of(part)):
+        assert content_words(part) <= content_words(full)
+        assert opposition(Statement.of(full), Statement.of(part)) is None

@@ -13,7 +13,7 @@ from datetime import datetime
 from operator import mul
 from typing import NamedTuple, TypeVar
 
-from mnemic.errors import IdempotencyConflict, SpaceMismatch, StoreUnavailable, VersionConflict
+from mnemic.errors import IdempotencyConflict, SpaceMismatch, StoreBusy, StoreUnavailable, VersionConflict
 from mnemic.ports import Capabilities, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import (
@@ -188,6 +188,8 @@ class InProcessStore:
         self._open = False
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+        if deadline is not None and deadline.expired:
+            raise StoreBusy
         with self._writing:
             begun = self._committed()
             state = begun.copy()

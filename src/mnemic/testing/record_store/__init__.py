@@ -1,0 +1,28 @@
+"""The contract every record store keeps, as one pytest class.
+
+A backend's suite is a subclass that says how to make a store:
+
+    class TestMyStore(RecordStoreContract):
+        def new_store(self, folder: Path) -> RecordStore:
+            return MyStore(folder / "memories")
+
+Where the store declares `shared`, `new_store` is called several times for one folder and reaches the same data.
+"""
+
+import pytest
+
+for _part in ("setting", "writing", "reading", "searching", "trail", "sharing"):
+    pytest.register_assert_rewrite(f"{__name__}.{_part}")
+
+from mnemic.testing.record_store.reading import ReadingContract  # noqa: E402
+from mnemic.testing.record_store.searching import SearchingContract  # noqa: E402
+from mnemic.testing.record_store.setting import EMBEDDER, Setting, memory, remember, scope  # noqa: E402
+from mnemic.testing.record_store.sharing import SharingContract  # noqa: E402
+from mnemic.testing.record_store.trail import TrailContract  # noqa: E402
+from mnemic.testing.record_store.writing import WritingContract  # noqa: E402
+
+__all__ = ["EMBEDDER", "RecordStoreContract", "Setting", "memory", "remember", "scope"]
+
+
+class RecordStoreContract(WritingContract, ReadingContract, SearchingContract, TrailContract, SharingContract):
+    """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and give `new_store`."""

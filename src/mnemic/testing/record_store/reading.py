@@ -1,0 +1,204 @@
+"""What plain reads promise: isolation, filters, order and pages."""
+
+# ruff: noqa: D102
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import pytest
+
+from mnemic.identity import new_id
+from mnemic.ports import RecordStore
+from mnemic.testing.record_store.setting import (
+    EMBEDDER,
+    START,
+    Setting,
+    change,
+    day,
+    everything,
+    ids,
+    memory,
+    remember,
+    scope,
+)
+from mnemic.types import Kind, Level, Memory, Status, Where
+
+ODD = [
+    "",
+    " ",
+    "'; DROP TABLE memory; --",
+    '" OR "1"="1',
+    "a\x00b",
+    "%_*?[]",
+    "NEAR(a b) AND NOT c:*",
+    "🦆" * 40,
+    "e\u0301\u202e\ufeff",
+    "{}[]\\/:$.",
+    "x" * 100_000,
+]
+
+
+class ReadingContract(Setting):
+    """Get, list, count."""
+
+    async def test_the_same_names_in_two_tenants_share_nothing(self, store: RecordStore) -> None:
+        memory_id = new_id(START)
+        mine = memory("my secret harbour", memory_id=memory_id, fingerprint="f")
+        theirs = memory("their secret harbour", memory_id=memory_id, fingerprint="f", scope=scope(tenant="rival"))
+        await remember(store, mine, theirs)
+        for each in (mine, theirs):
+            where = everything(each.scope)
+            assert await store.get(memory_id, scopes=[each.scope]) == each
+            assert await store.newest(where, limit=9) == [each]
+            assert await store.versions(memory_id, scopes=[each.scope]) == [each]
+            assert await store.count(where) == 1
+            assert len(await store.nearest(where, EMBEDDER.vector("harbour"), limit=9)) == 1
+            assert len(await store.match(where, "harbour", limit=9)) == 1
+            assert len(await store.recent(where, limit=9)) == 1
+        await change(store, mine.next_version(day(1), content="moved"))
+        await store.transact(lambda transaction: transaction.remove(memory_id, scope=theirs.scope))
+        found = await store.get(memory_id, scopes=[mine.scope])
+        assert found is not None
+        assert found.content == "moved"
+
+    async def test_levels_and_owners_are_apart(self, store: RecordStore) -> None:
+        places = [scope(owner, level=level) for owner, level in product(("ada", "bob"), Level)]
+        kept = [memory("a harbour", scope=place) for place in places]
+        await remember(store, *kept)
+        for place, each in zip(places, kept, strict=True):
+            assert ids(await store.newest(everything(place), limit=99)) == [each.memory_id]
+            assert ids(await store.match(everything(place), "harbour", limit=99)) == [each.memory_id]
+            assert await store.get_many(ids(kept), scopes=[place]) == {each.memory_id: each}
+        assert await store.newest(everything(*places[:3]), limit=99) == kept[2::-1]
+        assert await store.count(everything(*places[:3])) == 3
+
+    async def test_absent_and_foreign_look_alike(self, store: RecordStore) -> None:
+        foreign = memory("hidden", scope=scope("bob"))
+        await remember(store, foreign)
+        for memory_id in (foreign.memory_id, new_id(START), *ODD):
+            assert await store.get(memory_id, scopes=[scope()]) is None
+            assert await store.get_many([memory_id], scopes=[scope()]) == {}
+            assert await store.versions(memory_id, scopes=[scope()]) == []
+        assert await store.get(foreign.memory_id, scopes=[]) is None
+
+    async def test_unknown_scopes_are_empty(self, store: RecordStore) -> None:
+        nowhere = everything(scope("nobody"))
+        assert await store.newest(nowhere, limit=5) == []
+        assert await store.count(nowhere) == 0
+        assert await store.nearest(nowhere, EMBEDDER.vector("x"), limit=5) == []
+        assert await store.match(nowhere, "x", limit=5) == []
+        assert await store.recent(nowhere, limit=5) == []
+
+    @pytest.mark.parametrize("odd", ODD, ids=lambda text: f"{len(text)}-{text[:6]!a}")
+    async def test_odd_text_is_only_text(self, store: RecordStore, odd: str) -> None:
+        plain = memory("plain", key="plain", category="plain")
+        strange = memory(odd, key=odd or None, category=odd, context=odd, data={odd: odd}, vector=None)
+        await remember(store, plain, strange)
+        assert await store.get(strange.memory_id, scopes=[scope()]) == strange
+        assert ids(await store.newest(everything(categories=frozenset({odd})), limit=9)) == [strange.memory_id]
+        assert ids(await store.recent(everything(categories=frozenset({odd})), limit=9)) == [strange.memory_id]
+        keyed = [strange.memory_id] if odd else []
+        assert ids(await store.newest(everything(keys=frozenset({odd})), limit=9)) == keyed
+        for query in (odd, f'"{odd}"', f'"{odd}'):
+            assert plain.memory_id not in ids(await store.match(everything(), query, limit=9))
+
+    async def test_newest_comes_in_pages_without_gaps_or_repeats(self, store: RecordStore) -> None:
+        places = [scope(), scope("bob")]
+        kept = [memory(f"number {number}", at=day(number), scope=places[number % 2]) for number in range(23)]
+        await remember(store, *kept)
+        seen: list[Memory] = []
+        before = None
+        while page := await store.newest(everything(*places), limit=5, before=before):
+            seen += page
+            before = page[-1].memory_id
+        assert seen == kept[::-1]
+
+    async def test_a_page_goes_on_after_its_last_memory_was_removed(self, store: RecordStore) -> None:
+        kept = [memory(f"number {number}", at=day(number)) for number in range(4)]
+        await remember(store, *kept)
+        await store.transact(lambda transaction: transaction.remove(kept[2].memory_id, scope=scope()))
+        assert await store.newest(everything(), limit=9, before=kept[2].memory_id) == [kept[1], kept[0]]
+
+    async def test_no_limit_below_one_returns_anything(self, store: RecordStore) -> None:
+        await remember(store, memory("harbour"))
+        for limit in (0, -1):
+            assert await store.newest(everything(), limit=limit) == []
+            assert await store.nearest(everything(), EMBEDDER.vector("harbour"), limit=limit) == []
+            assert await store.match(everything(), "harbour", limit=limit) == []
+            assert await store.recent(everything(), limit=limit) == []
+
+    @pytest.mark.parametrize(
+        ("filters", "expected"),
+        [
+            ({}, "active"),
+            ({"statuses": frozenset(Status)}, "active pending superseded"),
+            ({"statuses": frozenset({Status.PENDING_REVIEW})}, "pending"),
+            ({"statuses": frozenset()}, ""),
+            ({"as_of": day(0)}, "active superseded"),
+            ({"as_of": day(-5)}, "superseded"),
+            ({"as_of": day(5)}, "active"),
+            ({"as_of": day(2)}, "active"),
+            ({"live_at": day(9)}, "active"),
+            ({"live_at": day(10)}, ""),
+            ({"kinds": frozenset({Kind.ENTITY})}, ""),
+        ],
+        ids=str,
+    )
+    async def test_status_validity_and_expiry(self, store: RecordStore, filters: Any, expected: str) -> None:
+        kept = {
+            "active": memory("active", valid_from=day(0), expires_at=day(10)),
+            "pending": memory("pending", status=Status.PENDING_REVIEW),
+            "superseded": memory("old", status=Status.SUPERSEDED, occurred_at=day(-9), valid_to=day(2)),
+        }
+        await remember(store, *kept.values())
+        where = everything(**filters)
+        wanted = {kept[name].memory_id for name in expected.split()}
+        assert set(ids(await store.newest(where, limit=9))) == wanted
+        assert set(ids(await store.recent(where, limit=9))) == wanted
+        assert await store.count(where) == len(wanted)
+
+    async def test_every_filter_means_what_where_accepts_says(self, store: RecordStore) -> None:
+        rng = random.Random(7)  # noqa: S311
+        kept = [self._random_memory(rng, number) for number in range(60)]
+        await remember(store, *kept)
+        for _ in range(120):
+            where = self._random_filter(rng)
+            accepted = {each.memory_id for each in kept if where.accepts(each)}
+            assert set(ids(await store.newest(where, limit=99))) == accepted
+            assert await store.count(where) == len(accepted)
+            assert set(ids(await store.recent(where, limit=99))) == accepted
+            assert set(ids(await store.nearest(where, EMBEDDER.vector("harbour"), limit=99))) == accepted
+            assert set(ids(await store.match(where, "harbour", limit=99))) == accepted
+
+    def _random_memory(self, rng: random.Random, number: int) -> Memory:
+        return memory(
+            f"harbour {number}",
+            scope=rng.choice([scope(), scope("bob"), scope(level=Level.AGENT), scope(tenant="rival")]),
+            kind=rng.choice(list(Kind)),
+            key=rng.choice([None, "home", "Home", "tea"]),
+            category=rng.choice([None, "a", "b"]),
+            status=rng.choice(list(Status)),
+            occurred_at=rng.choice([None, day(rng.randint(-3, 3))]),
+            valid_from=rng.choice([None, day(rng.randint(-3, 3))]),
+            valid_to=rng.choice([None, day(rng.randint(-3, 3))]),
+            expires_at=rng.choice([None, day(rng.randint(-3, 3))]),
+        )
+
+    def _random_filter(self, rng: random.Random) -> Where:
+        def maybe(value: object) -> Any:
+            return value if rng.random() < 0.4 else None
+
+        return Where(
+            scopes=tuple(rng.sample([scope(), scope("bob"), scope(level=Level.AGENT)], rng.randint(1, 3))),
+            kinds=maybe(frozenset(rng.sample(list(Kind), 3))),
+            categories=maybe(frozenset({"a"})),
+            keys=maybe(frozenset(rng.sample(["home", "Home", "tea", "none"], 2))),
+            statuses=frozenset(rng.sample(list(Status), 3)),
+            happened_from=maybe(day(rng.randint(-3, 3))),
+            happened_to=maybe(day(rng.randint(-3, 3))),
+            as_of=maybe(day(rng.randint(-3, 3))),
+            live_at=maybe(day(rng.randint(-3, 3))),
+        )

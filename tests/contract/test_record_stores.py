@@ -1,0 +1,27 @@
+"""Every record store of mnemic keeps the contract it ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mnemic.ports import RecordStore
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.record_store import RecordStoreContract
+
+
+class TestInProcessStore(RecordStoreContract):
+    def new_store(self, folder: Path) -> RecordStore:
+        return InProcessStore()
+
+
+class TestSqliteStore(RecordStoreContract):
+    def new_store(self, folder: Path) -> RecordStore:
+        return SqliteStore(folder / "memories.db")
+
+
+class TestFastSqliteStore(RecordStoreContract):
+    """With commits left to the operating system and room for one search index only, so that indexes come and go."""
+
+    def new_store(self, folder: Path) -> RecordStore:
+        return SqliteStore(folder / "memories.db", durability="fast", index_bytes=1)

@@ -28,20 +28,16 @@ _BREAK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause: its text, where it stands, the sentence it is part of, and its place in that sentence (from 0)."""
+    """One clause: its text, where it stands, the sentence it is part of, its place in that sentence (from 0), and
+    whether it asks: it is the last clause of a sentence that ends in a question mark.
+    """
 
     text: str
     start: int
     end: int
     sentence: str
     position: int
-
-    @property
-    def asks(self) -> bool:
-        """Whether its sentence ends in a question mark and this is the sentence's last clause."""
-        return self.sentence.rstrip("\"'”’) ").endswith(("?", "？")) and self.sentence.rstrip().endswith(
-            self.text.rstrip()
-        )
+    asks: bool
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The place in the message of the clause's characters `start` to `end`."""
@@ -71,8 +67,11 @@ def clauses(text: str) -> list[Clause]:
             start = gap.end()
         pieces.append((start, last))
         trimmed = [span for span in (_trimmed(text, *piece) for piece in pieces) if span[0] < span[1]]
+        sentence = text[first:last]
+        question = sentence.rstrip("\"'”’) ").endswith(("?", "？"))
         found += [
-            Clause(text[start:end], start, end, text[first:last], number) for number, (start, end) in enumerate(trimmed)
+            Clause(text[start:end], start, end, sentence, number, question and number == len(trimmed) - 1)
+            for number, (start, end) in enumerate(trimmed)
         ]
     return found
 

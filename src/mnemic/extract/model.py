@@ -10,11 +10,11 @@ from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.grounding import ground
-from mnemic.prompts import capture_prompt
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidates, drop_duplicates, parse_json
 from mnemic.guard.policy import Policy
 from mnemic.ports import Completer
+from mnemic.prompts import capture_prompt
 from mnemic.text.normalise import clean_content
 from mnemic.types import Candidate, Deadline, Message, Skipped, Source, Trust
 

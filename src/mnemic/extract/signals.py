@@ -1,0 +1,154 @@
+"""Which clauses say nothing lasting about the user, and why: the reasons an extraction gives for what it leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mnemic.extract.clauses import Clause
+from mnemic.extract.tables import pattern
+
+TRANSIENT = "transient"
+HYPOTHETICAL = "hypothetical"
+QUOTED = "quoted"
+SARCASM = "sarcasm"
+NOT_DURABLE = "not_durable"
+MAX_SENTENCE_CHARS = 400
+
+STANDING = pattern(
+    r"(?:(?:^|\bi |\bplease |\byou |[,;] )never|(?<!\w)(?:always|from now on|going forward|in (?:the )?future|"
+    r"for (?:all )?future|for all my|by default|every time|"
+    r"whenever|remember|keep in mind|note that|for the record|please note|as a rule|in general|generally|usually|"
+    r"de ahora en adelante|a partir de ahora|siempre|nunca|recuerda|ten en cuenta|en adelante|por defecto|"
+    r"en (?:el )?futuro))\b"
+)
+"""Words that say: this holds from now on."""
+
+WISH = pattern(
+    r"\b(?:prefer|prefers|like|love|favou?r|favou?rite|preferred|enjoy|usual|usually|always|remember|"
+    r"prefiero|me gustan?|me encantan?|siempre|suelo|recuerda)\b"
+)
+"""Words that state a preference."""
+
+NEGATED = pattern(r"\b(?:don't|do not|not|never|hate|dislike|avoid|can't stand|cannot stand|no me|odio|nunca|evito)\b")
+
+_REMEMBER_TO = pattern(r"^\W{0,3}(?:please )?(?:don't forget|remember|remind me) to\b")
+_REQUEST = pattern(
+    r"^\W{0,3}(?:(?:and|so|then|also|ok|okay|hey|hi|hello|well|now|y|pero)\W{1,3}){0,2}(?:please |por favor,? )?"
+    r"(?:i (?:want|need|wish)\b|i(?:'| )?d (?:like|love|prefer|rather)\b|i would (?:like|love|prefer|rather)\b|"
+    r"i wanna\b|"
+    r"i(?:'| a)?m (?:also )?(?:looking|searching|requesting|trying|hoping|wondering|calling|asking|"
+    r"interested in (?:an?|the|\w+ing))\b|i have to\b|"
+    r"i (?:was|am) wondering|we (?:want|need)\b|we(?:'| woul)?d like\b|let(?:'| )?s\b|let me\b|may i\b|help\b|"
+    r"(?:can|could|would|will|should|may|might) (?:you|i|we|someone)\b|do you\b|is there\b|are there\b|"
+    r"quiero\b|necesito\b|quisiera\b|me gustaría\b|puedes\b|podrías\b|vamos a\b)"
+)
+_ORDER = pattern(
+    r"^\W{0,3}(?:(?:and|so|then|also|ok|okay|hey|hi|hello|now|y|pero)\W{1,3}){0,2}(?:please |kindly |just |"
+    r"por favor,? )?"
+    r"(?:find|get|book|play|show|tell|give|set|add|remind|search|look|call(?! me [\w'-]+[.!]?$)|send|make|"
+    r"schedule|order|open|close|turn|start|"
+    r"stop|put|rate|list|buy|check|create|draft|prepare|plan|cancel|change|update|delete|remove|help|explain|describe|"
+    r"compare|recommend|suggest|summari[sz]e|translate|rewrite|write (?:an?|the|me|my|this)|compose|calculate|convert|"
+    r"display|bring|take|reserve|run|fix|review|read|fetch|pull|generate|download|upload|navigate|go|come|wait|try|let|"
+    r"include|name|pick|choose|arrange|locate|watch|see|hear|listen|award|use (?:the|this|that|a|an) |"
+    r"busca|encuentra|reserva|pon|muestra|dime|dame|añade|agrega|manda|envía|haz|compra|abre|cierra|pide|traduce|"
+    r"resume|"
+    r"explica|recomienda|crea|prepara|programa|cancela|llama)\b"
+)
+_PAYLOAD = pattern(
+    r"^\W{0,3}(?:please )?(?:(?:can|could|would) you (?:please )?)?"
+    r"(?:translate|rewrite|proofread|paraphrase|summari[sz]e|correct|edit|continue|complete|write an?|compose|draft|"
+    r"pretend|act as|roleplay|role-play|repeat|classify|extract|analy[sz]e|traduce|resume|corrige|reescribe)\b"
+)
+_QUESTION = pattern(
+    r"^\W{0,3}(?:(?:and|so|then|also|but|ok|well)\W{1,3})?(?:what|which|where|when|who|whom|whose|why|how|is|are|"
+    r"am|was|"
+    r"were|do|does|did|has|have you|have i|have we|can|could|will|would|should|shall|qué|que tal|cuál|dónde|"
+    r"cuándo|quién|"
+    r"cómo|por qué|cuánto|cuánta|cuántos)\b(?! a (?:treat|shame|day))"
+)
+_HYPOTHETICAL = pattern(
+    r"^\W{0,3}(?:(?:and|but|so|well|y|pero)\W{1,3})?(?:if|unless|suppose|supposing|imagine|assuming|what if|let's say|"
+    r"say i|in case|were i|had i|pretend|for example|for instance|e\.g\.|si|imagina|supongamos|supón|por ejemplo)\b"
+)
+_PERHAPS = pattern(
+    r"\b(?:i (?:might|may|could|would|wish|should)|i'd (?!rather)|maybe|perhaps|possibly|probably|i(?:'m| am) "
+    r"(?:thinking (?:of|about)|considering|not sure|unsure)|i guess|i wonder|if i (?:were|was|had)|quizás?|tal vez|"
+    r"a lo mejor|ojalá)\b"
+)
+_REPORTED = pattern(
+    r"\b(?:(?:he|she|they|someone|somebody|people|everyone|everybody|my \w{2,20}(?: \w{2,20})?|"
+    r"the \w{2,20}(?: \w{2,20})?|"
+    r"[\w'-]{2,20}|él|ella|alguien|mi \w{2,20}) (?:said|says|told|claims|claimed|wrote|mentioned|argues|argued|insists|"
+    r"insisted|reckons|dijo|dice|me contó|cree que)|according to|quote:|según)\b"
+)
+_SELF_REPORT = pattern(r"\b(?:i|we) (?:said|told|mentioned|wrote|claimed)\b|\bas (?:they|people) say\b")
+_SARCASM = pattern(
+    r"(?:\byeah,? right\b|\bas if\b|\boh,? (?:great|joy|wonderful|lovely|fantastic|brilliant|sure|perfect)\b|"
+    r"\bsure, because\b|"
+    r"\bjust what i (?:needed|wanted)\b|\b(?:just |absolutely |really )?love (?:it )?when\b.{0,60}\b(?:crash|fail|"
+    r"break|late|"
+    r"ignore|cancel|lose|lost|delay)|\bthanks a lot\b|(?:^|\s)/s\b|🙄|\bnot!\s*$|\bsaid no one\b|\bwhat a (?:joy|"
+    r"treat)\b|"
+    r"\bcomo no\b|\bsí, claro\b)"
+)
+_CHAT = pattern(
+    r"^\W{0,3}(?:hi|hey|hello|good (?:morning|afternoon|evening|night)|thanks?|thank you|bye|goodbye|ok|okay|sure|"
+    r"great|cool|"
+    r"nice|lol|haha|wow|yes|no|yeah|yep|nope|please|sorry|hola|gracias|adiós|vale|buenos días|buenas)\b\W{0,5}"
+    r"(?:there|everyone|all|you|so much|again|a lot)?\W{0,5}$"
+)
+_PASSING = pattern(
+    r"\bi(?:'m| am|'ve been| have been| feel)(?: (?:so|very|really|a bit|quite|just))? (?:hungry|tired|bored|"
+    r"thirsty|sleepy|"
+    r"cold|hot|busy|late|sick|back|here|done|ready|sorry|glad|stuck|confused|lost|fine|good|ok|okay|well|great|"
+    r"happy|sad|"
+    r"excited|exhausted|stressed)\b|\b(?:right now|at the moment|for now|just now|ahora mismo|por ahora)\b"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mood:
+    """What holds for a whole sentence: it says that it holds from now on, it is irony, a guess, or somebody else's
+    words.
+    """
+
+    standing: bool
+    reason: str | None
+
+
+def mood_of(sentence: str) -> Mood:
+    """The mood of a sentence, told from its first 400 characters."""
+    text = sentence[:MAX_SENTENCE_CHARS]
+    standing = bool(STANDING.search(text))
+    reason = None
+    if _SARCASM.search(text):
+        reason = SARCASM
+    elif _HYPOTHETICAL.search(text) and not standing:
+        reason = HYPOTHETICAL
+    elif _REPORTED.search(text) and not _SELF_REPORT.search(text):
+        reason = QUOTED
+    return Mood(standing=standing, reason=reason)
+
+
+def payload_follows(clause: Clause) -> bool:
+    """Whether the clause orders something to be done with a text that follows."""
+    return bool(_PAYLOAD.search(clause.text))
+
+
+def left_out(clause: Clause, mood: Mood) -> str | None:
+    """Why nothing in this clause is to be remembered, or None."""
+    text = clause.text
+    if mood.reason == SARCASM:
+        return SARCASM
+    if _REMEMBER_TO.search(text) or clause.asks or _QUESTION.search(text):
+        return TRANSIENT
+    if mood.reason is not None:
+        return mood.reason
+    if _CHAT.search(text):
+        return NOT_DURABLE
+    if mood.standing:
+        return None
+    if _REQUEST.search(text) or _ORDER.search(text) or _PASSING.search(text):
+        return TRANSIENT
+    return HYPOTHETICAL if _PERHAPS.search(text) else None

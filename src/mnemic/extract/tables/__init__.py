@@ -1,0 +1,52 @@
+"""What the rules know, as data: patterns, and how a value is spelled. One file a subject; `english` and `spanish`
+by language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'"})
+
+
+def pattern(text: str, *, case: bool = False) -> re.Pattern[str]:
+    """A compiled pattern; spaces in `text` stand for a run of white space, case is ignored unless `case`."""
+    return re.compile(text.replace(" ", r"\s{1,3}"), 0 if case else re.IGNORECASE)
+
+
+def straight(text: str) -> str:
+    """`text` with straight apostrophes, character for character, so that places stay the same."""
+    return text.translate(_APOSTROPHES)
+
+
+def tidy(value: str) -> str:
+    """A value without its article, quotes and closing punctuation."""
+    text = " ".join(value.split()).strip(" .,;:!?\"'“”()")
+    return re.sub(r"^(?:an?|the|my|our|el|la|los|las|un|una) ", "", text, flags=re.IGNORECASE)
+
+
+def lower(value: str) -> str:
+    """A tidy value in lower case."""
+    return tidy(value).lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One way of saying something worth keeping.
+
+    `pattern` finds it in a clause; its group `v` is the value, which `spell` normalises (None: not this after all).
+    With a `key` the value is stored under it; without one the whole clause is, under `category`. `many`: the key
+    holds several values, so it is used only where the policy lets them accumulate. `standing`: only with a word that
+    says it holds from now on. `wish`: only in a clause that states a preference, and not in its negation.
+    """
+
+    pattern: re.Pattern[str]
+    category: str
+    key: str | None = None
+    confidence: float = 0.9
+    spell: Callable[[str], str | None] = tidy
+    many: bool = False
+    standing: bool = False
+    wish: bool = False

@@ -40,7 +40,7 @@ TRAVEL_GOAL = "Find me a flight to Denver."
 QUESTIONS = (
     "What is Nora's dog called, and where did she get it?",
     "Why couldn't she go climbing in spring?",
-    "What must not be in a dessert for her?",
+    "What is she allergic to?",
 )
 
 

@@ -67,10 +67,14 @@ def complain(reason: str, hint: str | None = None) -> None:
 
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:
     """The exit code of `work`, whatever it raises; an error has been told in one line by then."""
+    output = sys.stdout
     try:
         result = work()
         sys.stdout.flush()
         return int(result or 0)
+    except SystemExit as left:
+        # click leaves by itself when nobody reads any more, and puts a silent output in the place of the broken one.
+        return Exit.PIPE_CLOSED if sys.stdout is not output else int(left.code or 0)
     except Exception as error:  # noqa: BLE001 - the outermost frame: whatever it is, it becomes one line
         if debug:
             traceback.print_exc()

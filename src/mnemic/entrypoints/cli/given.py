@@ -45,7 +45,7 @@ class Given:
 
         return Actor(
             tenant=settings.tenant,
-            user=self.user or login_name(),
+            user=login_name() if self.user is None else self.user,
             agent=self.agent or "default",
             workspace=self.workspace,
             session=self.session or "cli",

@@ -132,7 +132,7 @@ class Intake:
         report = await self.engine.capture(message, actor=self.actor, idempotency_key=key)
         for receipt in report.receipts:
             if receipt.stored and not receipt.replayed and not receipt.was_duplicate:
-                self.summary.captured[receipt.key or "memory"] += 1
+                self.summary.captured[receipt.key or "without_key"] += 1
         for blocked in report.blocked:
             self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
         if report.status != "ok":

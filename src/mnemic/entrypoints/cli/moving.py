@@ -168,5 +168,5 @@ def summary_text(summary: Summary) -> str:
 
 
 def _counted(counter: Counter[str]) -> str | None:
-    names = ", ".join(f"{name} {count}" if count > 1 else name for name, count in counter.most_common())
-    return f"{counter.total()}  {names}" if counter else None
+    names = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counter.most_common())
+    return f"{counter.total()}  ({names})" if counter else None

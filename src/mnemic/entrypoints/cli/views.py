@@ -90,14 +90,13 @@ def why(hit: Hit) -> str:
     memory = hit.memory
     ranks = ", ".join(f"{name} #{rank.position}" for name, rank in hit.ranks.items())
     parts = (
-        f"score {hit.score:.2f}",
-        ranks,
+        f"score {hit.score:.2f}" + (f" ({ranks})" if ranks else ""),
         hit.reason.replace("_", " ") if hit.reason != "relevance" else "",
         day(memory.happened_at),
         memory.source.speaker or "",
         memory.memory_id,
     )
-    return one_line("  ".join(part for part in parts if part))
+    return "  ".join(one_line(part) for part in parts if part)
 
 
 def receipt_dict(receipt: WriteReceipt) -> dict[str, Any]:

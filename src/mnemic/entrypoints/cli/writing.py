@@ -11,8 +11,8 @@ from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object, text_or_stdin
-from mnemic.entrypoints.cli.terminal import one_line
-from mnemic.entrypoints.cli.views import capture_text, receipt_dict, receipt_text, report_dict
+from mnemic.entrypoints.cli.terminal import note
+from mnemic.entrypoints.cli.views import capture_text, label, receipt_dict, receipt_text, report_dict
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -124,12 +124,9 @@ def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
             await engine.forget(memory_id, actor=actor)
 
     if not yes:
-        if not sys.stdin.isatty() and not _answers_are_piped():
-            raise click.UsageError("nobody is there to confirm; add --yes", ctx=click.get_current_context())
         for memory in given.with_engine(look):
-            label = f"{memory.key}: " if memory.key else ""
-            click.echo(f"  {one_line(label + memory.content, 100)}", err=True)
-        if not click.confirm(f"Delete {_count(len(memory_ids))} for good?", err=True):
+            note(f"  {label(memory, 100)}")
+        if not _confirmed(f"Delete {_count(len(memory_ids))} for good?"):
             complain("not_confirmed", "nothing was deleted")
             return Exit.REFUSED
     given.with_engine(erase)
@@ -137,10 +134,14 @@ def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
     return Exit.OK
 
 
-def _answers_are_piped() -> bool:
-    """Whether standard input holds an answer: `yes | mnemic forget ID` is an answer, a closed input is none."""
-    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
-    return bool(peek(1)) if peek is not None else sys.stdin is not None and not sys.stdin.closed
+def _confirmed(question: str) -> bool:
+    """What the person, or a pipe, answers. Raises UsageError where nobody can."""
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise
+        raise click.UsageError("nobody is there to confirm; add --yes", ctx=click.get_current_context()) from None
 
 
 def _count(number: int) -> str:

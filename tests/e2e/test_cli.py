@@ -1,0 +1,332 @@
+"""Every command does what its help says, for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import Call, complaint
+
+
+def data(mnemic: Call, *words: str, **options: Any) -> Any:
+    result = mnemic(*words, "--json", **options)
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def added(mnemic: Call, *words: str) -> str:
+    return str(data(mnemic, "add", *words)["memory_id"])
+
+
+def test_add_then_find(mnemic: Call) -> None:
+    receipt = data(mnemic, "add", "The cat is called Miso.")
+    found = data(mnemic, "search", "what is the cat called?")
+
+    assert receipt["outcome"] == "created"
+    assert [step["name"] for step in receipt["steps"]]
+    (hit,) = found["hits"]
+    assert hit["memory"]["memory_id"] == receipt["memory_id"]
+    assert hit["memory"]["content"] == "The cat is called Miso."
+    assert hit["ranks"]
+    assert found["errors"] == {}
+
+
+def test_people_read_what_was_found_and_why(mnemic: Call) -> None:
+    memory_id = added(mnemic, "The cat is called Miso.")
+    shown = mnemic("search", "cat").stdout
+
+    assert "1. The cat is called Miso." in shown
+    assert "score" in shown
+    assert "keyword #1" in shown
+    assert memory_id in shown
+
+
+def test_add_takes_every_field(mnemic: Call) -> None:
+    words = ("aisle", "--key", "seat", "--category", "travel", "--data", '{"row": 12}', "--ttl-days", "30")
+    memory_id = added(mnemic, *words, "--confidence", "0.9", "--occurred-at", "2026-03-04T09:30:00+01:00")
+    memory = data(mnemic, "get", memory_id)
+
+    assert (memory["key"], memory["content"], memory["category"], memory["data"]) == (
+        "seat",
+        "aisle",
+        "travel",
+        {"row": 12},
+    )
+    assert memory["confidence"] == 0.9
+    assert memory["occurred_at"] == "2026-03-04T08:30:00+00:00"
+    assert memory["expires_at"] is not None
+
+
+def test_the_same_thing_twice_is_one_memory(mnemic: Call) -> None:
+    first, second = (data(mnemic, "add", "The cat is called Miso.") for _ in range(2))
+    assert second["outcome"] == "refreshed"
+    assert second["memory_id"] == first["memory_id"]
+    assert data(mnemic, "list")["total"] == 1
+
+
+def test_an_idempotency_key_writes_once(mnemic: Call) -> None:
+    first, second = (data(mnemic, "add", "Miso is a cat.", "--idempotency-key", "k1") for _ in range(2))
+    assert (second["memory_id"], second["replayed"]) == (first["memory_id"], True)
+    assert complaint(mnemic("add", "Another.", "--idempotency-key", "k1")).startswith("idempotency_key_reused")
+
+
+def test_standard_input_is_a_dash(mnemic: Call) -> None:
+    memory_id = str(data(mnemic, "add", "-", stdin="Zürich is where I was born.\n")["memory_id"])
+    assert data(mnemic, "get", memory_id)["content"] == "Zürich is where I was born."
+
+
+def test_capture_says_what_it_remembered_and_what_it_left_out(mnemic: Call) -> None:
+    report = data(mnemic, "capture", "I am vegetarian and I live in Oslo. Book me a table for tonight.")
+    state = {entry["key"]: entry["value"] for entry in report["memory_state"]}
+
+    assert report["status"] == "ok"
+    assert state["home_city"] == "Oslo"
+    assert "transient" in {entry["reason"] for entry in report["skipped"]}
+    assert "home_city" in mnemic("capture", "I live in Bergen now.").stdout
+
+
+def test_update_keeps_the_old_version(mnemic: Call) -> None:
+    memory_id = added(mnemic, "The cat is called Miso.")
+    receipt = data(mnemic, "update", memory_id, "The cat is called Tofu.", "--expected-version", "1")
+    versions = data(mnemic, "history", memory_id)["versions"]
+
+    assert receipt["version"] == 2
+    assert [version["content"] for version in versions] == ["The cat is called Miso.", "The cat is called Tofu."]
+    assert "Tofu" in mnemic("history", memory_id).stdout
+    stale = mnemic("update", memory_id, "The cat is called Rice.", "--expected-version", "1")
+    assert stale.exit_code == 1
+    assert complaint(stale).startswith("version_conflict")
+
+
+def test_forget_asks_first(mnemic: Call) -> None:
+    memory_id = added(mnemic, "The cat is called Miso.")
+
+    refused = mnemic("forget", memory_id, stdin="n\n")
+    assert refused.exit_code == 1
+    assert "Miso" in refused.stderr
+    assert data(mnemic, "list")["total"] == 1
+
+    assert mnemic("forget", memory_id, stdin="y\n").exit_code == 0
+    assert data(mnemic, "list")["total"] == 0
+    assert complaint(mnemic("get", memory_id)).startswith("memory_not_found")
+
+
+def test_forget_needs_an_answer_or_yes(mnemic: Call) -> None:
+    memory_id = added(mnemic, "The cat is called Miso.")
+    assert mnemic("forget", memory_id).exit_code == 2
+    assert data(mnemic, "forget", "--yes", memory_id) == {"forgotten": [memory_id]}
+
+
+def test_list_pages(mnemic: Call) -> None:
+    for number in range(5):
+        added(mnemic, f"Note number {number} about topic {number * 7}.")
+    first = data(mnemic, "list", "--limit", "3")
+    second = data(mnemic, "list", "--limit", "3", "--before", first["next"])
+
+    seen = [memory["content"] for memory in first["memories"] + second["memories"]]
+    assert first["total"] == 5
+    assert second["next"] is None
+    assert len(set(seen)) == 5
+    assert "--before" in mnemic("list", "--limit", "3").stderr
+
+
+def test_an_empty_query_lists_the_newest(mnemic: Call) -> None:
+    added(mnemic, "First thing.")
+    added(mnemic, "Second thing.")
+    assert [hit["memory"]["content"] for hit in data(mnemic, "search", "")["hits"]] == ["Second thing.", "First thing."]
+
+
+def test_search_filters(mnemic: Call) -> None:
+    added(mnemic, "aisle", "--key", "seat", "--category", "travel")
+    added(mnemic, "The aisle was full of people.", "--kind", "episodic", "--occurred-at", "2020-05-01")
+
+    def found(*words: str) -> list[str]:
+        return [hit["memory"]["content"] for hit in data(mnemic, "search", "aisle", *words)["hits"]]
+
+    assert len(found()) == 2
+    assert found("--key", "seat") == ["aisle"]
+    assert found("--category", "travel") == ["aisle"]
+    assert found("--kind", "episodic") == ["The aisle was full of people."]
+    assert found("--until", "2021-01-01") == ["The aisle was full of people."]
+    assert found("--since", "2021-01-01") == ["aisle"]
+    assert len(found("--top-k", "1")) == 1
+
+
+def test_users_share_nothing(mnemic: Call) -> None:
+    memory_id = added(mnemic, "The cat is called Miso.")
+    assert data(mnemic, "search", "cat", user="bob")["hits"] == []
+    assert mnemic("get", memory_id, user="bob").exit_code == 1
+    assert mnemic("forget", "--yes", memory_id, user="bob").exit_code == 1
+    assert data(mnemic, "list")["total"] == 1
+
+
+def test_common_options_stand_before_or_after_the_command(mnemic: Call, store: Path) -> None:
+    added(mnemic, "The cat is called Miso.")
+    other = mnemic("list", "--user", "bob", "--json")
+    assert json.loads(other.stdout)["total"] == 0
+    assert json.loads(mnemic("--json", "list").stdout)["total"] == 1
+
+
+def test_the_environment_names_store_and_user(mnemic: Call, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from mnemic.entrypoints.cli import cli
+
+    added(mnemic, "The cat is called Miso.")
+    environment = {"MNEMIC_STORE": str(store), "MNEMIC_USER": "ana"}
+    assert "Miso" in CliRunner().invoke(cli, ["list"], env=environment).stdout
+
+
+def test_export_then_import_into_another_store(mnemic: Call, tmp_path: Path) -> None:
+    added(mnemic, "oslo", "--key", "home_city")
+    added(mnemic, "The cat is called Miso.")
+    file = tmp_path / "all.jsonl"
+
+    assert data(mnemic, "export", "--output", str(file))["exported"] == 2
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [json.loads(line) for line in mnemic("export").stdout.splitlines()] == [
+        json.loads(line) for line in file.read_text().splitlines()
+    ]
+    assert complaint(mnemic("export", "--output", str(file))).startswith("invalid_input:file:exists")
+
+    summary = data(mnemic, "--store", str(tmp_path / "other.db"), "import", str(file))
+    assert (summary["recorded"], summary["failed"]) == (2, [])
+    shown = data(mnemic, "--store", str(tmp_path / "other.db"), "list")["memories"]
+    assert {memory["content"] for memory in shown} == {"oslo", "The cat is called Miso."}
+
+
+TALK = [
+    {"role": "user", "content": "I live in Oslo.", "timestamp": "2026-01-02T10:00:00Z", "session": "s1"},
+    {"role": "assistant", "content": "Lovely city!", "timestamp": "2026-01-02T10:01:00Z", "session": "s1"},
+    {"role": "user", "content": "I moved to Bergen.", "timestamp": "2026-03-02T10:00:00Z", "session": "s2"},
+    {"role": "system", "content": "Be kind."},
+]
+
+
+def talk(folder: Path, *more: str) -> str:
+    file = folder / "talk.jsonl"
+    file.write_text("\n".join([*(json.dumps(message) for message in TALK), *more]) + "\n")
+    return str(file)
+
+
+def test_import_a_conversation_and_ask_about_it(mnemic: Call, tmp_path: Path) -> None:
+    summary = data(mnemic, "import", talk(tmp_path))
+    found = data(mnemic, "search", "moved to Bergen", "--kind", "episodic")["hits"]
+
+    assert summary["recorded"] == 3
+    assert summary["skipped"] == {"system_message": 1}
+    assert summary["captured"]["home_city"] >= 1
+    assert found[0]["memory"]["content"] == "I moved to Bergen."
+    assert found[0]["memory"]["occurred_at"] == "2026-03-02T10:00:00+00:00"
+
+
+def test_importing_twice_changes_nothing(mnemic: Call, tmp_path: Path) -> None:
+    data(mnemic, "import", talk(tmp_path))
+    before = mnemic("export").stdout
+    again = data(mnemic, "import", talk(tmp_path))
+
+    assert mnemic("export").stdout == before
+    assert (again["recorded"], again["refreshed"], again["captured"]) == (0, 3, {})
+
+
+def test_import_without_capturing(mnemic: Call, tmp_path: Path) -> None:
+    assert data(mnemic, "import", "--no-extract", talk(tmp_path))["captured"] == {}
+    assert {memory["kind"] for memory in data(mnemic, "list")["memories"]} == {"episodic"}
+
+
+def test_a_bad_line_is_told_with_its_number_and_stops_no_other(mnemic: Call, tmp_path: Path) -> None:
+    result = mnemic(
+        "import", talk(tmp_path, "{broken", '{"role": "user", "content": "x\\u0000y"}', json.dumps(TALK[1]))
+    )
+
+    assert result.exit_code == 3
+    assert "mnemic: invalid_input:file:json - line 5" in result.stderr
+    assert "mnemic: invalid_input:content:nul - line 6" in result.stderr
+    assert data(mnemic, "list")["total"] >= 3
+
+
+def test_strict_stops_at_the_first_bad_line(mnemic: Call, tmp_path: Path) -> None:
+    result = mnemic("import", "--strict", talk(tmp_path, "{broken"))
+    assert result.exit_code == 3
+    assert "line 5" in result.stderr
+
+
+def test_forgotten_messages_come_back_only_when_asked_for(mnemic: Call, tmp_path: Path) -> None:
+    data(mnemic, "import", "--no-extract", talk(tmp_path))
+    memory_id = data(mnemic, "list", "--limit", "1")["memories"][0]["memory_id"]
+    mnemic("forget", "--yes", memory_id)
+
+    data(mnemic, "import", "--no-extract", talk(tmp_path))
+    assert data(mnemic, "list")["total"] == 2
+    data(mnemic, "import", "--no-extract", "--again", talk(tmp_path))
+    assert data(mnemic, "list")["total"] == 3
+
+
+def test_a_message_too_long_for_one_memory_becomes_several(mnemic: Call, tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    file.write_text(json.dumps({"role": "assistant", "content": "A sentence of words. " * 900}))
+    assert data(mnemic, "import", str(file))["recorded"] == 3
+
+
+def test_run_remembers_answers_and_audits(mnemic: Call, tmp_path: Path) -> None:
+    context = tmp_path / "context.json"
+    context.write_text('{"severity": "P1", "gateway_status": "degraded"}')
+    mnemic("run", "--message", "Please write in English and use email as the primary channel.")
+    report = data(mnemic, "run", "--goal", "Draft the incident update.", "--context", str(context), "--preference-bias")
+
+    assert (report["status"], report["stop_reason"]) == ("ok", "success")
+    assert "P1" in report["answer"]
+    assert {step["phase"] for step in report["trace"]} == {"retrieve", "apply"}
+    assert "status" in mnemic("run", "--goal", "Draft the incident update.", "--context", str(context)).stdout
+
+
+def test_a_run_that_stops_says_why_and_fails(mnemic: Call, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('on_violation = "stop"\n[keys.seat]\n[budget]\nmax_seconds = 25\n')
+    result = mnemic("add", "oslo", "--key", "home_city", "--policy", str(policy))
+    assert result.exit_code == 1
+    assert complaint(result).startswith("memory_key_not_allowed_policy:home_city")
+
+
+def test_what_the_runtime_does_not_grant_is_blocked(mnemic: Call, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[keys.declared_tier]\nsensitive = true\n")
+    result = mnemic("add", "enterprise", "--key", "declared_tier", "--policy", str(policy))
+    assert result.exit_code == 1
+    assert "blocked" in result.stdout
+    assert "key_denied_execution" in result.stdout
+
+
+def test_doctor_finds_all_well(mnemic: Call) -> None:
+    added(mnemic, "The cat is called Miso.")
+    report = data(mnemic, "doctor")
+    checks = {check["check"]: check for check in report["checks"]}
+
+    assert report["ok"] is True
+    assert checks["memories"]["counts"] == [{"kind": "long_term", "status": "active", "count": 1}]
+    assert checks["audit"]["lines"] == 1
+    assert checks["model"]["configured"] is False
+    assert "all is well" in mnemic("doctor").stdout
+
+
+def test_what_is_printed_cannot_control_the_terminal(mnemic: Call, tmp_path: Path) -> None:
+    evil = "\x1b[31mEve\x07 \u202egnp.exe\x9b2J"
+    file = tmp_path / "evil.jsonl"
+    file.write_text(json.dumps({"role": "user", "content": f"safe {evil}", "speaker": evil, "session": evil}))
+    mnemic("import", str(file))
+    (memory,) = data(mnemic, "list")["memories"]
+
+    for words in (["list"], ["search", "safe"], ["get", memory["memory_id"]], ["list", "--json"], ["export"]):
+        shown = mnemic(*words)
+        assert shown.exit_code == 0
+        assert shown.stdout
+        assert not set(evil[:1] + "\x07\u202e\x9b") & set(shown.stdout)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(mnemic: Call, shell: str) -> None:
+    script = mnemic("completion", shell).stdout
+    assert f"_MNEMIC_COMPLETE={shell}_complete" in script

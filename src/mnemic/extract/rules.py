@@ -58,6 +58,7 @@ _PREAMBLE = re.compile(
 """A sentence's opening that only says where the rest applies ("For future incident updates")."""
 _BLOCKS = re.compile(r"<memory\b.{0,8000}?</memory>|```.{0,8000}?```|(?m:^>[^\n]*)", re.DOTALL | re.IGNORECASE)
 _QUOTATION = re.compile(r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»")
+_LIST = re.compile(r"\s*,\s*(?:and |or |y |o )?|\s+(?:and|or|y|o|&) ", re.IGNORECASE)
 _MARKER = "\ufffc"
 
 
@@ -219,7 +220,7 @@ def _values(rule: Rule, text: str) -> list[str | None]:
     if match is None:
         return []
     spoken = next((value for value in match.groupdict().values() if value), "")
-    parts = english.LIST.split(spoken) if rule.many else [spoken]
+    parts = _LIST.split(spoken) if rule.many else [spoken]
     return [rule.spell(part) for part in parts]
 
 

@@ -11,9 +11,26 @@ from dataclasses import dataclass
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'"})
 
 
-def pattern(text: str, *, case: bool = False) -> re.Pattern[str]:
-    """A compiled pattern; spaces in `text` stand for a run of white space, case is ignored unless `case`."""
-    return re.compile(text.replace(" ", r"\s{1,3}"), 0 if case else re.IGNORECASE)
+class Pattern:
+    """A regular expression that is compiled when it is first used: a command that extracts nothing does not wait for it."""
+
+    __slots__ = ("_compiled", "_flags", "text")
+
+    def __init__(self, text: str, flags: int) -> None:
+        self.text = text
+        self._flags = flags
+        self._compiled: re.Pattern[str] | None = None
+
+    def search(self, string: str) -> re.Match[str] | None:
+        """The first match in `string`."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.text, self._flags)
+        return self._compiled.search(string)
+
+
+def pattern(text: str, *, case: bool = False) -> Pattern:
+    """A pattern in which a space stands for a run of white space; case is ignored unless `case`."""
+    return Pattern(text.replace(" ", r"\s{1,3}"), 0 if case else re.IGNORECASE)
 
 
 def straight(text: str) -> str:
@@ -42,7 +59,7 @@ class Rule:
     says it holds from now on. `wish`: only in a clause that states a preference, and not in its negation.
     """
 
-    pattern: re.Pattern[str]
+    pattern: Pattern
     category: str
     key: str | None = None
     confidence: float = 0.9

@@ -329,4 +329,3 @@ FAVOURITE = pattern(
 """A favourite names its own key: `favorite_color`."""
 
 RULES = (*SERVICE, *TRAVEL, *IDENTITY)
-LIST = pattern(r"\s*,\s*(?:and |or )?|\s+(?:and|or|&) ")

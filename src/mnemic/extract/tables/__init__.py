@@ -12,7 +12,7 @@ _APOSTROPHES = str.maketrans({"’": "'", "‘": "'"})
 
 
 class Pattern:
-    """A regular expression that is compiled when it is first used: a command that extracts nothing does not wait for it."""
+    """A regular expression that is compiled when it is first used: a command that extracts nothing does not wait."""
 
     __slots__ = ("_compiled", "_flags", "text")
 

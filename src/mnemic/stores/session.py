@@ -1,38 +1,66 @@
-"""Conversations in progress, in this process: what may be lost."""
+"""Conversations in progress, in this process: bounded, and gone with it."""
 
 from __future__ import annotations
 
-from collections import deque
-from datetime import datetime, timedelta
+import threading
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from datetime import timedelta
 
 from mnemic.ports import Clock
 from mnemic.types import Message, Scope
 
+MAX_SESSIONS = 10_000
+"""Sessions held at most; beyond, the one that was silent longest ends."""
+
+
+@dataclass(slots=True)
+class _Session:
+    messages: deque[Message] = field(default_factory=deque)
+    ends_at: float = 0.0
+
 
 class InProcessSessions:
-    """A `SessionStore` in a dictionary. A session that has ended is forgotten at the next call, whoever makes it."""
+    """A `SessionStore` in a dictionary. Sessions end by the monotonic clock, so that a changed wall clock ends none."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, max_sessions: int = MAX_SESSIONS) -> None:
         self._clock = clock
-        self._sessions: dict[Scope, tuple[datetime, deque[Message]]] = {}
+        self._max_sessions = max_sessions
+        self._sessions: OrderedDict[Scope, _Session] = OrderedDict()
+        self._lock = threading.Lock()
 
     async def append(self, scope: Scope, message: Message, *, ttl: timedelta, keep: int) -> None:
-        self._sweep()
-        _, messages = self._sessions.pop(scope, (None, ()))
-        self._sessions[scope] = (self._clock.now() + ttl, deque((*messages, message), maxlen=max(0, keep)))
+        """Add a message, keep the newest `keep`, and let the session end `ttl` from now."""
+        with self._lock:
+            session = self._live(scope) or _Session()
+            session.messages.append(message)
+            while len(session.messages) > max(0, keep):
+                session.messages.popleft()
+            session.ends_at = self._clock.monotonic() + ttl.total_seconds()
+            self._sessions[scope] = session
+            self._sessions.move_to_end(scope)
+            while len(self._sessions) > self._max_sessions:
+                self._sessions.popitem(last=False)
 
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
-        self._sweep()
-        _, messages = self._sessions.get(scope, (None, ()))
-        return list(messages)[-limit:] if limit > 0 else []
+        """The newest `limit` messages, oldest of them first; empty for 0."""
+        with self._lock:
+            session = self._live(scope)
+            return list(session.messages)[-limit:] if session is not None and limit > 0 else []
 
     async def clear(self, scope: Scope) -> None:
-        self._sessions.pop(scope, None)
+        """End the session."""
+        with self._lock:
+            self._sessions.pop(scope, None)
 
     async def close(self) -> None:
-        self._sessions.clear()
+        """Forget every session."""
+        with self._lock:
+            self._sessions.clear()
 
-    def _sweep(self) -> None:
-        now = self._clock.now()
-        for scope in [scope for scope, (ends_at, _) in self._sessions.items() if ends_at <= now]:
+    def _live(self, scope: Scope) -> _Session | None:
+        session = self._sessions.get(scope)
+        if session is not None and session.ends_at <= self._clock.monotonic():
             del self._sessions[scope]
+            return None
+        return session

@@ -54,10 +54,12 @@ class Patience:
         return True
 
 
-def connect(path: Path, *, durability: str, patience: Patience | None = None) -> apsw.Connection:
+def connect(
+    path: Path, *, durability: str, patience: Patience | None = None, vfs: str | None = None
+) -> apsw.Connection:
     """A connection with the settings every one of them needs. Without `patience` it can only read."""
     access = apsw.SQLITE_OPEN_READONLY if patience is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    connection = apsw.Connection(str(path), flags=access)
+    connection = apsw.Connection(str(path), flags=access, vfs=vfs)
     connection.set_busy_handler(patience or Patience())
     connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
     connection.pragma("foreign_keys", True)
@@ -67,7 +69,7 @@ def connect(path: Path, *, durability: str, patience: Patience | None = None) ->
     return connection
 
 
-def prepare(path: Path, *, durability: str, patience: Patience) -> apsw.Connection:
+def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None = None) -> apsw.Connection:
     """Open the file for writing, creating or migrating it where needed; many processes may do so at once.
 
     Raises StoreNewer or StoreCorrupt, with the file untouched, for one that this version must not write to.
@@ -77,7 +79,7 @@ def prepare(path: Path, *, durability: str, patience: Patience) -> apsw.Connecti
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            return _prepare(path, durability, patience)
+            return _prepare(path, durability, patience, vfs)
         except (apsw.BusyError, apsw.LockedError) as error:
             # Turning WAL on asks for the whole file and does not wait for it: when many processes create one file at
             # the same time, all but one of them come here.
@@ -86,15 +88,15 @@ def prepare(path: Path, *, durability: str, patience: Patience) -> apsw.Connecti
             time.sleep(random.uniform(0.001, 0.02))  # noqa: S311
 
 
-def _prepare(path: Path, durability: str, patience: Patience) -> apsw.Connection:
+def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -> apsw.Connection:
     if path.exists() and path.stat().st_size:
-        probe = connect(path, durability=durability)
+        probe = connect(path, durability=durability, vfs=vfs)
         try:
             recognise(probe)
         finally:
             probe.close()
     patience.wait(BUSY_SECONDS)
-    connection = connect(path, durability=durability, patience=patience)
+    connection = connect(path, durability=durability, patience=patience, vfs=vfs)
     try:
         connection.pragma("journal_mode", "wal")
         migrate(connection, migrations())

@@ -32,19 +32,27 @@ class OpenFile:
     """One open file. `transact` and `secret` run on the `writer` thread, `close` on any when nothing else is asked."""
 
     def __init__(
-        self, path: Path, space: VectorSpace, *, durability: str, bm25: Bm25, index_bytes: int, readers: int
+        self,
+        path: Path,
+        space: VectorSpace,
+        *,
+        durability: str,
+        bm25: Bm25,
+        index_bytes: int,
+        readers: int,
+        vfs: str | None,
     ) -> None:
         self.space = space
         self.patience = Patience()
-        self.writing = prepare(path, durability=durability, patience=self.patience)
+        self.writing = prepare(path, durability=durability, patience=self.patience, vfs=vfs)
         with ExitStack() as undo:
             undo.callback(self.writing.close)
             claim_space(self.writing, space)
             ((salt,),) = fetch(self.writing, "SELECT value FROM meta WHERE name = 'term_salt'")
             # What was committed before the transaction: under the write lock nobody can add to it.
-            self._committed = connect(path, durability=durability)
+            self._committed = connect(path, durability=durability, vfs=vfs)
             undo.callback(self._committed.close)
-            self.readers = Readers(lambda: connect(path, durability=durability), threads=readers)
+            self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
             undo.pop_all()
         self.terms = Terms(salt)
         self.indexes = ScopeIndexes(dimension=space.dimension, bm25=bm25, budget=index_bytes)

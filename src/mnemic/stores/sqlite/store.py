@@ -68,7 +68,7 @@ class SqliteStore:
 
     `durability="durable"` syncs every commit to the disk; `"fast"` leaves that to the operating system and may lose
     the last moments at a power cut, never the file. `index_bytes` bounds the memory for search indexes, `readers` the
-    threads that search. The folder of `path` must exist.
+    threads that search; `vfs` names a registered file system of SQLite's. The folder of `path` must exist.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class SqliteStore:
         bm25: Bm25 | None = None,
         index_bytes: int = 256 * 1024 * 1024,
         readers: int = 2,
+        vfs: str | None = None,
     ) -> None:
         if durability not in ("durable", "fast"):
             raise InvalidConfig("durability", hint="durable or fast")
@@ -87,6 +88,7 @@ class SqliteStore:
         self._bm25 = bm25 or Bm25()
         self._index_bytes = index_bytes
         self._reader_count = readers
+        self._vfs = vfs
         self._opened: OpenFile | None = None
 
     @property
@@ -108,6 +110,7 @@ class SqliteStore:
                 bm25=self._bm25,
                 index_bytes=self._index_bytes,
                 readers=self._reader_count,
+                vfs=self._vfs,
             )
 
     async def close(self) -> None:

@@ -51,7 +51,7 @@ _INSERT = """
 _UPDATE = """
     UPDATE memory SET version = :version, changed = :changed, kind = :kind, status = :status, key = :key,
         category = :category, fingerprint = :fingerprint, happened_at = :happened_at, began_at = :began_at,
-        ended_at = :ended_at, expires_at = :expires_at, body = :body
+        ended_at = :ended_at, expires_at = :expires_at, session = :session, body = :body
     WHERE tenant = :tenant AND memory_id = :memory_id AND row_id = :row_id
 """
 
@@ -120,9 +120,11 @@ class SqliteTransaction(Transaction):
         content, context = map(self._terms.pack, fields_of(memory))
         if vector != memory.vector:
             self._rows("UPDATE memory_search SET vector = ? WHERE row_id = ?", (memory.vector, row_id))
+        searched = (content, context, memory.source.speaker, cues_of(memory), row_id)
+        self._rows(
+            "UPDATE memory_search SET content = ?, context = ?, speaker = ?, cues = ? WHERE row_id = ?", searched
+        )
         if packed != [content, context]:
-            changes = (content, context, cues_of(memory), row_id)
-            self._rows("UPDATE memory_search SET content = ?, context = ?, cues = ? WHERE row_id = ?", changes)
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, content, context)
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,8 @@ from mnemic.testing.record_store.setting import (
     rounded,
     scope,
 )
-from mnemic.types import Status
+from mnemic.text.cues import read_cues
+from mnemic.types import Kind, Memory, Source, Status
 
 _WORDS = "tea coffee harbour lisbon porto train cat dog green blue old new".split()
 
@@ -134,6 +136,33 @@ class SearchingContract(Setting):
         assert ids(await store.recent(everything(), limit=4)) == newest_first[:4]
         assert ids(await store.match(everything(), "tea", limit=4)) == newest_first[:4]
         assert ids(await store.nearest(everything(), EMBEDDER.vector("tea"), limit=4)) == newest_first[:4]
+
+    async def test_signals_say_who_spoke_when_and_in_which_turn(self, store: RecordStore) -> None:
+        def said(content: str, session: str, speaker: str, **fields: Any) -> Memory:
+            return memory(content, kind=Kind.EPISODIC, source=Source(session=session, speaker=speaker), **fields)
+
+        told = [
+            said("Hello there.", "s1", "Ada", at=day(1)),
+            said("Where were you yesterday?", "s1", "Bob", at=day(2)),
+            said("I was home.", "s2", "Ada", occurred_at=day(-5)),
+        ]
+        plain, foreign = memory("no message"), said("hidden", "s1", "Eve", scope=scope("bob"))
+        await remember(store, *told, plain, foreign)
+        found = await store.signals(everything(), ids([*told, plain, foreign]))
+        assert set(found) == set(ids([*told, plain]))
+        seen = [found[memory_id] for memory_id in ids([*told, plain])]
+        assert [(each.session, each.turn, each.speaker) for each in seen] == [
+            ("s1", 0, "Ada"),
+            ("s1", 1, "Bob"),
+            ("s2", 0, "Ada"),
+            (None, -1, None),
+        ]
+        assert [each.happened_at for each in seen] == [each.happened_at for each in [*told, plain]]
+        assert [each.cues for each in seen] == [read_cues(each.content) for each in [*told, plain]]
+        assert await store.speakers(everything()) == {"Ada", "Bob"}
+        corrected = told[1].next_version(day(3), source=Source(session="s1", speaker="Cleo"))
+        await change(store, corrected)
+        assert await store.speakers(everything()) == {"Ada", "Cleo"}
 
     async def test_lists_follow_every_change(self, store: RecordStore) -> None:
         first = memory("green tea")

@@ -1,0 +1,144 @@
+-- index memory_by_age
+CREATE INDEX memory_by_age ON memory (scope_id, memory_id);
+
+-- index memory_by_change
+CREATE INDEX memory_by_change ON memory (scope_id, changed);
+
+-- index memory_by_fingerprint
+CREATE UNIQUE INDEX memory_by_fingerprint ON memory (tenant, scope_id, fingerprint)
+    WHERE status = 'active' AND fingerprint <> '';
+
+-- index memory_by_id
+CREATE UNIQUE INDEX memory_by_id ON memory (tenant, memory_id);
+
+-- index memory_by_key
+CREATE INDEX memory_by_key ON memory (tenant, scope_id, key) WHERE status = 'active' AND key IS NOT NULL;
+
+-- index memory_by_turn
+CREATE INDEX memory_by_turn ON memory (scope_id, session, turn) WHERE turn IS NOT NULL;
+
+-- table audit
+CREATE TABLE audit (
+    tenant   TEXT NOT NULL,
+    sequence INTEGER NOT NULL CHECK (sequence >= 1),
+    event    TEXT NOT NULL,
+    hash     TEXT NOT NULL,
+    PRIMARY KEY (tenant, sequence)
+) STRICT, WITHOUT ROWID;
+
+-- table memory
+CREATE TABLE memory (
+    row_id      INTEGER PRIMARY KEY,
+    tenant      TEXT NOT NULL,
+    scope_id    INTEGER NOT NULL REFERENCES scope (scope_id),
+    memory_id   TEXT NOT NULL,
+    version     INTEGER NOT NULL CHECK (version >= 1),
+    changed     INTEGER NOT NULL,
+    kind        TEXT NOT NULL,
+    status      TEXT NOT NULL,
+    key         TEXT,
+    category    TEXT,
+    fingerprint TEXT NOT NULL,
+    happened_at INTEGER NOT NULL,
+    began_at    INTEGER NOT NULL,
+    ended_at    INTEGER,
+    expires_at  INTEGER,
+    session     TEXT,
+    turn        INTEGER,
+    body        TEXT NOT NULL,
+    CHECK (row_id >> 32 = scope_id)
+) STRICT;
+
+-- table memory_search
+CREATE TABLE memory_search (
+    row_id  INTEGER PRIMARY KEY REFERENCES memory (row_id) ON DELETE CASCADE,
+    vector  BLOB,
+    content BLOB NOT NULL,
+    context BLOB NOT NULL,
+    speaker TEXT,
+    cues    BLOB NOT NULL
+) STRICT;
+
+-- table memory_version
+CREATE TABLE memory_version (
+    tenant    TEXT NOT NULL,
+    memory_id TEXT NOT NULL,
+    version   INTEGER NOT NULL,
+    body      TEXT NOT NULL,
+    PRIMARY KEY (tenant, memory_id, version),
+    FOREIGN KEY (tenant, memory_id) REFERENCES memory (tenant, memory_id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- table meta
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- table outbox
+CREATE TABLE outbox (
+    sequence  INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant    TEXT NOT NULL,
+    action    TEXT NOT NULL CHECK (action IN ('upsert', 'remove')),
+    memory_id TEXT NOT NULL,
+    version   INTEGER NOT NULL
+) STRICT;
+
+-- table phrase
+CREATE VIRTUAL TABLE phrase USING fts5(content, context, content = '', columnsize = 0, tokenize = 'ascii');
+
+-- table phrase_config
+CREATE TABLE 'phrase_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+-- table phrase_data
+CREATE TABLE 'phrase_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+-- table phrase_idx
+CREATE TABLE 'phrase_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+-- table request
+CREATE TABLE request (
+    tenant          TEXT NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    digest          TEXT NOT NULL,
+    receipt         TEXT NOT NULL,
+    at              INTEGER NOT NULL,
+    PRIMARY KEY (tenant, idempotency_key)
+) STRICT, WITHOUT ROWID;
+
+-- table scope
+CREATE TABLE scope (
+    scope_id   INTEGER PRIMARY KEY CHECK (scope_id < 1 << 31),
+    tenant     TEXT NOT NULL,
+    level      TEXT NOT NULL,
+    owner      TEXT NOT NULL,
+    changes    INTEGER NOT NULL DEFAULT 0 CHECK (changes < 1 << 32),
+    removed_at INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (tenant, level, owner)
+) STRICT;
+
+-- table space
+CREATE TABLE space (
+    only      INTEGER PRIMARY KEY CHECK (only = 1),
+    model     TEXT NOT NULL,
+    dimension INTEGER NOT NULL CHECK (dimension > 0)
+) STRICT;
+
+-- table tenant
+CREATE TABLE tenant (
+    tenant TEXT PRIMARY KEY,
+    secret BLOB NOT NULL CHECK (length(secret) = 32)
+) STRICT, WITHOUT ROWID;
+
+-- trigger audit_is_never_changed
+CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+BEGIN
+    SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+
+-- trigger audit_is_never_shortened
+CREATE TRIGGER audit_is_never_shortened BEFORE DELETE ON audit
+BEGIN
+    SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+

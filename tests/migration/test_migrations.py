@@ -1,0 +1,129 @@
+"""The schema is what its steps make of an empty file, whole after every step, and never older than the file."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mnemic.errors import StoreCorrupt, StoreNewer
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.file import APPLICATION_ID, Migration, Patience, connect, migrate, migrations, prepare
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.types import Where
+
+SNAPSHOT = Path(__file__).parent / "schema.sql"
+TABLES = (
+    "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type, name"
+)
+
+
+def schema_of(connection: apsw.Connection) -> str:
+    return "".join(f"-- {kind} {name}\n{sql};\n\n" for kind, name, sql in connection.execute(TABLES))
+
+
+def prepared(path: Path) -> apsw.Connection:
+    return prepare(path, durability="durable", patience=Patience())
+
+
+async def filled(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open(EMBEDDER.space)
+    await remember(store, memory("tea"))
+    await store.close()
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_steps_make_the_checked_in_schema(tmp_path: Path) -> None:
+    """When a step is added, read the difference and write the new schema down: `schema_of` prints it."""
+    connection = prepared(tmp_path / "m.db")
+    assert schema_of(connection) == SNAPSHOT.read_text(encoding="utf-8")
+    connection.close()
+
+
+def test_steps_are_numbered_without_gaps() -> None:
+    assert [step.number for step in migrations()] == list(range(1, len(migrations()) + 1))
+
+
+def test_a_new_file_says_whose_it_is_and_how_far_it_has_come(tmp_path: Path) -> None:
+    connection = prepared(tmp_path / "m.db")
+    assert connection.pragma("application_id") == APPLICATION_ID
+    assert connection.pragma("user_version") == migrations()[-1].number
+    assert connection.pragma("journal_mode") == "wal"
+    assert connection.pragma("foreign_key_check") is None
+    connection.close()
+
+
+@pytest.mark.parametrize("done", range(len(migrations())))
+async def test_a_kill_between_two_steps_is_made_good_at_the_next_start(tmp_path: Path, done: int) -> None:
+    path = tmp_path / "m.db"
+    connection = connect(path, durability="durable", patience=Patience())
+    connection.pragma("journal_mode", "wal")
+    migrate(connection, migrations()[:done])
+    assert connection.pragma("user_version") == done
+    connection.close()
+    await filled(path)
+    connection = prepared(path)
+    assert schema_of(connection) == SNAPSHOT.read_text(encoding="utf-8")
+    connection.close()
+
+
+def test_a_step_that_fails_half_way_leaves_the_step_before(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    connection = prepared(path)
+    last = migrations()[-1].number
+    broken = Migration(last + 1, "broken", "CREATE TABLE half (a); INSERT INTO absent VALUES (1);")
+    with pytest.raises(apsw.SQLError):
+        migrate(connection, [*migrations(), broken])
+    assert connection.pragma("user_version") == last
+    assert schema_of(connection) == SNAPSHOT.read_text(encoding="utf-8")
+    connection.close()
+
+
+def test_steps_already_taken_are_not_taken_again(tmp_path: Path) -> None:
+    connection = prepared(tmp_path / "m.db")
+    before = connection.total_changes()
+    migrate(connection, migrations())
+    assert connection.total_changes() == before
+    connection.close()
+
+
+async def test_a_newer_file_is_refused_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    await filled(path)
+    connection = apsw.Connection(str(path))
+    connection.pragma("user_version", migrations()[-1].number + 1)
+    connection.close()
+    before = digest(path)
+    with pytest.raises(StoreNewer) as refused:
+        await SqliteStore(path).open(EMBEDDER.space)
+    assert refused.value.reason == "store_newer"
+    assert digest(path) == before
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+async def test_the_file_of_another_program_is_refused_and_not_touched(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "theirs.db"
+    connection = apsw.Connection(str(path))
+    connection.pragma("journal_mode", mode)
+    connection.execute("CREATE TABLE notes (text)")
+    connection.close()
+    before = digest(path)
+    with pytest.raises(StoreCorrupt, match="not_mnemic"):
+        await SqliteStore(path).open(EMBEDDER.space)
+    assert digest(path) == before
+
+
+async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    path.touch()
+    store = SqliteStore(path)
+    await store.open(EMBEDDER.space)
+    await remember(store, memory("tea"))
+    assert len(await store.newest(Where(scopes=(scope(),)), limit=5)) == 1
+    await store.close()

@@ -176,7 +176,7 @@ class MemoryWritePipeline:
             return _blocked(candidate, draft.blocked, laps)
         job = _Job(draft, None, laps)
         await self._embed([job], deadline)
-        settled = await self._store.transact(partial(revision.settle, draft=job.draft, laps=laps), deadline=deadline)
+        settled = await self._store.transact(partial(revision.settle, draft=job.draft), deadline=deadline)
         return await self._publish(settled, laps)
 
     async def redacted(self, text: str, *, tenant: str) -> str:
@@ -260,6 +260,7 @@ class MemoryWritePipeline:
 
     async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
         """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
+        _check(deadline)
 
         async def work(tx: Transaction) -> list[bool]:
             return [await is_known(tx, job.draft, job.request) for job in jobs]
@@ -268,8 +269,7 @@ class MemoryWritePipeline:
             job.known = known
 
     async def _embed(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
-        if deadline is not None and deadline.expired:
-            raise BudgetSpent("max_seconds")
+        _check(deadline)
         fresh = [job for job in jobs if not job.known]
         drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
         for job, draft in zip(fresh, drafts, strict=True):
@@ -287,8 +287,7 @@ class MemoryWritePipeline:
         return await self._publish(settled, laps)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
-        if deadline is not None and deadline.expired:
-            raise BudgetSpent("max_seconds")
+        _check(deadline)
         now = job.draft.now
         memory_ids = new_id(now), new_id(now)
 
@@ -299,10 +298,16 @@ class MemoryWritePipeline:
         return await self._store.transact(work, deadline=deadline)
 
     async def _publish(self, settled: Settled, laps: Laps) -> WriteReceipt:
+        laps.note("commit", settled.decision)
         missed = await self._publisher.publish(settled.changes)
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         durable = self._store.capabilities.durable
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
+
+
+def _check(deadline: Deadline | None) -> None:
+    if deadline is not None and deadline.expired:
+        raise BudgetSpent("max_seconds")
 
 
 def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:

@@ -18,6 +18,7 @@ from mnemic.types import VectorSpace
 APPLICATION_ID = 0x6D6E656D  # "mnem"
 BUSY_SECONDS = 30.0
 _CHECKPOINT_PAGES = 2000
+_MAGIC = b"SQLite format 3\0"
 _SPACE = "SELECT model, dimension FROM space"
 
 
@@ -80,6 +81,8 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
     while True:
         try:
             return _prepare(path, durability, patience, vfs)
+        except OSError as error:
+            raise StoreUnavailable(hint="the file cannot be read") from error
         except (apsw.BusyError, apsw.LockedError) as error:
             # Turning WAL on asks for the whole file and does not wait for it: when many processes create one file at
             # the same time, all but one of them come here.
@@ -90,6 +93,7 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
 
 def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -> apsw.Connection:
     if path.exists() and path.stat().st_size:
+        _check_magic(path)
         probe = connect(path, durability=durability, vfs=vfs)
         try:
             recognise(probe)
@@ -104,6 +108,13 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
         connection.close()
         raise
     return connection
+
+
+def _check_magic(path: Path) -> None:
+    """SQLite takes a very short file of anything for an empty database, and would write over it."""
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise StoreCorrupt("not_mnemic", hint="the file is not a memory file")
 
 
 def recognise(connection: apsw.Connection) -> None:

@@ -10,6 +10,7 @@
     │   ├── InvalidIntent       a malformed retrieval intent                invalid_retrieval_intent:<what>
     │   ├── ScopeDenied         an intent outside the runtime grant         scope_denied:<scope>
     │   ├── InvalidAnswer       the answer fails the audit of use           invalid_answer:<what>
+    │   ├── InjectionFailed     memory had to be consulted, and was not     injection_failed:<what>
     │   ├── BudgetSpent         a limit of the run is used up               max_seconds, max_capture_items
     │   └── ModelFailed         the language model gave nothing usable
     │       ├── ModelTimeout        llm_timeout
@@ -128,6 +129,12 @@ class InvalidAnswer(RunStopped):
     """The answer fails the audit of use."""
 
     code = "invalid_answer"
+
+
+class InjectionFailed(RunStopped):
+    """Memory was to be consulted before the model is called, could not be, and the configuration says to stop."""
+
+    code = "injection_failed"
 
 
 class BudgetSpent(RunStopped):

@@ -1,1 +1,25 @@
-"""MEMORIES INTO ONE MODEL CALL: cut to the budget, render as data, check afterwards what was used."""
+"""MEMORIES INTO ONE MODEL CALL: cut to the budget, render as data, fold in, log, check afterwards what was used."""
+
+from __future__ import annotations
+
+from mnemic.inject.bound import ActorMemories, injector_for
+from mnemic.inject.entry import Entry, MemorySource
+from mnemic.inject.fold import Folded, Placement, fold
+from mnemic.inject.injection import Injection, InjectionRun
+from mnemic.inject.injector import InjectionConfig, InjectionContext, Injector, RecallLog
+
+__all__ = [
+    "ActorMemories",
+    "Entry",
+    "Folded",
+    "Injection",
+    "InjectionConfig",
+    "InjectionContext",
+    "InjectionRun",
+    "Injector",
+    "MemorySource",
+    "Placement",
+    "RecallLog",
+    "fold",
+    "injector_for",
+]

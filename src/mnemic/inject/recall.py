@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, Hit
+from mnemic.types import Actor, AuditEvent, Hit, JsonValue
 
 
-async def record_injection(store: RecordStore, clock: Clock, actor: Actor, run_id: str, hits: Sequence[Hit]) -> None:
-    """Leave one line in the tenant's audit, before the model is called. Nothing is written for an empty injection.
+def digest_of(block: str) -> str:
+    """What the log keeps of an injected block: SHA-256 of its UTF-8 form. The fence in it is random, so that nobody can
+    guess a memory by trying digests.
+    """
+    return hashlib.sha256(block.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+async def record_injection(
+    store: RecordStore,
+    clock: Clock,
+    actor: Actor,
+    run_id: str,
+    hits: Sequence[Hit],
+    *,
+    digest: str | None = None,
+    foreign: int = 0,
+) -> None:
+    """Leave one line in the tenant's audit, before the model is called: run, memories with their versions, the block's
+    `digest`, and how many `foreign` entries (of other stores) stood beside them. Nothing is written for an empty
+    injection.
 
     Raises StoreFailed: what cannot be accounted for is not injected.
     """
-    if not hits:
+    if not hits and not foreign:
         return
-    event = AuditEvent(
-        tenant=actor.tenant,
-        action="injected",
-        at=clock.now(),
-        actor=actor.user,
-        detail={"run_id": run_id, "memories": [[hit.memory.memory_id, hit.memory.version] for hit in hits]},
-    )
+    detail: dict[str, JsonValue] = {
+        "run_id": run_id,
+        "memories": [[hit.memory.memory_id, hit.memory.version] for hit in hits],
+    }
+    if digest is not None:
+        detail |= {"sha256": digest, "foreign": foreign}
+    event = AuditEvent(tenant=actor.tenant, action="injected", at=clock.now(), actor=actor.user, detail=detail)
 
     async def append(transaction: Transaction) -> None:
         await transaction.append_audit(event)

@@ -1,0 +1,75 @@
+"""What a source offers to one model call, and the fair choice among several sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mnemic.text.normalise import canonical_value
+from mnemic.types import Deadline, Hit, Origin
+
+TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
+"""Channels whose words are a person's own. What came from a tool, the web or a model is untrusted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One piece of text that may be injected. `score` is in its source's own unit; `hit` is there where it is a memory
+    of ours.
+    """
+
+    content: str = field(repr=False)
+    source: str | None = None
+    score: float = 0.0
+    trusted: bool = False
+    hit: Hit | None = None
+
+    @classmethod
+    def of(cls, hit: Hit, source: str) -> Entry:
+        """A hit of a search as an entry of `source`."""
+        memory = hit.memory
+        text = f"{memory.key}: {memory.content}" if memory.key else memory.content
+        return cls(
+            content=text, source=source, score=hit.score, trusted=memory.source.origin in TRUSTED_ORIGINS, hit=hit
+        )
+
+    @property
+    def identity(self) -> str:
+        """Two entries with the same identity are the same memory, or say the same."""
+        return self.hit.memory.memory_id if self.hit is not None else canonical_value(self.content)
+
+
+class MemorySource(Protocol):
+    """Where entries come from. `name` is shown to the model and stands in reports."""
+
+    @property
+    def name(self) -> str:
+        """The source's name."""
+
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
+        """At most `limit` entries, best first. May raise anything: the failure is reported under the source's name."""
+
+
+def fair_cut(
+    found: Mapping[str, Sequence[Entry]], max_entries: int, *, max_untrusted: int | None = None
+) -> list[Entry]:
+    """The best `max_entries` across sources: every source's best first, then every source's second, and so on.
+
+    Scores of different sources have different units, so they decide only between entries of the same rank. The same
+    memory, or the same words, come once. At most `max_untrusted` of the entries are untrusted.
+    """
+    order = sorted(
+        ((rank, entry, place) for place, entries in enumerate(found.values()) for rank, entry in enumerate(entries)),
+        key=lambda one: (one[0], -one[1].score, one[2]),
+    )
+    kept: dict[str, Entry] = {}
+    untrusted = 0
+    for _, entry, _ in order:
+        if len(kept) >= max_entries:
+            break
+        if entry.identity in kept or (not entry.trusted and untrusted == max_untrusted):
+            continue
+        untrusted += not entry.trusted
+        kept[entry.identity] = entry
+    return list(kept.values())

@@ -1,0 +1,64 @@
+"""What one injection came to, and the run that several of them belong to."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnemic.inject.entry import Entry
+from mnemic.inject.usage import UsageAudit, Verdict
+
+
+@dataclass(slots=True)
+class InjectionRun:
+    """What the calls of one run share: its id in the recall log, what was found for each query, the blocks handed out.
+
+    One for each user turn of one conversation; not shared by concurrent calls.
+    """
+
+    run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    found: dict[str, Sequence[Entry]] = field(default_factory=dict, repr=False)
+    blocks: list[str] = field(default_factory=list, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injection:
+    """The input of one model call, and what became of the injection.
+
+    `reason` says why nothing was injected, or which source failed although something was. `degraded` means that memory
+    was to be consulted and could not be, or not wholly: a missing memory does not mean that there is none. `errors`
+    names the sources that failed. `digest` is what the recall log holds of `text`.
+    """
+
+    messages: Sequence[Any] = field(repr=False)
+    injected: bool = False
+    degraded: bool = False
+    reason: str | None = None
+    errors: Mapping[str, str] = field(default_factory=dict)
+    entries: tuple[Entry, ...] = field(default=(), repr=False)
+    text: str = field(default="", repr=False)
+    digest: str | None = None
+    trailing: int = 0
+    run: InjectionRun = field(default_factory=InjectionRun, repr=False)
+
+    def used_in(
+        self, answer: str, *, verifiers: Mapping[str, str] | None = None, audit: UsageAudit | None = None
+    ) -> dict[str, Verdict]:
+        """What `answer` shows of each injected memory, by memory_id. `verifiers` names the check of each key; without
+        one nothing is claimed.
+        """
+        audit = audit or UsageAudit()
+        names = verifiers or {}
+        hits = [entry.hit for entry in self.entries if entry.hit is not None]
+        return {hit.memory.memory_id: audit.judge(hit, names.get(hit.memory.key or ""), answer) for hit in hits}
+
+
+class Skip(Exception):
+    """Nothing is injected this time, for `reason`. `degraded` where that was not meant to happen."""
+
+    def __init__(self, reason: str, *, degraded: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.degraded = degraded

@@ -1,0 +1,304 @@
+"""Memories into the model's input for one call: triggered, searched in time, cut fairly, rendered as data, folded in.
+
+Nothing here stops a model call, unless asked to: what goes wrong is told in the result, counted and logged, and the
+messages come back as they were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal, Protocol, get_args
+
+from mnemic.clock import SystemClock
+from mnemic.errors import InjectionFailed, InvalidConfig, MnemicError
+from mnemic.inject.compact import estimated_tokens
+from mnemic.inject.entry import Entry, MemorySource, fair_cut
+from mnemic.inject.fold import Placement, fold
+from mnemic.inject.injection import Injection, InjectionRun, Skip
+from mnemic.inject.messages import default_query, is_user_turn, text_of
+from mnemic.inject.recall import digest_of
+from mnemic.inject.render import Rendered, render
+from mnemic.ports import Clock
+from mnemic.types import Deadline
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_MAX_ENTRIES = 5
+DEFAULT_MAX_TOKENS = 1_500
+DEFAULT_TIMEOUT = timedelta(seconds=2)
+MAX_QUERY_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectionContext:
+    """What a callback may look at: the messages of this call (an own list, shared messages) and the framework's state
+    as the adapter hands it on.
+    """
+
+    messages: Sequence[Any] = field(repr=False)
+    state: Any = field(default=None, repr=False)
+
+
+class TriggerCallback(Protocol):
+    """Decides whether to inject."""
+
+    def __call__(self, context: InjectionContext, **kwargs: Any) -> bool | Awaitable[bool]:
+        """True to inject into this call."""
+
+
+class QueryCallback(Protocol):
+    """Says what to look for."""
+
+    def __call__(self, context: InjectionContext, **kwargs: Any) -> str | Awaitable[str | None] | None:
+        """The query; None or blank text to skip."""
+
+
+class FormatCallback(Protocol):
+    """Writes the block, and answers for its escaping: `mnemic.inject.render` has `escape`, `visible` and `defused`."""
+
+    def __call__(self, entries: Sequence[Entry], **kwargs: Any) -> str | Awaitable[str]:
+        """The text to fold in; blank text to skip."""
+
+
+class RecallLog(Protocol):
+    """Keeps account of what entered which input."""
+
+    def __call__(self, run_id: str, entries: Sequence[Entry], digest: str) -> Awaitable[None]:
+        """Called before the model is. What cannot be accounted for is not injected."""
+
+
+TriggerName = Literal["userTurn", "everyTurn"]
+Trigger = TriggerName | Callable[[InjectionContext], bool | Awaitable[bool]] | TriggerCallback
+Query = Callable[[InjectionContext], str | Awaitable[str | None] | None] | QueryCallback
+Format = Callable[[Sequence[Entry]], str | Awaitable[str]] | FormatCallback
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectionConfig:
+    """When and how to inject.
+
+    `trigger`: on a user turn, on every model call, or as a predicate says. `query`: a callback instead of the adaptive
+    default. `max_entries` counts across all sources, `max_untrusted` those from tools, the web or models among them
+    (None: no limit); `max_tokens` bounds the block as it is sent. `timeout` bounds callbacks and search together; a
+    synchronous callback runs on the event loop and cannot be interrupted. `on_failure="stop"` raises InjectionFailed
+    where memory is needed but could not be consulted. Raises InvalidConfig.
+    """
+
+    trigger: Trigger = "userTurn"
+    query: Query | None = None
+    format: Format | None = None
+    placement: Placement = "auto"
+    max_entries: int = DEFAULT_MAX_ENTRIES
+    max_untrusted: int | None = 1
+    max_tokens: int = DEFAULT_MAX_TOKENS
+    timeout: timedelta = DEFAULT_TIMEOUT
+    on_failure: Literal["proceed", "stop"] = "proceed"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.trigger, str) and self.trigger not in get_args(TriggerName):
+            raise InvalidConfig("trigger", hint="userTurn, everyTurn or a predicate")
+        if self.placement not in get_args(Placement):
+            raise InvalidConfig("placement", hint="auto or append")
+        if self.on_failure not in ("proceed", "stop"):
+            raise InvalidConfig("on_failure", hint="proceed or stop")
+        for name in ("max_entries", "max_tokens"):
+            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
+                raise InvalidConfig(name, hint="a whole number from 1 up")
+        if self.timeout <= timedelta(0):
+            raise InvalidConfig("timeout", hint="more than nothing")
+
+
+class Injector:
+    """Injects what `sources` know into the input of one model call at a time. May be shared by concurrent calls.
+
+    `counts` says how often each thing happened: `injected`, `skipped:<reason>`, `degraded:<reason>`.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[MemorySource],
+        config: InjectionConfig | None = None,
+        *,
+        recall: RecallLog | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        names = [source.name for source in sources]
+        if not names or len(set(names)) != len(names):
+            raise InvalidConfig("sources", hint="at least one source, each with a name of its own")
+        self.config = config or InjectionConfig()
+        self.counts: Counter[str] = Counter()
+        self._sources = tuple(sources)
+        self._recall = recall
+        self._clock = clock or SystemClock()
+
+    async def inject(self, messages: Sequence[Any], *, state: Any = None, run: InjectionRun | None = None) -> Injection:
+        """`messages` with a block of memories in them, or as they are, and why.
+
+        Calls that belong to one run (a tool loop) are given the same `run`: the same query is then searched once, and
+        an input that already holds a block of the run gets no second one. Raises InjectionFailed only where the
+        configuration says so.
+        """
+        run = run or InjectionRun()
+        errors: dict[str, str] = {}
+        try:
+            injection = await self._inject(messages, state, run, errors)
+        except Skip as skip:
+            injection = Injection(messages=messages, reason=skip.reason, degraded=skip.degraded, errors=errors, run=run)
+        self._tell(injection)
+        if injection.degraded and self.config.on_failure == "stop":
+            raise InjectionFailed(injection.reason or "source")
+        return injection
+
+    async def _inject(
+        self, messages: Sequence[Any], state: Any, run: InjectionRun, errors: dict[str, str]
+    ) -> Injection:
+        deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
+        context = InjectionContext(messages=list(messages), state=state)
+        if not await self._guarded("trigger", self._triggered, context, deadline):
+            raise Skip("not_triggered")
+        if await self._guarded("messages", _holds_block, messages, run.blocks):
+            raise Skip("already_injected")
+        query = await self._guarded("query", self._query, context, deadline)
+        if not query:
+            raise Skip("no_query")
+        entries = await self._search(query, run, errors, deadline)
+        rendered = await self._guarded("render", self._render, entries, deadline)
+        if not rendered.text.strip():
+            raise Skip("no_room" if rendered.entries == () else "empty_block")
+        folded = await self._guarded("messages", self._fold, messages, rendered.text)
+        if folded.at is None:
+            raise Skip("no_user_message")
+        digest = digest_of(rendered.text)
+        if self._recall is not None:
+            await self._guarded("recall_log", self._recall, run.run_id, rendered.entries, digest)
+        run.blocks.append(rendered.text)
+        return Injection(
+            messages=folded.messages,
+            injected=True,
+            degraded=bool(errors),
+            reason=f"source:{next(iter(errors))}" if errors else None,
+            errors=errors,
+            entries=rendered.entries,
+            text=rendered.text,
+            digest=digest,
+            trailing=folded.trailing,
+            run=run,
+        )
+
+    async def _guarded(self, stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
+        """The outcome of `work`; whatever it raises skips the injection under the stage's name."""
+        try:
+            outcome = work(*arguments)
+            return await outcome if inspect.isawaitable(outcome) else outcome
+        except Skip:
+            raise
+        except TimeoutError:
+            raise Skip(f"{stage}:timeout", degraded=True) from None
+        except Exception as error:
+            raise Skip(f"{stage}:{_named(error)}", degraded=True) from error
+
+    async def _triggered(self, context: InjectionContext, deadline: Deadline) -> bool:
+        trigger = self.config.trigger
+        if trigger == "everyTurn":
+            return True
+        if isinstance(trigger, str):
+            return is_user_turn(context.messages)
+        return bool(await _within(trigger(context), deadline))
+
+    async def _query(self, context: InjectionContext, deadline: Deadline) -> str | None:
+        if self.config.query is None:
+            query = default_query(context.messages)
+        else:
+            query = await _within(self.config.query(context), deadline)
+        return query.strip()[:MAX_QUERY_CHARS] if query else None
+
+    async def _search(
+        self, query: str, run: InjectionRun, errors: dict[str, str], deadline: Deadline
+    ) -> Sequence[Entry]:
+        if query not in run.found:
+            found = await self._ask_all(query, errors, deadline)
+            if len(errors) == len(self._sources):
+                raise Skip("search:" + next(iter(errors.values())), degraded=True)
+            chosen = fair_cut(found, self.config.max_entries, max_untrusted=self.config.max_untrusted)
+            if errors:
+                # An incomplete answer is not kept: the next call of the run asks again.
+                return _some(chosen, degraded=True)
+            run.found[query] = chosen
+        return _some(run.found[query])
+
+    async def _ask_all(self, query: str, errors: dict[str, str], deadline: Deadline) -> Mapping[str, Sequence[Entry]]:
+        limit = self.config.max_entries
+        tasks = {
+            source.name: asyncio.ensure_future(source.search(query, limit=limit, deadline=deadline))
+            for source in self._sources
+        }
+        try:
+            await asyncio.wait(tasks.values(), timeout=deadline.remaining())
+        finally:
+            for task in tasks.values():
+                task.cancel()
+                task.add_done_callback(_forget)
+        found: dict[str, Sequence[Entry]] = {}
+        for name, task in tasks.items():
+            failure = TimeoutError() if not task.done() else task.exception()
+            if failure is None:
+                found[name] = task.result()[:limit]
+            else:
+                errors[name] = "timeout" if isinstance(failure, TimeoutError) else _named(failure)
+        return found
+
+    async def _render(self, entries: Sequence[Entry], deadline: Deadline) -> Rendered:
+        if self.config.format is None:
+            return render(entries, max_tokens=self.config.max_tokens)
+        kept = list(entries)
+        while kept:
+            text = await _within(self.config.format(tuple(kept)), deadline)
+            if estimated_tokens(text) <= self.config.max_tokens:
+                return Rendered(text=text, entries=tuple(kept))
+            kept.pop()
+        return Rendered(text="", entries=())
+
+    def _fold(self, messages: Sequence[Any], text: str) -> Any:
+        return fold(messages, text, placement=self.config.placement)
+
+    def _tell(self, injection: Injection) -> None:
+        if injection.injected:
+            self.counts["injected"] += 1
+        if injection.degraded:
+            self.counts[f"degraded:{injection.reason}"] += 1
+            logger.warning(
+                "reason=<%s>, injected=<%s> | memory injection degraded", injection.reason, injection.injected
+            )
+        elif not injection.injected:
+            self.counts[f"skipped:{injection.reason}"] += 1
+
+
+def _some(entries: Sequence[Entry], *, degraded: bool = False) -> Sequence[Entry]:
+    if not entries:
+        raise Skip("no_match", degraded=degraded)
+    return entries
+
+
+async def _within(answer: Any, deadline: Deadline) -> Any:
+    return await asyncio.wait_for(answer, deadline.remaining()) if inspect.isawaitable(answer) else answer
+
+
+def _holds_block(messages: Sequence[Any], blocks: Sequence[str]) -> bool:
+    """Whether a block of this run already stands in the input, as where a framework keeps what was folded in."""
+    return bool(blocks) and any(block in text_of(message) for message in messages for block in blocks)
+
+
+def _named(error: BaseException) -> str:
+    return error.reason if isinstance(error, MnemicError) else type(error).__name__
+
+
+def _forget(task: asyncio.Future[Any]) -> None:
+    """Look at what a late task ended with, so that nobody complains that nobody did."""
+    if not task.cancelled():
+        task.exception()

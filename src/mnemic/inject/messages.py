@@ -1,0 +1,104 @@
+"""Messages as the frameworks write them, read alike: whose turn it is, what was said, where text can be folded in.
+
+Known shapes: mappings with `role` and `content` (text, or blocks as of Bedrock and Strands, Anthropic, and OpenAI's two
+protocols), items of OpenAI's Responses protocol, and message objects with `type` and `content` as LangChain's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mnemic.errors import InvalidInput
+
+USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
+
+_ROLES: Mapping[str, str] = {
+    **dict.fromkeys(("user", "human"), USER),
+    **dict.fromkeys(("assistant", "ai", "model", "reasoning", "function_call", "AIMessageChunk"), ASSISTANT),
+    **dict.fromkeys(("tool", "function", "function_call_output", "custom_tool_call_output"), TOOL),
+    **dict.fromkeys(("system", "developer"), SYSTEM),
+}
+_TEXT_TYPES = frozenset({None, "text", "input_text", "output_text"})
+_TOOL_RESULT_TYPES = frozenset({"tool_result", "mcp_tool_result", "function_call_output", "function_result"})
+
+
+def role_of(message: Any) -> str:
+    """`user`, `assistant`, `tool`, `system`, or the framework's own word. Raises InvalidInput (`invalid_input:message`)
+    for what is no message.
+    """
+    names = ("role", "type")
+    given = [message.get(name) for name in names] if isinstance(message, Mapping) else []
+    if not isinstance(message, Mapping):
+        given = [getattr(message, name, None) for name in names]
+    for name in given:
+        if isinstance(name, str):
+            return _ROLES.get(name, name)
+    raise InvalidInput("message", hint="a message has a role or a type")
+
+
+def content_of(message: Any) -> str | list[Any]:
+    """The message's text or its list of blocks; only a user's message must have one of the two.
+
+    Raises InvalidInput (`invalid_input:message`) where it has not.
+    """
+    content = message.get("content") if isinstance(message, Mapping) else getattr(message, "content", None)
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence) and not isinstance(content, bytes):
+        return list(content)
+    if content is None and role_of(message) != USER:
+        return []
+    raise InvalidInput("message", hint="a message's content is a text or a list of blocks")
+
+
+def block_text(block: Any) -> str | None:
+    """The text of a text block, None for any other."""
+    if isinstance(block, str):
+        return block
+    if isinstance(block, Mapping) and block.get("type") in _TEXT_TYPES and isinstance(block.get("text"), str):
+        text: str = block["text"]
+        return text
+    return None
+
+
+def text_of(message: Any) -> str:
+    """All the message's text blocks, joined by line ends, stripped."""
+    content = content_of(message)
+    texts = [content] if isinstance(content, str) else [block_text(block) for block in content]
+    return "\n".join(text for text in texts if text).strip()
+
+
+def has_tool_result(message: Any) -> bool:
+    """Whether the message carries what a tool answered."""
+    if role_of(message) == TOOL:
+        return True
+    content = content_of(message)
+    return not isinstance(content, str) and any(_is_tool_result(block) for block in content)
+
+
+def _is_tool_result(block: Any) -> bool:
+    return isinstance(block, Mapping) and ("toolResult" in block or block.get("type") in _TOOL_RESULT_TYPES)
+
+
+def is_user_turn(messages: Sequence[Any]) -> bool:
+    """Whether the model is asked by the user now, and not by a tool's result. False for no messages."""
+    return bool(messages) and role_of(messages[-1]) == USER and not has_tool_result(messages[-1])
+
+
+def default_query(messages: Sequence[Any]) -> str | None:
+    """What to look for: the user's text on a user turn, else what the assistant said last, else what the user asked
+    last. None where nobody said anything.
+    """
+    if is_user_turn(messages):
+        return text_of(messages[-1]) or None
+    return _latest(messages, ASSISTANT) or _latest(messages, USER)
+
+
+def _latest(messages: Sequence[Any], role: str) -> str | None:
+    latest = next((message for message in reversed(messages) if _speaks(message, role)), None)
+    return (text_of(latest) or None) if latest is not None else None
+
+
+def _speaks(message: Any, role: str) -> bool:
+    return role_of(message) == role and (role == ASSISTANT or not has_tool_result(message))

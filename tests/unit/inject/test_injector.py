@@ -1,0 +1,317 @@
+"""The injector: when it injects, what it tells when it does not, and that nothing goes wrong in silence."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InjectionFailed, InvalidConfig, StoreBusy
+from mnemic.inject import Entry, InjectionConfig, InjectionContext, InjectionRun, Injector, injector_for
+from mnemic.inject.recall import digest_of
+from mnemic.inject.usage import Verdict
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, Deadline, Origin
+from tests.unit.inject.shapes import BEDROCK, SHAPES, texts
+
+ASK = BEDROCK["ask"]
+TOOL = BEDROCK["tool"]
+
+
+class Notes:
+    """A source with a script."""
+
+    def __init__(self, *contents: str, name: str = "notes", error: Exception | None = None) -> None:
+        self.name = name
+        self.contents = contents
+        self.error = error
+        self.queries: list[str] = []
+
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
+        self.queries.append(query)
+        if self.error:
+            raise self.error
+        return [Entry(content=content, source=self.name, trusted=True) for content in self.contents]
+
+
+class Silent(Notes):
+    """A source that never answers."""
+
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
+        await asyncio.Event().wait()
+        return []
+
+
+def injector(*sources: Notes, **config: Any) -> Injector:
+    return Injector(sources or [Notes("seat: aisle")], InjectionConfig(**config))
+
+
+async def test_the_block_reaches_the_messages_and_the_given_ones_stay() -> None:
+    before = copy.deepcopy(ASK)
+    one = injector()
+    done = await one.inject(ASK)
+    assert (done.injected, done.degraded, done.reason) == (True, False, None)
+    assert "seat: aisle" in texts(done.messages[-1])
+    assert done.text in texts(done.messages[-1])
+    assert done.digest == digest_of(done.text)
+    assert before == ASK
+    assert dict(one.counts) == {"injected": 1}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+async def test_triggers(shape: dict[str, Any]) -> None:
+    source = Notes("x")
+    user, every = injector(source), injector(source, trigger="everyTurn")
+    assert (await user.inject(shape["ask"])).injected
+    skipped = await user.inject(shape["tool"])
+    assert (skipped.injected, skipped.degraded, skipped.reason) == (False, False, "not_triggered")
+    assert skipped.messages is shape["tool"]
+    assert (await every.inject(shape["tool"])).injected
+    assert user.counts["skipped:not_triggered"] == 1
+
+
+async def test_callbacks_may_be_lambdas_coroutines_or_objects() -> None:
+    class Predicate:
+        def __call__(self, context: InjectionContext, **kwargs: Any) -> bool:
+            return context.state == "on"
+
+    async def no(context: InjectionContext) -> bool:
+        return False
+
+    async def question(context: InjectionContext) -> str:
+        return f"about {len(context.messages)}"
+
+    async def shout(entries: Sequence[Entry]) -> str:
+        return " ".join(entry.content.upper() for entry in entries)
+
+    assert (await injector(trigger=lambda context: True).inject(TOOL)).injected
+    assert not (await injector(trigger=no).inject(ASK)).injected
+    assert (await injector(trigger=Predicate()).inject(TOOL, state="on")).injected
+    assert not (await injector(trigger=Predicate()).inject(TOOL, state="off")).injected
+    source = Notes("tea")
+    done = await injector(source, query=question, format=shout).inject(ASK)
+    assert source.queries == ["about 3"]
+    assert done.text == "TEA"
+    await injector(source, query=lambda context: "plain").inject(ASK)
+    assert source.queries[-1] == "plain"
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  \n"])
+async def test_no_query_no_injection(nothing: str | None) -> None:
+    skipped = await injector(query=lambda context: nothing).inject(ASK)
+    assert (skipped.injected, skipped.degraded, skipped.reason) == (False, False, "no_query")
+
+
+def broken(*_: Any) -> Any:
+    raise RuntimeError("secret words")
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({"trigger": broken}, "trigger:RuntimeError"),
+        ({"query": broken}, "query:RuntimeError"),
+        ({"format": broken}, "render:RuntimeError"),
+    ],
+)
+async def test_a_callback_that_raises_is_told_and_stops_nothing(
+    config: dict[str, Any], reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = injector(**config)
+    with caplog.at_level(logging.WARNING):
+        done = await one.inject(ASK)
+    assert done.messages is ASK
+    assert (done.injected, done.degraded, done.reason) == (False, True, reason)
+    assert one.counts == {f"degraded:{reason}": 1}
+    assert reason in caplog.text
+    assert "secret words" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [[{"role": "user"}], [{"content": "x"}], [None], [{"role": "user", "content": 3}], [*ASK, {"role": "user"}]],
+)
+async def test_malformed_messages_fail_open_and_are_told(messages: Any) -> None:
+    done = await injector().inject(messages)
+    assert done.messages is messages
+    assert (done.injected, done.degraded) == (False, True)
+    assert "invalid_input:message" in (done.reason or "")
+
+
+async def test_a_message_that_nothing_can_be_folded_into_is_told() -> None:
+    done = await injector(trigger="everyTurn", query=lambda context: "q").inject([{"role": "user"}])
+    assert (done.degraded, done.reason) == (True, "messages:invalid_input:message")
+    skipped = await injector(trigger="everyTurn").inject([{"role": "assistant", "content": [{"text": "hi"}]}])
+    assert (skipped.degraded, skipped.reason) == (False, "no_user_message")
+    assert (await injector().inject([])).reason == "not_triggered"
+
+
+async def test_one_source_down_the_others_answer_and_it_shows() -> None:
+    done = await injector(Notes("tea", name="good"), Notes(name="bad", error=StoreBusy())).inject(ASK)
+    assert (done.injected, done.degraded, done.reason) == (True, True, "source:bad")
+    assert done.errors == {"bad": "store_busy"}
+    assert "tea" in done.text
+
+
+async def test_all_sources_down_is_not_no_memory() -> None:
+    bad = injector(Notes(name="a", error=StoreBusy()), Notes(name="b", error=ValueError("words")))
+    done = await bad.inject(ASK)
+    assert (done.injected, done.degraded, done.reason) == (False, True, "search:store_busy")
+    assert done.errors == {"a": "store_busy", "b": "ValueError"}
+    empty = await injector(Notes()).inject(ASK)
+    assert (empty.degraded, empty.reason) == (False, "no_match")
+    half = await injector(Notes(), Notes(name="b", error=StoreBusy())).inject(ASK)
+    assert (half.degraded, half.reason) == (True, "no_match")
+
+
+async def test_a_source_that_does_not_answer_is_not_waited_for() -> None:
+    timeout = timedelta(milliseconds=20)
+    done = await injector(Silent(name="slow"), Notes("tea", name="fast"), timeout=timeout).inject(ASK)
+    assert done.errors == {"slow": "timeout"}
+    assert (done.injected, done.degraded) == (True, True)
+    alone = await injector(Silent(), timeout=timeout).inject(ASK)
+    assert (alone.injected, alone.degraded, alone.reason) == (False, True, "search:timeout")
+
+
+async def test_a_callback_that_does_not_answer_is_not_waited_for() -> None:
+    async def never(context: InjectionContext) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    done = await injector(trigger=never, timeout=timedelta(milliseconds=10)).inject(ASK)
+    assert (done.degraded, done.reason) == (True, "trigger:timeout")
+
+
+async def test_cancelling_the_call_is_not_swallowed() -> None:
+    task = asyncio.ensure_future(injector(Silent()).inject(ASK))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_where_memory_is_needed_the_call_can_be_stopped() -> None:
+    strict = injector(Notes(error=StoreBusy()), on_failure="stop")
+    with pytest.raises(InjectionFailed, match="injection_failed:search"):
+        await strict.inject(ASK)
+    assert (await injector(Notes(), on_failure="stop").inject(ASK)).reason == "no_match"
+
+
+async def test_entries_and_tokens_are_limited() -> None:
+    many = Notes(*(f"fact number {n}" for n in range(20)))
+    assert len((await injector(many).inject(ASK)).entries) == 5
+    assert len((await injector(many, max_entries=2).inject(ASK)).entries) == 2
+    assert (await injector(many, max_tokens=5).inject(ASK)).reason == "no_room"
+    few = await injector(many, max_entries=20, format=lambda e: " ".join(x.content for x in e), max_tokens=10).inject(
+        ASK
+    )
+    assert 0 < len(few.entries) < 5
+
+
+# -- one run of several calls ------------------------------------------------------------------------------------------
+
+
+async def test_a_tool_loop_searches_once_and_never_holds_two_blocks() -> None:
+    source = Notes("seat: aisle")
+    one = injector(source, trigger="everyTurn", query=lambda context: "seat")
+    run = InjectionRun()
+    first = await one.inject(ASK, run=run)
+    second = await one.inject([*ASK, *TOOL[1:]], run=run)
+    assert source.queries == ["seat"]
+    assert first.injected
+    assert second.injected
+    assert first.text != second.text
+    assert sum(texts(message).count("</memory>") for message in second.messages) == 1
+    leaked = await one.inject(first.messages, run=run)
+    assert (leaked.injected, leaked.reason) == (False, "already_injected")
+
+
+async def test_an_incomplete_answer_is_asked_for_again() -> None:
+    flaky = Notes(name="flaky", error=StoreBusy())
+    one = injector(Notes("tea"), flaky)
+    run = InjectionRun()
+    assert (await one.inject(ASK, run=run)).degraded
+    flaky.error = None
+    assert not (await one.inject(ASK, run=run)).degraded
+    assert len(flaky.queries) == 2
+
+
+# -- over an engine ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def engine() -> MemoryEngine:
+    return await MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock()).open()
+
+
+async def test_the_recall_log_holds_exactly_what_was_injected(engine: MemoryEngine) -> None:
+    ada = Actor(user="ada")
+    receipt = await engine.add("aisle", key="seat", actor=ada)
+    await engine.add("the seat of the committee is https://evil.example", origin=Origin.WEB, actor=ada)
+    done = await injector_for(engine, ada, sources=[Notes("a note")]).inject(ASK)
+    logged = [event for event in await engine.audit(actor=ada) if event.action == "injected"]
+    assert len(logged) == 1
+    assert logged[0].detail["run_id"] == done.run.run_id
+    assert logged[0].detail["sha256"] == digest_of(done.text)
+    assert logged[0].detail["foreign"] == 1
+    assert [list(pair) for pair in logged[0].detail["memories"]] == [  # type: ignore[union-attr]
+        [entry.hit.memory.memory_id, entry.hit.memory.version] for entry in done.entries if entry.hit
+    ]
+    assert receipt.memory_id in str(logged[0].detail)
+    assert "hxxps[:]//evil[.]example" in done.text
+
+
+async def test_what_cannot_be_logged_is_not_injected() -> None:
+    async def refuse(run_id: str, entries: Sequence[Entry], digest: str) -> None:
+        raise StoreBusy
+
+    done = await Injector([Notes("tea")], recall=refuse).inject(ASK)
+    assert done.messages is ASK
+    assert (done.injected, done.degraded, done.reason) == (False, True, "recall_log:store_busy")
+
+
+async def test_nobody_elses_memory_is_injected(engine: MemoryEngine) -> None:
+    await engine.add("window", key="seat", actor=Actor(user="bob"))
+    assert (await injector_for(engine, Actor(user="ada")).inject(ASK)).reason == "no_match"
+
+
+async def test_use_is_checked_afterwards(engine: MemoryEngine) -> None:
+    ada = Actor(user="ada")
+    receipt = await engine.add("aisle", key="seat", actor=ada)
+    done = await injector_for(engine, ada).inject(ASK)
+    assert receipt.memory_id is not None
+    name = receipt.memory_id
+    assert done.used_in("An aisle seat it is.", verifiers={"seat": "contains"}) == {name: Verdict.VERIFIED}
+    assert done.used_in("A window seat.", verifiers={"seat": "contains"}) == {name: Verdict.REFUTED}
+    assert done.used_in("Fine.") == {name: Verdict.UNVERIFIABLE}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"trigger": "sometimes"},
+        {"placement": "prepend"},
+        {"max_entries": 0},
+        {"max_tokens": True},
+        {"timeout": timedelta(0)},
+        {"on_failure": "panic"},
+    ],
+)
+def test_what_cannot_be_configured_is_refused(config: dict[str, Any]) -> None:
+    with pytest.raises(InvalidConfig, match=f"invalid_config:{next(iter(config))}"):
+        InjectionConfig(**config)
+
+
+def test_sources_have_names_of_their_own() -> None:
+    with pytest.raises(InvalidConfig):
+        Injector([])
+    with pytest.raises(InvalidConfig):
+        Injector([Notes(), Notes()])

@@ -1,0 +1,171 @@
+"""The block: nothing in an entry gets out of it, nothing in it is invisible, loads, or can be clicked."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.inject.compact import estimated_tokens
+from mnemic.inject.entry import Entry, fair_cut
+from mnemic.inject.render import NOTICE, defused, escape, new_nonce, render, visible
+from mnemic.types import Actor, Hit, Kind, Memory, Origin, Source, Trust
+from tests.unit.inject.hostile import URLS, payloads
+
+CLICKABLE = re.compile(
+    r"[a-z][a-z0-9+.-]*:(//|\\\\)|\b(data|javascript|vbscript|mailto|file):|!\[|\]\(|\bwww\.\w|\w\.example\b|(?<![/\]])//\w",
+    re.IGNORECASE,
+)
+
+
+def entry(content: str, *, trusted: bool = False, source: str | None = "notes", score: float = 0.5) -> Entry:
+    return Entry(content=content, source=source, trusted=trusted, score=score)
+
+
+def test_the_block_of_two_entries() -> None:
+    block = render([entry("seat: aisle", trusted=True), entry('a < b & "c"')], max_tokens=500, nonce=lambda: "f00d")
+    assert block.text == (
+        '<memory fence="f00d">\n'
+        f"{NOTICE}\n"
+        '<entry source="notes">seat: aisle</entry>\n'
+        '<entry source="notes" trust="low">a &lt; b &amp; &quot;c&quot;</entry>\n'
+        "fence f00d\n"
+        "</memory>"
+    )
+
+
+def test_a_memory_tells_when_it_happened() -> None:
+    when = datetime(2026, 3, 4, tzinfo=UTC)
+    memory = Memory(
+        memory_id="m", kind=Kind.LONG_TERM, scope=Actor(user="u").scope("user"), content="aisle", key="seat",
+        created_at=when, updated_at=when, source=Source(origin=Origin.USER_STATED), trust=Trust.HIGH,
+    )  # fmt: skip
+    block = render([Entry.of(Hit(memory=memory, score=1.0), "memory")], max_tokens=500)
+    assert '<entry source="memory" date="2026-03-04">seat: aisle</entry>' in block.text
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_five_hundred_payloads_stay_inside(trusted: bool) -> None:
+    hostile = payloads()
+    assert len(set(hostile)) == 500
+    for payload in hostile:
+        block = render([entry(payload, trusted=trusted, source=payload[:40]), entry("second")], max_tokens=5_000)
+        assert_contained(block.text, entries=2)
+
+
+def assert_contained(text: str, *, entries: int) -> None:
+    lines = text.split("\n")
+    fence = re.fullmatch(r'<memory fence="([0-9a-f]{16})">', lines[0])
+    assert fence is not None
+    assert len(lines) == entries + 4
+    assert lines[-2:] == [f"fence {fence[1]}", "</memory>"]
+    assert text.count(fence[1]) == 2
+    inside = lines[2:-2]
+    assert all(re.fullmatch(r"<entry( [a-z]+=\"[^\"<>]*\")*>[^<>\"']*</entry>", line) for line in inside)
+    assert [c for line in lines for c in line if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")] == []
+    assert "<|" not in text
+
+
+def test_the_block_is_well_formed_and_says_what_was_given() -> None:
+    for payload in payloads(100):
+        block = render([entry(payload, trusted=True)], max_tokens=5_000)
+        document = ET.fromstring(block.text)
+        assert document.findtext("entry") == visible(payload)
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_no_address_of_an_untrusted_entry_loads_or_can_be_clicked(url: str) -> None:
+    for text in (url, f"see {url} now", f"({url})", f"x:{url}", f'"{url}"'):
+        assert CLICKABLE.search(visible(text)), text
+        assert not CLICKABLE.search(defused(visible(text))), defused(visible(text))
+
+
+def test_a_trusted_entry_keeps_its_addresses() -> None:
+    assert (
+        "https://intranet.example/x" in render([entry("https://intranet.example/x", trusted=True)], max_tokens=99).text
+    )
+
+
+def test_plain_words_are_left_as_they_are() -> None:
+    text = "At 10:30, J. Doe pays 3.50 for 1.2 kg: (two) items; version 2.0.1."
+    assert defused(text) == text
+
+
+def test_an_entry_cannot_hold_the_fence() -> None:
+    drawn = iter(["beef", "cafe"])
+    block = render([entry("beef steak")], max_tokens=500, nonce=lambda: next(drawn))
+    assert block.text.startswith('<memory fence="cafe">')
+    assert len({new_nonce() for _ in range(100)}) == 100
+
+
+def test_the_budget_is_that_of_the_block() -> None:
+    long, short = entry("x" * 900), entry("short")
+    assert render([long, short], max_tokens=100).entries == (short,)
+    assert render([short], max_tokens=10).text == ""
+    assert "[…]</entry>" in render([long], max_tokens=200, max_entry_chars=50).text
+
+
+@given(st.lists(st.text(max_size=60), max_size=8), st.integers(1, 400))
+def test_never_over_budget_and_always_contained(texts: list[str], max_tokens: int) -> None:
+    block = render([entry(text) for text in texts], max_tokens=max_tokens)
+    assert estimated_tokens(block.text) <= max_tokens
+    if block.entries:
+        assert_contained(block.text, entries=len(block.entries))
+
+
+@given(st.text())
+def test_escaping_can_be_undone_and_leaves_no_markup(text: str) -> None:
+    escaped = escape(text)
+    assert not set("<>\"'\n\t") & set(escaped)
+    for character, entity in (
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ('"', "&quot;"),
+        ("'", "&#39;"),
+        ("\t", "&#9;"),
+        ("\n", "&#10;"),
+        ("&", "&amp;"),
+    ):
+        escaped = escaped.replace(entity, character)
+    assert escaped == text
+
+
+# -- the choice among sources ------------------------------------------------------------------------------------------
+
+
+def test_every_source_has_its_best_before_any_has_its_second() -> None:
+    loud = [entry(f"loud {n}", trusted=True, source="a", score=0.9) for n in range(9)]
+    quiet = [entry(f"quiet {n}", trusted=True, source="b", score=0.1) for n in range(2)]
+    chosen = fair_cut({"a": loud, "b": quiet}, 5)
+    assert [one.source for one in chosen] == ["a", "b", "a", "b", "a"]
+
+
+def test_the_order_of_registration_decides_nothing() -> None:
+    sources = {name: [entry(name, trusted=True, score=score)] for name, score in (("a", 0.1), ("b", 0.9), ("c", 0.5))}
+    chosen = [one.content for one in fair_cut(sources, 2)]
+    assert chosen == ["b", "c"]
+    assert [one.content for one in fair_cut(dict(reversed(sources.items())), 2)] == chosen
+
+
+def test_the_same_words_come_once_and_the_untrusted_are_few() -> None:
+    sources = {"a": [entry("Likes Tea", trusted=True), entry("web 1")], "b": [entry("likes  tea"), entry("web 2")]}
+    chosen = fair_cut(sources, 5, max_untrusted=1)
+    assert [one.content for one in chosen] == ["Likes Tea", "web 1"]
+
+
+@given(st.lists(st.lists(st.tuples(st.text(max_size=3), st.floats(0, 1)), max_size=6), max_size=4), st.integers(0, 8))
+def test_a_source_with_something_new_is_never_crowded_out(found: list[list[tuple[str, float]]], most: int) -> None:
+    sources = {
+        str(n): [entry(f"{n} {text}", trusted=True, score=score, source=str(n)) for text, score in entries]
+        for n, entries in enumerate(found)
+    }
+    chosen = fair_cut(sources, most)
+    assert len(chosen) <= most
+    speaking = {name for name, entries in sources.items() if entries}
+    if most >= len(speaking):
+        assert {one.source for one in chosen} == speaking

@@ -12,7 +12,7 @@ from mnemic.compose.model import ModelComposer
 from mnemic.compose.offline import OfflineComposer
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidConfig
+from mnemic.errors import InvalidConfig, NotSupported
 from mnemic.extract import Extractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
@@ -21,7 +21,7 @@ from mnemic.guard.contract import parse_json
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
-from mnemic.ports import Clock, Completer, Embedder, RecordStore
+from mnemic.ports import Clock, Completer, DocumentStore, Embedder, RecordStore
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
 from mnemic.write.pipeline import WriteRules
@@ -90,6 +90,15 @@ def build_store(location: str, *, durability: str) -> RecordStore:
     from mnemic.stores.sqlite import SqliteStore
 
     return SqliteStore(sqlite_path(location), durability="fast" if durability == "fast" else "durable")
+
+
+def build_documents(location: str) -> DocumentStore:
+    """The documents in the store at `location`: a path or `sqlite:///path`."""
+    if location == "memory:":
+        raise NotSupported("documents:memory", hint="documents live in a file; LangGraph has an InMemoryStore")
+    from mnemic.stores.sqlite.documents import SqliteDocuments
+
+    return SqliteDocuments(sqlite_path(location))
 
 
 def sqlite_path(location: str) -> Path:

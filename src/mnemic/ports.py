@@ -15,6 +15,8 @@ from mnemic.types import (
     AuditEvent,
     Completion,
     Deadline,
+    DocumentAnswer,
+    DocumentOperation,
     Memory,
     Message,
     OutboxEntry,
@@ -232,6 +234,30 @@ class SessionStore(Protocol):
         """End the session."""
 
     async def close(self) -> None:
+        """Release everything. May be called twice."""
+
+
+class DocumentStore(Protocol):
+    """An application's own JSON documents, by tenant, namespace and key; see `mnemic.types.documents`.
+
+    Its methods block, and may be called from any thread: its callers are frameworks with a synchronous and an
+    asynchronous face, and both must end in the same code.
+    """
+
+    def apply(
+        self, tenant: str, operations: Sequence[DocumentOperation], *, hide_expired: bool = False
+    ) -> list[DocumentAnswer]:
+        """One answer to each operation, in order, of one moment: reads see what was there before the batch, then all
+        writes are committed in one transaction, the last one to a key counting. All or nothing.
+
+        `created_at` stays when a document is replaced; `updated_at` never comes twice in one tenant. Raises
+        InvalidInput for a negative limit or an operator that is not known, before anything is written.
+        """
+
+    def sweep(self, tenant: str) -> int:
+        """Delete the documents that have expired; how many there were."""
+
+    def close(self) -> None:
         """Release everything. May be called twice."""
 
 

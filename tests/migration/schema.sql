@@ -1,3 +1,9 @@
+-- index document_by_change
+CREATE INDEX document_by_change ON document (tenant, updated_at);
+
+-- index document_by_expiry
+CREATE INDEX document_by_expiry ON document (tenant, expires_at) WHERE expires_at IS NOT NULL;
+
 -- index memory_by_age
 CREATE INDEX memory_by_age ON memory (scope_id, memory_id);
 
@@ -24,6 +30,28 @@ CREATE TABLE audit (
     event    TEXT NOT NULL,
     hash     TEXT NOT NULL,
     PRIMARY KEY (tenant, sequence)
+) STRICT, WITHOUT ROWID;
+
+-- table document
+CREATE TABLE document (
+    row_id     INTEGER PRIMARY KEY,
+    tenant     TEXT NOT NULL,
+    path       TEXT NOT NULL,
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    ttl        INTEGER,
+    expires_at INTEGER,
+    UNIQUE (tenant, path, key)
+) STRICT;
+
+-- table document_vector
+CREATE TABLE document_vector (
+    row_id INTEGER NOT NULL REFERENCES document (row_id) ON DELETE CASCADE,
+    place  INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (row_id, place)
 ) STRICT, WITHOUT ROWID;
 
 -- table memory

@@ -6,6 +6,16 @@ quotes) is left out of every `repr`, so that it cannot reach a log by accident.
 
 from __future__ import annotations
 
+from mnemic.types.documents import (
+    Document,
+    DocumentAnswer,
+    DocumentOperation,
+    FindDocuments,
+    GetDocument,
+    ListNamespaces,
+    Namespace,
+    PutDocument,
+)
 from mnemic.types.memory import Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
 from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Where
@@ -22,17 +32,25 @@ __all__ = [
     "Completion",
     "Cues",
     "Deadline",
+    "Document",
+    "DocumentAnswer",
+    "DocumentOperation",
+    "FindDocuments",
+    "GetDocument",
     "Hit",
     "Intent",
     "JsonValue",
     "Kind",
     "Level",
+    "ListNamespaces",
     "Memory",
     "Message",
+    "Namespace",
     "Origin",
     "OutboxEntry",
     "Outcome",
     "Prompt",
+    "PutDocument",
     "Rank",
     "Scope",
     "Scored",

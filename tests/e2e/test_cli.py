@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from mnemic.entrypoints.cli import cli
 from tests.e2e.conftest import Call, complaint
 
 
@@ -171,10 +173,6 @@ def test_common_options_stand_before_or_after_the_command(mnemic: Call, store: P
 
 
 def test_the_environment_names_store_and_user(mnemic: Call, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from click.testing import CliRunner
-
-    from mnemic.entrypoints.cli import cli
-
     added(mnemic, "The cat is called Miso.")
     environment = {"MNEMIC_STORE": str(store), "MNEMIC_USER": "ana"}
     assert "Miso" in CliRunner().invoke(cli, ["list"], env=environment).stdout
@@ -406,3 +404,28 @@ def test_policy_file_alone_opens_the_workspace_and_a_further_key(mnemic: Call, t
     assert "Europe/Oslo" in report["answer"]
     assert {"timezone", "response_style"} <= set(report["used_memory_keys"])
     assert {entry["scope"] for entry in report["applied_memory"]} == {"user", "workspace"}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("mnemic se", {"search"}),
+        ("mnemic ex", {"export"}),
+        ("mnemic search --ki", {"--kind"}),
+        ("mnemic search --kind ep", {"episodic"}),
+        ("mnemic completion z", {"zsh"}),
+        ("mnemic demo tr", {"travel"}),
+    ],
+)
+def test_a_shell_completes_words(monkeypatch: pytest.MonkeyPatch, words: str, offered: set[str]) -> None:
+    environment = {
+        "_MNEMIC_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    result = CliRunner().invoke(cli, [], prog_name="mnemic", env=environment)
+    assert {line.partition(",")[2] for line in result.stdout.splitlines()} == offered
+
+
+def test_the_version(mnemic: Call) -> None:
+    assert mnemic("--version").stdout.startswith("mnemic 0.")

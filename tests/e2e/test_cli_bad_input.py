@@ -15,8 +15,9 @@ from typing import Any
 
 import apsw
 import pytest
+from click.testing import CliRunner
 
-from mnemic.entrypoints.cli import COMMANDS
+from mnemic.entrypoints.cli import COMMANDS, cli
 from mnemic.entrypoints.cli.failures import Exit
 from tests.e2e.conftest import Call, complaint
 
@@ -221,10 +222,6 @@ def test_a_memory_that_was_tampered_with_is_seen_by_the_doctor(mnemic: Call, kep
     ],
 )
 def test_a_bad_setting(mnemic: Call, monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
-    from click.testing import CliRunner
-
-    from mnemic.entrypoints.cli import cli
-
     monkeypatch.setenv(variable, value)
     result = CliRunner().invoke(cli, ["--user", "ana", "add", "x"])
     assert result.exit_code == Exit.INPUT
@@ -322,10 +319,6 @@ def test_every_command_has_help_for_a_stranger(mnemic: Call, name: str) -> None:
 
 
 def test_without_words_it_shows_its_help(mnemic: Call) -> None:
-    from click.testing import CliRunner
-
-    from mnemic.entrypoints.cli import cli
-
     result = CliRunner().invoke(cli, [])
     assert result.exit_code == Exit.USAGE
     assert "Commands:" in result.stderr

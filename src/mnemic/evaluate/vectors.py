@@ -72,8 +72,7 @@ class TimedEmbedder:
             self.seconds += time.perf_counter() - began
 
     async def close(self) -> None:
-        """Close the inner embedder."""
-        await self.inner.close()
+        """Leaves the inner embedder open: several engines take turns with it, and its owner closes it."""
 
     @contextmanager
     def filling(self) -> Iterator[None]:

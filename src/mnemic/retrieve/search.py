@@ -55,7 +55,7 @@ class Searcher:
     signal_weights: SignalWeights = field(default_factory=SignalWeights)
     early_lists: Mapping[str, RankedList] = field(default_factory=lambda: EARLY_LISTS)
     late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
-    depth: int = 200
+    depth: int = 100
 
     async def search(
         self,

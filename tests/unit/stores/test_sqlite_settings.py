@@ -125,3 +125,13 @@ async def test_an_index_over_budget_makes_room_and_answers_the_same(tmp_path: Pa
     assert len(roomy._opened.indexes._slots) == 4  # type: ignore[union-attr]
     await roomy.close()
     await tight.close()
+
+
+def test_patience_ends_at_the_set_time_or_begins_anew() -> None:
+    patience, renewed = Patience(), Patience(renews=True)
+    for each in (patience, renewed):
+        each.wait(0)
+        assert not each(1)
+    assert not patience(0)
+    assert renewed(0)
+    assert renewed(1)

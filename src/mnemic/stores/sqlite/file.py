@@ -37,9 +37,13 @@ def migrations() -> list[Migration]:
 
 
 class Patience:
-    """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time."""
+    """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time.
 
-    def __init__(self) -> None:
+    The time is set by `wait`, or, where it `renews`, anew whenever there is something to wait for.
+    """
+
+    def __init__(self, *, renews: bool = False) -> None:
+        self._renews = renews
         self._until = 0.0
         self.wait(BUSY_SECONDS)
 
@@ -48,6 +52,8 @@ class Patience:
         self._until = time.monotonic() + min(seconds, BUSY_SECONDS)
 
     def __call__(self, attempt: int) -> bool:
+        if self._renews and attempt == 0:
+            self.wait(BUSY_SECONDS)
         left = self._until - time.monotonic()
         if left <= 0:
             return False
@@ -61,7 +67,7 @@ def connect(
     """A connection with the settings every one of them needs. Without `patience` it can only read."""
     access = apsw.SQLITE_OPEN_READONLY if patience is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(str(path), flags=access, vfs=vfs)
-    connection.set_busy_handler(patience or Patience())
+    connection.set_busy_handler(patience or Patience(renews=True))
     connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
     connection.pragma("foreign_keys", True)
     connection.pragma("secure_delete", True)

@@ -257,6 +257,30 @@ def test_a_full_disk(process: Callable[..., subprocess.CompletedProcess[bytes]],
     assert json.loads(process("list", "--json").stdout)["total"] == 1
 
 
+def test_an_import_on_a_full_disk_goes_on_later(
+    process: Callable[..., subprocess.CompletedProcess[bytes]], store: Path, tmp_path: Path
+) -> None:
+    """What was taken in before the disk was full stays; the same command takes in the rest, once."""
+    process("add", "The cat is called Miso.")
+    talk = tmp_path / "talk.jsonl"
+    said = [{"role": "assistant", "content": f"Chapter {number}. " + f"word{number} " * 600} for number in range(60)]
+    talk.write_text("".join(f"{json.dumps(message)}\n" for message in said))
+
+    def no_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+
+    full = process("import", str(talk), "--json", preexec_fn=no_room)
+    assert full.returncode == Exit.STORE
+    assert full.stderr.count(b"\n") == 1
+    taken = json.loads(full.stdout)["recorded"]
+    assert 0 < taken < 60
+
+    rest = json.loads(process("import", str(talk), "--json").stdout)
+    assert rest["recorded"] + rest["refreshed"] == 60
+    assert rest["recorded"] <= 60 - taken
+    assert json.loads(process("list", "--json").stdout)["total"] == 61
+
+
 def test_a_reader_that_goes_away(process: Callable[..., subprocess.CompletedProcess[bytes]], store: Path) -> None:
     process("add", "The cat is called Miso.")
     command = [sys.executable, "-m", "mnemic", "--store", str(store), "--user", "ana", "export"]

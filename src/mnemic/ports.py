@@ -159,8 +159,9 @@ class Snapshot(Protocol):
         """All versions, oldest first; empty when it is not in `scopes`."""
 
     async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        """What `where` accepts, most recently created first: by memory_id, for identifiers sort by creation. `before` is
-        the memory_id a previous page ended with, which may be gone by now.
+        """What `where` accepts, most recently created first: by memory_id, for identifiers sort by creation.
+
+        `before` is the memory_id a previous page ended with, which may be gone by now.
         """
 
     async def count(self, where: Where) -> int:

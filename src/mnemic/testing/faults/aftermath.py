@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,6 +20,7 @@ _MEMORIES = """
     SELECT m.tenant, m.memory_id, m.version, m.status, m.body, s.vector IS NOT NULL
     FROM memory m LEFT JOIN memory_search s ON s.row_id = m.row_id
 """
+_BUSY_MILLISECONDS = 5000
 _NOTHING = {
     "search_entry_without_memory": "SELECT row_id FROM memory_search EXCEPT SELECT row_id FROM memory",
     "history_with_gap": """
@@ -50,52 +52,48 @@ class Stored:
     supersedes: tuple[str, ...] = ()
 
 
-def stored_in(path: Path) -> dict[str, Stored]:
-    """Every memory of the file by its id, as any later process finds it. An empty or missing file holds none."""
-    with _connection(path) as connection:
-        if not _has_schema(connection):
-            return {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A file as any later process finds it. `damage` is what SQLite's own check and the audit's chain find wrong.
+
+    `halves` is what is there in part: a memory without its version, audit line, outbox entry or search entry, or one of
+    these without a memory. It holds for files that no projection has taken entries from.
+    """
+
+    memories: dict[str, Stored]
+    damage: tuple[str, ...] = ()
+    halves: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Nothing is damaged, nothing half there."""
+        return not self.damage and not self.halves
+
+
+def examine(path: Path) -> Examined:
+    """Open the file as a later process does, and look at all of it. A file whose creation was cut off holds nothing."""
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        damage = tuple(
+            f"integrity:{text}" for (text,) in connection.execute("PRAGMA integrity_check(5)") if text != "ok"
+        )
+        if damage or not _has_schema(connection):
+            return Examined(memories={}, damage=damage)
         rows = connection.execute("SELECT memory_id, version, status, body FROM memory")
-        return {memory_id: _stored(version, status, body) for memory_id, version, status, body in rows}
+        return Examined(
+            memories={memory_id: _stored(version, status, body) for memory_id, version, status, body in rows},
+            damage=tuple(f"audit_chain:{tenant}" for tenant in _broken_chains(connection)),
+            halves=(
+                *(name for name, query in _NOTHING.items() if connection.execute(query).fetchone()),
+                *_trail_halves(connection),
+                *_phrase_halves(connection),
+            ),
+        )
 
 
 def _stored(version: int, status: str, body: str) -> Stored:
     fields = json.loads(body)
     return Stored(version, status, fields["content"], tuple(fields["supersedes"]))
-
-
-def damage(path: Path) -> list[str]:
-    """What SQLite's own check and the audit's chain find wrong."""
-    with _connection(path) as connection:
-        found = [f"integrity:{text}" for (text,) in connection.execute("PRAGMA integrity_check(5)") if text != "ok"]
-        if not found and _has_schema(connection):
-            found += [f"audit_chain:{tenant}" for tenant in _broken_chains(connection)]
-        return found
-
-
-def halves(path: Path) -> list[str]:
-    """What is there in part: a memory without its version, audit line, outbox entry or search entry, or one of these
-    without a memory. Holds for files that no projection has taken entries from.
-    """
-    with _connection(path) as connection:
-        if not _has_schema(connection):
-            return []
-        found = [name for name, query in _NOTHING.items() if connection.execute(query).fetchone()]
-        return [*found, *_trail_halves(connection), *_phrase_halves(connection)]
-
-
-class _connection:  # noqa: N801
-    """A plain connection, closed at the end."""
-
-    def __init__(self, path: Path) -> None:
-        self._opened = apsw.Connection(str(path))
-        self._opened.set_busy_timeout(5000)
-
-    def __enter__(self) -> apsw.Connection:
-        return self._opened
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
 
 
 def _has_schema(connection: apsw.Connection) -> bool:

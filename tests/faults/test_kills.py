@@ -17,8 +17,8 @@ from mnemic.testing.faults.kill import run_kills
 from mnemic.testing.faults.oracle import statement
 from tests.faults.scale import size
 
-KILLS = size(40, 1000)
-COMMANDS = size(3, 30)
+KILLS = size(25, 1000)
+COMMANDS = size(2, 30)
 
 
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, say: Callable[[str], None]) -> None:

@@ -19,6 +19,7 @@ APPLICATION_ID = 0x6D6E656D  # "mnem"
 BUSY_SECONDS = 30.0
 _CHECKPOINT_PAGES = 2000
 _MAGIC = b"SQLite format 3\0"
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _SPACE = "SELECT model, dimension FROM space"
 
 
@@ -98,7 +99,8 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
 
 
 def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -> apsw.Connection:
-    if path.exists() and path.stat().st_size:
+    interrupted = _is_interrupted(path)
+    if not interrupted and path.exists() and path.stat().st_size:
         _check_magic(path)
         probe = connect(path, durability=durability, vfs=vfs)
         try:
@@ -108,12 +110,26 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
     patience.wait(BUSY_SECONDS)
     connection = connect(path, durability=durability, patience=patience, vfs=vfs)
     try:
+        if interrupted:
+            recognise(connection)
         connection.pragma("journal_mode", "wal")
         migrate(connection, migrations())
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _is_interrupted(path: Path) -> bool:
+    """Whether a rollback journal lies beside the file: its making was cut off, or is under way in another process.
+
+    What it then holds may be anything. SQLite puts that right on the first read, but only for who may write.
+    """
+    try:
+        with path.with_name(f"{path.name}-journal").open("rb") as journal:
+            return journal.read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+    except FileNotFoundError:
+        return False
 
 
 def _check_magic(path: Path) -> None:

@@ -253,8 +253,8 @@ class MemoryEngine:
         """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
         newest.
 
-        Lists that failed are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a
-        level that is not granted.
+        What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
+        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
         """
         window = (happened_from, happened_to)
         intent = _intent(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
@@ -262,7 +262,7 @@ class MemoryEngine:
             query,
             self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
             top_k=top_k,
-            bias=self.gateway.bias(preference_bias),
+            bias=self.gateway.bias(preference_bias, standing=False),
             min_score=min_score,
             deadline=deadline,
         )

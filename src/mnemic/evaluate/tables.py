@@ -79,8 +79,8 @@ def _single_figures(result: Mapping[str, Any]) -> Iterator[str]:
         yield from _start_figures(cold)
     weight, memory = result["footprint"], result["memory"]
     yield (
-        f"default install: {weight['install_mb']:.0f} MB, {weight['direct']} direct dependencies, "
-        f"{weight['distributions']} distributions in all"
+        f"default install: {weight['install_mb']:.0f} MB ({weight['bytecode_mb']:.0f} of it compiled), "
+        f"{weight['direct']} direct dependencies, {weight['distributions']} distributions in all"
     )
     yield (
         f"a memory on disk: {memory['bytes_per_memory']:,} bytes (file {memory['file_mb']} MB); "

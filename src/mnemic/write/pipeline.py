@@ -40,6 +40,7 @@ __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
 MAX_IDEMPOTENCY_KEY_CHARS = 512
+MAX_SECRETS = 10_000
 
 
 @dataclass(slots=True)
@@ -82,6 +83,7 @@ class MemoryWritePipeline:
         self._rules = rules or WriteRules()
         self._redactor = redactor or Redactor()
         self._publisher = Publisher(store, projections)
+        self._secrets: dict[str, bytes] = {}
         self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
@@ -168,7 +170,7 @@ class MemoryWritePipeline:
             actor=replace(actor, **{known.scope.level: known.scope.owner}),
             policy=Policy(),
             rules=self._rules,
-            secret=await self._store.secret(actor.tenant),
+            secret=await self._secret(actor.tenant),
             now=self._clock.now(),
         )
         draft = self._prepared(draft, laps)
@@ -181,7 +183,15 @@ class MemoryWritePipeline:
 
     async def redacted(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
-        return self._redactor.redact(text, await self._store.secret(tenant)).text
+        return self._redactor.redact(text, await self._secret(tenant)).text
+
+    async def _secret(self, tenant: str) -> bytes:
+        """The tenant's secret, asked for once: it never changes."""
+        if tenant not in self._secrets:
+            if len(self._secrets) >= MAX_SECRETS:
+                self._secrets.clear()
+            self._secrets[tenant] = await self._store.secret(tenant)
+        return self._secrets[tenant]
 
     # -- one batch ----------------------------------------------------------------------------------------------------
 
@@ -240,7 +250,7 @@ class MemoryWritePipeline:
             actor=actor,
             policy=policy,
             rules=self._rules,
-            secret=await self._store.secret(actor.tenant),
+            secret=await self._secret(actor.tenant),
             now=self._clock.now(),
         )
         draft = self._prepared(draft, laps)

@@ -14,6 +14,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
+# The harnesses that run the frameworks' own tests against ours, for `make conformance`.
+CONFORMANCE ?= ../shared/conformance
 # Optional: the LoCoMo conversations for `make bench`.
 LOCOMO ?= ../shared/data/locomo
 # More for pytest, for instance `make test PYTEST_ARGS="-k guard -x"`; TEST_JOBS=0 runs in one process.
@@ -24,8 +26,10 @@ PYTEST := $(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal
 MADE := $(VENV)/.made
 RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
+CONF_READY := build/conformance/.ready
+CONF := build/conformance/venv/bin
 
-.PHONY: help demo test check check-static coverage bench faults docs lock clean distclean
+.PHONY: help demo test check check-static coverage bench faults conformance docs lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -58,6 +62,18 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
 
+conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against our store and injector (needs CONFORMANCE=PATH)
+	@for name in langgraph strands; do \
+	    rm -rf build/conformance/$$name/gen && cp -r "$(CONFORMANCE)/$$name" build/conformance/ \
+	    && echo "== $$name" && (cd build/conformance/$$name && "$(CURDIR)/$(CONF)/python" build.py); done
+	@cd build/conformance/langgraph && PYTHONPATH="$(CURDIR)" STORE_FACTORY=tests.conformance.langgraph_target:make_store \
+	    "$(CURDIR)/$(CONF)/python" -m pytest gen -q -n $(TEST_JOBS) $(PYTEST_ARGS)
+	@cd build/conformance/strands && PYTHONPATH="$(CURDIR)" \
+	    STRANDS_INJECTION=tests.conformance.strands_target STRANDS_INJECTION_PR2797=tests.conformance.strands_target:pr2797 \
+	    STRANDS_CONTEXT_INJECTOR=tests.conformance.strands_target:ContextInjector \
+	    STRANDS_STORE=tests.conformance.strands_target:make_store \
+	    "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)
+
 docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
 	@$(PYTEST) -q tests/architecture/test_pages.py
 	@$(BIN)/pdoc --docformat markdown --output-directory build/docs mnemic
@@ -85,16 +101,29 @@ $(DEV_READY): requirements.lock pyproject.toml | $(MADE)
 	@$(EDITABLE)
 	@touch $(RUN_READY) $@
 
+# The harnesses' own environment: they need packages of the frameworks that nothing of ours does.
+$(CONF_READY): requirements-conformance.lock pyproject.toml
+	@test -d "$(CONFORMANCE)/langgraph" -a -d "$(CONFORMANCE)/strands" \
+	    || { echo "NOT RUN: there is no folder $(CONFORMANCE) with the harnesses; give one with CONFORMANCE=PATH." >&2; exit 1; }
+	@mkdir -p build/conformance && $(PYTHON) -m venv build/conformance/venv
+	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-conformance.lock
+	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
 # ---------------------------------------------------------------- the locks
 
 PIP_TOOLS := build/lock/bin/pip-compile
 COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PIP_TOOLS) --quiet --generate-hashes --strip-extras --allow-unsafe \
     --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options --newline lf $(LOCK_ARGS)
+# Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
+DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands build test dev)
+CONF_EXTRAS := $(addprefix --extra=,langgraph strands build test conformance)
 
-lock: ## both lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
+lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
 	@test -x $(PIP_TOOLS) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet pip-tools==7.6.2; }
-	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
+	$(COMPILE) $(DEV_EXTRAS) --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra openai --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
 
 clean: ## remove what was built, keep the environment
 	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

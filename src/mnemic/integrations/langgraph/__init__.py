@@ -1,7 +1,12 @@
-"""LangGraph: a `BaseStore` in a mnemic file."""
+"""LangGraph: a `BaseStore` in a mnemic file, and the turn with memory as a graph.
+
+`pip install "mnemic[langgraph]"`.
+"""
 
 from __future__ import annotations
 
+from mnemic.integrations.langgraph.graph import MemoryGraph, memory_graph
+from mnemic.integrations.langgraph.long_term import StoreMemory
 from mnemic.integrations.langgraph.store import AsyncMnemicStore, MnemicStore
 
-__all__ = ["AsyncMnemicStore", "MnemicStore"]
+__all__ = ["AsyncMnemicStore", "MemoryGraph", "MnemicStore", "StoreMemory", "memory_graph"]

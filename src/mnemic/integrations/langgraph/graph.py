@@ -1,0 +1,174 @@
+"""The turn with memory as a LangGraph graph: the same steps, in the same order, under a checkpointer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+from langgraph.types import Command, interrupt
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput
+from mnemic.extract import Extractor
+from mnemic.guard.policy import Policy
+from mnemic.integrations.langgraph.long_term import StoreMemory
+from mnemic.steps import (
+    EDGES,
+    NODES,
+    ROUTES,
+    GatewayMemory,
+    LongTerm,
+    MemoryState,
+    MemorySteps,
+    Respond,
+    Summarise,
+    TurnRules,
+    take,
+)
+from mnemic.steps.long_term import DEFAULT_COLLECTION
+from mnemic.steps.nodes import decided
+from mnemic.steps.state import FAILED, flagged
+
+T = TypeVar("T")
+
+
+def memory_graph(
+    memory: MemoryEngine | BaseStore | LongTerm,
+    respond: Respond,
+    *,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    review: bool = False,
+    rules: TurnRules | None = None,
+    extractor: Extractor | None = None,
+    summarise: Summarise | None = None,
+    policy: Policy | None = None,
+    tenant: str = "default",
+    collection: str = DEFAULT_COLLECTION,
+) -> MemoryGraph:
+    """A compiled graph that answers with memory.
+
+        graph = memory_graph(engine, respond, checkpointer=InMemorySaver())
+        turn = graph.invoke({"input": "I prefer aisle seats.", "user_id": "ana", "thread_id": "t1"})
+        turn["final_output"]["response"]
+
+    `memory` is where lasting memories are: an engine (guarded, versioned, audited), any LangGraph store (then `policy`
+    says what may be remembered), or another `LongTerm`. `respond` is the model: from `prompt_context` to the answer.
+    The `checkpointer` keeps the thread between turns. With `review` (needs a checkpointer) the graph interrupts where
+    candidates wait for a person, and goes on with `Command(resume="approve")`, `"reject"`, or a list of the two.
+    """
+    long_term: LongTerm
+    if isinstance(memory, MemoryEngine):
+        long_term = GatewayMemory(memory.gateway, tenant=tenant, collection=collection)
+    elif isinstance(memory, BaseStore):
+        long_term = StoreMemory(memory, policy=policy, collection=collection)
+    else:
+        long_term = memory
+    budget = memory.gateway.budget if isinstance(memory, MemoryEngine) else None
+    steps = MemorySteps(long_term, respond, extractor=extractor, summarise=summarise, rules=rules, budget=budget)
+    store = memory if isinstance(memory, BaseStore) else None
+    compiled = _wired(steps, review=review).compile(checkpointer=checkpointer, store=store)
+    return MemoryGraph(steps, compiled)
+
+
+def _wired(steps: MemorySteps, *, review: bool) -> StateGraph[Any, Any, Any, Any]:
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(MemoryState)
+    for name in NODES:
+        graph.add_node(name, _node(steps, name, review=review))
+    graph.add_edge(START, NODES[0])
+    for source, target in EDGES.items():
+        graph.add_edge(source, END if target == "END" else target)
+    for source, (route, targets) in ROUTES.items():
+        graph.add_conditional_edges(source, route, list(targets))
+    return graph
+
+
+def _node(steps: MemorySteps, name: str, *, review: bool) -> RunnableLambda[Any, Any]:
+    asks = review and name == "mark_needs_review"
+
+    def step(state: MemoryState) -> MemoryState:
+        return finished(take(steps, name, state, _decisions(steps, state) if asks else None))
+
+    async def astep(state: MemoryState) -> MemoryState:
+        return await take(steps, name, state, _decisions(steps, state) if asks else None)
+
+    return RunnableLambda(step, afunc=astep, name=name)
+
+
+def _decisions(steps: MemorySteps, state: MemoryState) -> Any:
+    """What a person decides of the candidates that wait; asked again, with the reason, until it fits. LangGraph keeps
+    every answer, so that a wrong one cannot just raise: it would do so for ever.
+    """
+    waiting = len(flagged(state))
+    if not waiting:
+        return None
+    request = steps.review_request(state)
+    while True:
+        answer = interrupt(request)
+        try:
+            decided(answer, waiting)
+        except InvalidInput as refused:
+            request = {**request, "refused": str(refused)}
+        else:
+            return answer
+
+
+class MemoryGraph:
+    """A compiled memory graph. `invoke` and `ainvoke` refuse a turn without input, user or thread before anything is
+    read or written, with status `failed`; everything else is the compiled graph's own (`graph`).
+    """
+
+    def __init__(self, steps: MemorySteps, graph: CompiledStateGraph[Any, Any, Any, Any]) -> None:
+        self.steps = steps
+        self.graph = graph
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.graph, name)
+
+    @staticmethod
+    def thread(user_id: str, thread_id: str) -> RunnableConfig:
+        """The configuration under which a user's thread is kept where none is given: no two users share one."""
+        return {"configurable": {"thread_id": f"{user_id}/{thread_id}"}}
+
+    def invoke(self, given: Any, config: RunnableConfig | None = None, **options: Any) -> dict[str, Any]:
+        """One turn, or with a `Command` the rest of an interrupted one; the state it ends with."""
+        if not isinstance(given, Command):
+            refused = finished(self._refused(given))
+            if refused is not None:
+                return refused
+            config = config or self.thread(given["user_id"], given["thread_id"])
+        return cast(dict[str, Any], self.graph.invoke(given, config, **options))
+
+    async def ainvoke(self, given: Any, config: RunnableConfig | None = None, **options: Any) -> dict[str, Any]:
+        """As `invoke`."""
+        if not isinstance(given, Command):
+            refused = await self._refused(given)
+            if refused is not None:
+                return refused
+            config = config or self.thread(given["user_id"], given["thread_id"])
+        return cast(dict[str, Any], await self.graph.ainvoke(given, config, **options))
+
+    async def _refused(self, given: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The whole state of a turn that cannot begin, or None."""
+        names = ("input", "user_id", "thread_id")
+        state = MemoryState(**{name: given.get(name) for name in names if given.get(name) is not None})  # type: ignore[typeddict-item]
+        state |= await self.steps.prepare_turn(state)
+        return dict(state) if state["status"] == FAILED else None
+
+
+def finished(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work` for a synchronous caller, also where an event loop runs in its thread already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    context = contextvars.copy_context()
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(context.run, asyncio.run, work).result()

@@ -1,0 +1,91 @@
+"""Any LangGraph store as the long-term memory of a turn: one document for each thing remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langgraph.store.base import BaseStore
+
+from mnemic.guard.policy import Policy
+from mnemic.inject.entry import TRUSTED_ORIGINS
+from mnemic.steps import Known, Recall
+from mnemic.steps.long_term import DEFAULT_COLLECTION, content_key
+from mnemic.types import Candidate
+
+
+class StoreMemory:
+    """Memories as documents in the namespace `(user_id, collection)`, under the candidate's key.
+
+    One document a key, never a profile that is read, changed and written back, so that two turns at once lose nothing.
+    A key whose values accumulate has a document for each value. Policy and review apply as with the engine; merging,
+    versions and the audit are the engine's, and are not here.
+    """
+
+    def __init__(self, store: BaseStore, *, policy: Policy | None = None, collection: str = DEFAULT_COLLECTION) -> None:
+        self._store = store
+        self._policy = policy or Policy()
+        self._collection = collection
+
+    @property
+    def policy(self) -> Policy:
+        """What may be remembered."""
+        return self._policy
+
+    def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
+        """The user's namespace, and the candidate's key."""
+        key = candidate.key
+        if key is None:
+            return list(self._namespace(user_id)), content_key(candidate.content)
+        if self._policy.rule(key).on_change == "accumulate":
+            key = f"{key}/{content_key(candidate.content)}"
+        return list(self._namespace(user_id)), key
+
+    async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
+        """What the store finds for `query` in the user's namespace."""
+        items = await self._store.asearch(self._namespace(user_id), query=query, limit=limit)
+        return Recall(
+            entries=tuple(
+                {
+                    "namespace": list(item.namespace),
+                    "key": item.key,
+                    "value": item.value,
+                    "score": item.score,
+                    "trusted": item.value.get("origin") in TRUSTED_ORIGINS,
+                }
+                for item in items
+            )
+        )
+
+    async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
+        """The document at the candidate's place."""
+        namespace, key = self.place(user_id, candidate)
+        item = await self._store.aget(tuple(namespace), key)
+        return [] if item is None else [Known(content=str(item.value.get("value", "")))]
+
+    async def write(
+        self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
+    ) -> dict[str, Any]:
+        """Put the document, in the place of the one that is there; done twice it is the same document."""
+        namespace, key = self.place(user_id, candidate)
+        ttl = candidate.ttl.total_seconds() / 60 if candidate.ttl is not None and self._store.supports_ttl else None
+        value = {
+            "value": candidate.content,
+            "kind": candidate.kind.value,
+            "category": candidate.category,
+            "confidence": candidate.confidence,
+            "origin": candidate.source.origin.value,
+            "quote": candidate.source.quote,
+        }
+        if ttl is None:
+            await self._store.aput(tuple(namespace), key, value)
+        else:
+            await self._store.aput(tuple(namespace), key, value, ttl=ttl)
+        return {"success": True, "outcome": "stored"}
+
+    async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
+        """A LangGraph store keeps no audit."""
+
+    def _namespace(self, user_id: str) -> tuple[str, str]:
+        # A label of a LangGraph namespace holds no period, a user_id may; "%" stands in no user_id.
+        return user_id.replace(".", "%2E"), self._collection

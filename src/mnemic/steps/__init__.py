@@ -1,0 +1,27 @@
+"""A TURN WITH MEMORY, STEP BY STEP: remember, answer, extract, validate, store, review - under any runner."""
+
+from __future__ import annotations
+
+from mnemic.steps.long_term import GatewayMemory, Known, LongTerm, Recall
+from mnemic.steps.nodes import MemorySteps, Respond, Summarise
+from mnemic.steps.run import EDGES, NODES, ROUTES, resume_turn, run_turn_with_memory, take
+from mnemic.steps.state import MemoryState, TurnRules, output_of
+
+__all__ = [
+    "EDGES",
+    "NODES",
+    "ROUTES",
+    "GatewayMemory",
+    "Known",
+    "LongTerm",
+    "MemoryState",
+    "MemorySteps",
+    "Recall",
+    "Respond",
+    "Summarise",
+    "TurnRules",
+    "output_of",
+    "resume_turn",
+    "run_turn_with_memory",
+    "take",
+]

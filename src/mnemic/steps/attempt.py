@@ -1,0 +1,30 @@
+"""Something that may go wrong without ending the turn."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from mnemic.errors import MnemicError
+
+
+async def attempt(work: Callable[[], Any], *, within: timedelta | None = None) -> tuple[Any, str]:
+    """What `work` returns and "", or None and why it failed: a stable reason of ours, `timeout`, or the type's name of
+    any other exception. Never its message, which may quote values.
+
+    An awaitable is given the time `within` (None: as long as it takes); what blocks cannot be interrupted.
+    """
+    try:
+        answer = work()
+        if inspect.isawaitable(answer):
+            answer = await asyncio.wait_for(answer, None if within is None else within.total_seconds())
+    except MnemicError as failure:
+        return None, failure.reason
+    except TimeoutError:
+        return None, "timeout"
+    except Exception as failure:  # noqa: BLE001 - stores, models and callbacks of others may raise anything
+        return None, type(failure).__name__
+    return answer, ""

@@ -1,0 +1,122 @@
+"""Which candidates of a turn are approved, which are left out, and which a person must look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnemic.errors import MnemicError
+from mnemic.extract.grounding import ground
+from mnemic.guard.budget import Budget
+from mnemic.guard.contract import check_candidate
+from mnemic.steps.attempt import attempt
+from mnemic.steps.long_term import Known, LongTerm
+from mnemic.steps.state import REVIEW, TurnRules, as_data, candidate_of
+from mnemic.text.normalise import canonical_value
+from mnemic.types import Candidate, Message
+from mnemic.write.redact import Redactor
+
+PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "permission"})
+"""Categories that change how the agent behaves."""
+
+SENSITIVE = "sensitive"
+WITHHELD = "[withheld]"
+"""Stands for a sensitive candidate in the report, which may be kept and logged."""
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """What became of a turn's candidates."""
+
+    approved: list[dict[str, Any]] = field(default_factory=list)
+    skipped: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def skip(self, candidate: Mapping[str, Any], reason: str, **more: Any) -> None:
+        """Leave a candidate out, or hold it for review, with the reason."""
+        self.skipped.append({"candidate": candidate["content"], "key": candidate.get("key"), "reason": reason, **more})
+
+
+class Judge:
+    """Judges candidates by the user's own words, the policy, and what is known already."""
+
+    def __init__(self, long_term: LongTerm, rules: TurnRules, budget: Budget) -> None:
+        self._long_term = long_term
+        self._rules = rules
+        self._budget = budget
+        self._redactor = Redactor()
+
+    async def judge(self, candidates: Sequence[Mapping[str, Any]], *, user_id: str, said: str) -> Verdicts:
+        """A verdict on every candidate, in order. A candidate whose place cannot be read is held for review: what
+        cannot be compared is not written over.
+        """
+        verdicts = Verdicts()
+        seen: set[tuple[str | None, str]] = set()
+        for data in candidates:
+            checked, reason = self._checked(data, said)
+            if checked is None:
+                verdicts.skip(data if reason != SENSITIVE else {**data, "content": WITHHELD}, reason)
+                continue
+            identity = (checked.key, canonical_value(checked.content))
+            if identity in seen:
+                verdicts.skip(data, "duplicate")
+                continue
+            seen.add(identity)
+            await self._against_known(as_data(checked), checked, reason, user_id, verdicts)
+        return verdicts
+
+    def _checked(self, data: Mapping[str, Any], said: str) -> tuple[Candidate | None, str]:
+        """The candidate in its stored form and the reason to review it ("" for none), or None and why it is left
+        out.
+        """
+        try:
+            candidate = check_candidate(candidate_of(data), self._long_term.policy, self._budget)
+        except MnemicError as breach:
+            return None, breach.reason
+        except (KeyError, TypeError, ValueError):
+            return None, "invalid_memory_candidates:item"
+        grounded = ground(candidate, Message(role="user", content=said))
+        if grounded is None:
+            return None, "unsupported"
+        if self._is_sensitive(candidate):
+            return (grounded, REVIEW + SENSITIVE) if self._rules.on_sensitive == "review" else (None, SENSITIVE)
+        return grounded, REVIEW + "procedural" if candidate.category in PROCEDURAL else ""
+
+    def _is_sensitive(self, candidate: Candidate) -> bool:
+        found = self._redactor.redact(candidate.content, bytes(32))
+        return bool(found.replaced or found.blocked) or candidate.key in self._long_term.policy.sensitive_keys
+
+    async def _against_known(
+        self, data: dict[str, Any], candidate: Candidate, review: str, user_id: str, verdicts: Verdicts
+    ) -> None:
+        namespace, key = self._long_term.place(user_id, candidate)
+        update = {"namespace": namespace, "key": key, "candidate": data}
+        known, failure = await attempt(lambda: self._long_term.known(user_id, candidate))
+        if known is None:
+            verdicts.errors.append(failure)
+            verdicts.skip(data, REVIEW + "unreadable", update=update)
+            return
+        same = canonical_value(candidate.content)
+        if any(canonical_value(one.content) == same for one in known):
+            verdicts.skip(data, "duplicate")
+            return
+        if known and candidate.key is not None and self._replaces(candidate.key):
+            update["conflict"] = _conflict(known)
+            if self._rules.on_conflict == "review" or self._change(candidate.key) == "review":
+                review = review or REVIEW + "conflict"
+        if review:
+            verdicts.skip(data, review, update=update)
+        else:
+            verdicts.approved.append(update)
+
+    def _replaces(self, key: str) -> bool:
+        return self._change(key) != "accumulate"
+
+    def _change(self, key: str) -> str:
+        return self._long_term.policy.rule(key).on_change
+
+
+def _conflict(known: Sequence[Known]) -> dict[str, Any]:
+    """What a new value takes the place of."""
+    return {"replaces": [{"value": one.content, "memory_id": one.memory_id, "version": one.version} for one in known]}

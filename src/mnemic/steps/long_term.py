@@ -1,0 +1,179 @@
+"""Where a turn's lasting memories are: the engine's own, behind the gateway, or whatever else keeps this promise."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from mnemic.gateway import MemoryGateway
+from mnemic.guard.policy import KeyRule, Policy
+from mnemic.inject.entry import TRUSTED_ORIGINS
+from mnemic.inject.recall import record_injection
+from mnemic.text.normalise import canonical_value
+from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Outcome, Where
+
+DEFAULT_COLLECTION = "memories"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """What a search found, as JSON data (`namespace`, `key`, `value`, `score`, ...), and what failed in it."""
+
+    entries: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A memory that is there already: what it says, and its identity for the record."""
+
+    content: str = field(repr=False)
+    memory_id: str | None = None
+    version: int | None = None
+
+
+class LongTerm(Protocol):
+    """The lasting memories of many users. Every call names the user; nothing reaches beyond them."""
+
+    @property
+    def policy(self) -> Policy:
+        """What may be remembered."""
+
+    def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
+        """The namespace and key a candidate is written under: always the same for the same thing."""
+
+    async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
+        """What is relevant to `query`. Raises where nothing could be searched."""
+
+    async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
+        """The live memories under the candidate's key; for one without a key, those that say the same."""
+
+    async def write(
+        self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
+    ) -> dict[str, Any]:
+        """Store one candidate: `{"success", "outcome"}`, with `memory_id` and `version`, or a `reason`. `reviewed`: a
+        person has decided that it replaces what it contradicts.
+        """
+
+    async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
+        """Keep account of what enters the model's input. Raises where that cannot be done."""
+
+
+class GatewayMemory:
+    """The engine's memories, through policy, grant and the write pipeline.
+
+    The namespace shown is `[user_id, category]`; a memory without a category stands in `collection`.
+    """
+
+    def __init__(
+        self,
+        gateway: MemoryGateway,
+        *,
+        tenant: str = "default",
+        agent: str = "default",
+        collection: str = DEFAULT_COLLECTION,
+        preference_bias: bool = True,
+    ) -> None:
+        self._gateway = gateway
+        self._tenant = tenant
+        self._agent = agent
+        self._collection = collection
+        self._bias = preference_bias
+
+    @property
+    def policy(self) -> Policy:
+        """The gateway's policy."""
+        return self._gateway.policy
+
+    def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
+        """The user's namespace for the candidate's category, and its key."""
+        return [user_id, candidate.category or self._collection], candidate.key or content_key(candidate.content)
+
+    async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
+        """The user's memories within the grant; preference keys are lifted where the policy says so."""
+        budget = self._gateway.budget
+        intent = Intent(query=query[: budget.max_query_chars], top_k=min(limit, budget.max_retrieve_top_k))
+        result = await self._gateway.retrieve(intent, actor=self._actor(user_id), preference_bias=self._bias)
+        errors = tuple(f"{name}: {why}" for name, why in result.errors.items())
+        return Recall(entries=tuple(self._entry(user_id, hit) for hit in result.hits), errors=errors)
+
+    async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
+        """By key, read as it stands; without one, by searching for the words."""
+        actor = self._actor(user_id)
+        store, now = self._gateway.searcher.store, self._gateway.clock.now()
+        if candidate.key is not None:
+            where = Where(scopes=(actor.scope(candidate.level),), keys=frozenset({candidate.key}), live_at=now)
+            return [_known(memory) for memory in await store.newest(where, limit=20)]
+        where = Where(scopes=(actor.scope(candidate.level),), live_at=now)
+        found = await self._gateway.searcher.search(candidate.content, where, top_k=10)
+        said = canonical_value(candidate.content)
+        return [_known(hit.memory) for hit in found.hits if canonical_value(hit.memory.content) == said]
+
+    async def write(
+        self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
+    ) -> dict[str, Any]:
+        """Through the gateway; what the runtime does not grant comes back as a failure with its reason."""
+        gateway = self._gateway
+        if reviewed:
+            gateway = replace(gateway, policy=_replacing(gateway.policy, candidate.key))
+        done = await gateway.write([candidate], actor=self._actor(user_id), idempotency_key=idempotency_key)
+        if done.blocked:
+            return {"success": False, "outcome": Outcome.BLOCKED.value, "reason": done.blocked[0].reason}
+        receipt = done.receipts[0]
+        stored = receipt.stored and receipt.outcome is not Outcome.PENDING_REVIEW
+        result = {"success": stored, "outcome": receipt.outcome.value, "memory_id": receipt.memory_id}
+        return result | (
+            {"version": receipt.version} if stored else {"reason": receipt.reason or receipt.outcome.value}
+        )
+
+    async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
+        """One line in the tenant's audit."""
+        ids = [entry["memory_id"] for entry in entries]
+        actor, gateway = self._actor(user_id), self._gateway
+        store = gateway.searcher.store
+        found = await store.get_many(ids, scopes=actor.scopes(sorted(self._levels(actor))))
+        hits = [Hit(memory=found[memory_id], score=0.0) for memory_id in ids if memory_id in found]
+        foreign = len(ids) - len(hits)
+        await record_injection(store, gateway.clock, actor, run_id, hits, digest=digest, foreign=foreign)
+
+    def _actor(self, user_id: str) -> Actor:
+        return Actor(tenant=self._tenant, user=user_id, agent=self._agent)
+
+    def _levels(self, actor: Actor) -> list[str]:
+        return [level for level in self._gateway.grant.levels if getattr(actor, level, None) is not None]
+
+    def _entry(self, user_id: str, hit: Hit) -> dict[str, Any]:
+        memory = hit.memory
+        return {
+            "namespace": [user_id, memory.category or self._collection],
+            "key": memory.key or content_key(memory.content),
+            "value": {"value": memory.content, "kind": memory.kind.value},
+            "score": hit.score,
+            "reason": hit.reason,
+            "memory_id": memory.memory_id,
+            "version": memory.version,
+            "trusted": memory.source.origin in TRUSTED_ORIGINS,
+        }
+
+
+def content_key(content: str) -> str:
+    """A key for what has none: the same for the same words, whatever their case and spacing."""
+    return "m-" + hashlib.sha256(canonical_value(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _known(memory: Memory) -> Known:
+    return Known(content=memory.content, memory_id=memory.memory_id, version=memory.version)
+
+
+def _replacing(policy: Policy, key: str | None) -> Policy:
+    """The policy under which a reviewed value replaces the one it contradicts."""
+    if key is None:
+        return policy
+    rule = (policy.keys or {}).get(key, KeyRule(key))
+    return replace(policy, keys={**(policy.keys or {}), key: replace(rule, on_change="supersede")}, **_open(policy))
+
+
+def _open(policy: Policy) -> dict[str, Any]:
+    return {"open_keys": True, "keyless": True} if policy.keys is None else {}

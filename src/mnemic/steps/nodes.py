@@ -1,0 +1,354 @@
+"""The eleven steps of a turn with memory: plain functions from a state to what changes in it.
+
+Each catches what it meets, puts it in `errors` under its own name, and leaves a state that the next step can go on
+from. A turn that has failed passes through the rest without effect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from mnemic.clock import SystemClock
+from mnemic.errors import InvalidInput
+from mnemic.extract import Extractor
+from mnemic.extract.rules import RuleExtractor
+from mnemic.guard.budget import Budget
+from mnemic.inject.compact import estimated_tokens
+from mnemic.inject.entry import Entry
+from mnemic.inject.recall import digest_of
+from mnemic.inject.render import render
+from mnemic.ports import Clock
+from mnemic.retrieve.plan import RulePlanner
+from mnemic.steps.attempt import attempt
+from mnemic.steps.judge import Judge
+from mnemic.steps.long_term import LongTerm
+from mnemic.steps.state import (
+    FAILED,
+    NEEDS_REVIEW,
+    OK,
+    REVIEW,
+    MemoryState,
+    TurnRules,
+    as_data,
+    candidate_of,
+    flagged,
+    output_of,
+    texts_of,
+    with_error,
+)
+from mnemic.types import Deadline, Message, Skipped, checked_identifier
+
+Respond = Callable[[dict[str, Any]], str | Awaitable[str]]
+"""The model: from `prompt_context` to the assistant's answer."""
+Summarise = Callable[[Sequence[Mapping[str, Any]], str], str | Awaitable[str]]
+"""From older messages and the summary so far to a new summary."""
+
+SHORT_INPUT_WORDS = 4
+_HISTORY = 0.5  # the share of the history budget that is left after compaction, so that not every turn compacts
+
+
+class MemorySteps:
+    """The steps, with the memory they read and write and the model that answers.
+
+    Any runner may call them, in the order of `mnemic.steps.run` or of a LangGraph graph.
+    """
+
+    def __init__(
+        self,
+        long_term: LongTerm,
+        respond: Respond,
+        *,
+        extractor: Extractor | None = None,
+        summarise: Summarise | None = None,
+        rules: TurnRules | None = None,
+        budget: Budget | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.rules = rules or TurnRules()
+        self._long_term = long_term
+        self._respond = respond
+        self._extractor = extractor or RuleExtractor()
+        self._summarise = summarise
+        self._budget = budget or Budget()
+        self._clock = clock or SystemClock()
+        self._judge = Judge(long_term, self.rules, self._budget)
+
+    # -- before the answer --------------------------------------------------------------------------------------------
+
+    async def prepare_turn(self, state: MemoryState) -> MemoryState:
+        """Check input, user and thread, begin the turn afresh, and add the user's message to the thread.
+
+        A thread that another user has spoken in is refused.
+        """
+        fresh = MemoryState(
+            retrieval_query="", retrieved_memories=[], prompt_context={}, response="", memory_candidates=[],
+            approved_memory_updates=[], skipped_memory_updates=[], memory_write_results=[], errors=[], status=OK,
+            messages=list(state.get("messages", [])), short_term_summary=state.get("short_term_summary", ""),
+        )  # fmt: skip
+        try:
+            self._check(state)
+        except InvalidInput as refused:
+            fresh |= MemoryState(errors=[f"prepare_turn: {refused.reason}"], status=FAILED)
+        else:
+            said = {"role": "user", "content": state["input"], "name": state["user_id"]}
+            fresh["messages"] = [*fresh["messages"], said]
+        return fresh | MemoryState(final_output=output_of(fresh))
+
+    def _check(self, state: MemoryState) -> None:
+        said = state.get("input")
+        if not isinstance(said, str) or not said.strip():
+            raise InvalidInput("input:missing")
+        if len(said) > self.rules.max_input_chars:
+            raise InvalidInput("input:too_long")
+        for name in ("user_id", "thread_id"):
+            if not state.get(name):
+                raise InvalidInput(f"{name}:missing")
+            checked_identifier(state.get(name), name)
+        others = {one.get("name") for one in state.get("messages", []) if one.get("role") == "user"}
+        if others - {None, state["user_id"]}:
+            raise InvalidInput("thread_id:other_user")
+
+    async def build_retrieval_query(self, state: MemoryState) -> MemoryState:
+        """What to look for: the input without its opening phrase, and what was said before where it is very short."""
+        said = state["input"]
+        if len(said.split()) < SHORT_INPUT_WORDS:
+            before = [one["content"] for one in state["messages"][:-1] if one["role"] == "user"]
+            said = " ".join([*before[-1:], said])
+        deadline = self._deadline(self.rules.retrieval_timeout)
+        plan = await RulePlanner().plan(said, levels=(), budget=self._budget, deadline=deadline)
+        return MemoryState(retrieval_query=plan["query"])
+
+    async def retrieve_long_term_memory(self, state: MemoryState) -> MemoryState:
+        """The user's relevant memories. A failure is recorded, and stops for review where the rules say so."""
+        step = "retrieve_long_term_memory"
+        recall, failure = await attempt(
+            lambda: self._long_term.search(state["user_id"], state["retrieval_query"], limit=self.rules.max_memories),
+            within=self.rules.retrieval_timeout,
+        )
+        if recall is None:
+            change = MemoryState(errors=with_error(state, step, failure))
+            if self.rules.on_retrieval_failure == "review":
+                change["status"] = NEEDS_REVIEW
+            return change
+        entries = [entry for entry in recall.entries if self._is_relevant(entry, recall.entries)]
+        errors = [*state["errors"], *(f"{step}: {why}" for why in recall.errors)]
+        return MemoryState(retrieved_memories=entries, errors=errors)
+
+    def _is_relevant(self, entry: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> bool:
+        """Memories that policy puts in always stay; one without a score stays only where no other has one."""
+        if entry.get("reason") in ("standing", "preference_bias"):
+            return True
+        if entry.get("score") is None:
+            return all(one.get("score") is None for one in found)
+        return bool(entry["score"] >= self.rules.min_score)
+
+    async def compact_short_term_memory(self, state: MemoryState) -> MemoryState:
+        """Put older messages into the summary when the thread is too long for the prompt; the newest stay whole."""
+        messages = state["messages"]
+        if _tokens(messages) <= self.rules.max_history_tokens:
+            return MemoryState()
+        kept = _newest(messages, int(self.rules.max_history_tokens * _HISTORY))
+        older, before = messages[: len(messages) - len(kept)], state.get("short_term_summary", "")
+        errors, summarise = state["errors"], self._summarise or _outline
+        summary, failure = await attempt(lambda: summarise(older, before), within=self.rules.response_timeout)
+        if summary is None:
+            errors, summary = with_error(state, "compact_short_term_memory", failure), _outline(older, before)
+        summary = _clipped(summary, self.rules.max_summary_tokens)
+        return MemoryState(messages=kept, short_term_summary=summary, errors=errors)
+
+    async def build_prompt_context(self, state: MemoryState) -> MemoryState:
+        """What the model is given, within the budgets: input, recent messages, summary, and the memories that fit."""
+        context = {
+            "input": state["input"],
+            "recent_messages": _newest(state["messages"], self.rules.max_history_tokens),
+            "summary": state.get("short_term_summary", ""),
+            "memories": self._block(state["retrieved_memories"])[1],
+        }
+        return MemoryState(prompt_context=context)
+
+    async def generate_response(self, state: MemoryState) -> MemoryState:
+        """The assistant's answer. Without one the turn has failed.
+
+        The model also gets the memories as a block of data (`memory_block`), which never enters the state: no
+        checkpoint holds it. What enters the block is logged first; what cannot be logged stays out.
+        """
+        context, errors = dict(state["prompt_context"]), state["errors"]
+        text, shown = self._block(context["memories"])
+        if shown:
+            user_id, run_id, digest = state["user_id"], turn_key(state), digest_of(text)
+            _, failure = await attempt(lambda: self._long_term.injected(user_id, run_id, shown, digest))
+            if failure:
+                errors = with_error(state, "generate_response", failure)
+                text, context["memories"] = "", []
+        context["memory_block"] = text
+        said, failure = await attempt(lambda: self._respond(context), within=self.rules.response_timeout)
+        if not failure and (not isinstance(said, str) or not said.strip()):
+            failure = "llm_empty"
+        if failure:
+            return MemoryState(errors=[*errors, f"generate_response: {failure}"], status=FAILED)
+        messages = [*state["messages"], {"role": "assistant", "content": said}]
+        return MemoryState(response=said, messages=messages, errors=errors)
+
+    def _block(self, entries: Sequence[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+        """The memories as data, and those of them that fit into the budget."""
+        offered = [_entry(entry) for entry in entries]
+        block = render(offered, max_tokens=self.rules.max_memory_tokens)
+        return block.text, [entry for entry, one in zip(entries, offered, strict=True) if one in block.entries]
+
+    # -- after it -----------------------------------------------------------------------------------------------------
+
+    async def extract_memory_candidates(self, state: MemoryState) -> MemoryState:
+        """What the user's own words give to remember. What the assistant said is no evidence."""
+        said = Message(role="user", content=state["input"], session=state["thread_id"])
+        deadline = self._deadline(self.rules.response_timeout)
+        found, failure = await attempt(
+            lambda: self._extractor.extract(said, policy=self._long_term.policy, budget=self._budget, deadline=deadline)
+        )
+        if found is None:
+            return MemoryState(errors=with_error(state, "extract_memory_candidates", failure))
+        return MemoryState(
+            memory_candidates=[as_data(candidate) for candidate in found.candidates],
+            skipped_memory_updates=[_skipped(one, state["input"]) for one in found.skipped],
+        )
+
+    async def validate_memory_updates(self, state: MemoryState) -> MemoryState:
+        """Approve, leave out, or hold for review, each with its reason. The output so far is laid down: whatever comes
+        between this and the end, the answer is there.
+        """
+        verdicts = await self._judge.judge(state["memory_candidates"], user_id=state["user_id"], said=state["input"])
+        change = MemoryState(
+            approved_memory_updates=verdicts.approved,
+            skipped_memory_updates=[*state["skipped_memory_updates"], *verdicts.skipped],
+            errors=[*state["errors"], *(f"validate_memory_updates: {why}" for why in verdicts.errors)],
+        )
+        if flagged(change):
+            change["status"] = NEEDS_REVIEW
+        return change | MemoryState(final_output=output_of(state | change))
+
+    async def store_memory_updates(self, state: MemoryState) -> MemoryState:
+        """Write what was approved. A write that fails stops no other, and is never reported as stored."""
+        results, errors = list(state["memory_write_results"]), list(state["errors"])
+        results += [await self._written(state, update, errors) for update in state["approved_memory_updates"]]
+        status = NEEDS_REVIEW if self._unsettled(results) else state["status"]
+        change = MemoryState(memory_write_results=results, errors=errors, status=status)
+        return change | MemoryState(final_output=output_of(state | change))
+
+    def _unsettled(self, results: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a write ended in a way that a person must look at."""
+        strict = self.rules.on_write_failure == "review"
+        return any(one["outcome"] == "pending_review" or (strict and not one["success"]) for one in results)
+
+    async def _written(
+        self, state: MemoryState, update: Mapping[str, Any], errors: list[str], *, reviewed: bool = False
+    ) -> dict[str, Any]:
+        candidate = candidate_of(update["candidate"], session=state["thread_id"])
+        result, failure = await attempt(
+            lambda: self._long_term.write(
+                state["user_id"], candidate, idempotency_key=turn_key(state), reviewed=reviewed
+            )
+        )
+        if result is None:
+            result = {"success": False, "outcome": "failed", "reason": failure}
+        if not result["success"]:
+            errors.append(f"store_memory_updates: {result['reason']}")
+        shown: dict[str, Any] = {
+            "namespace": update["namespace"],
+            "key": update["key"],
+            "value": {"value": candidate.content},
+        }
+        conflict = {"conflict": update["conflict"]} if "conflict" in update else {}
+        return {**shown, **result, **conflict}
+
+    async def finalize(self, state: MemoryState) -> MemoryState:
+        """The answer and the record of the turn."""
+        return MemoryState(final_output=output_of(state))
+
+    async def mark_needs_review(self, state: MemoryState, decisions: Any = None) -> MemoryState:
+        """Stop with what a person must decide, and with the answer. Given their `decisions` (`"approve"` or `"reject"`
+        for all, or one for each in order), write what they approved.
+
+        Raises InvalidInput (`invalid_input:decisions`) for decisions that do not fit.
+        """
+        if decisions is None:
+            marked = MemoryState(status=NEEDS_REVIEW)
+            return marked | MemoryState(final_output=output_of(state | marked))
+        waiting = flagged(state)
+        chosen = decided(decisions, len(waiting))
+        results, errors = list(state["memory_write_results"]), list(state["errors"])
+        skipped = [entry for entry in state["skipped_memory_updates"] if entry not in waiting]
+        for entry, approved in zip(waiting, chosen, strict=True):
+            if approved:
+                results.append(await self._written(state, entry["update"], errors, reviewed=True))
+            else:
+                plain = {name: value for name, value in entry.items() if name != "update"}
+                skipped.append(plain | {"reason": "rejected:" + entry["reason"].removeprefix(REVIEW)})
+        status = NEEDS_REVIEW if self._unsettled(results) else OK
+        done = MemoryState(memory_write_results=results, skipped_memory_updates=skipped, errors=errors, status=status)
+        return done | MemoryState(final_output=output_of(state | done))
+
+    def review_request(self, state: MemoryState) -> dict[str, Any]:
+        """What a person is shown: the answer that was given, and each candidate with the reason for asking."""
+        waiting = [{"number": number, **entry} for number, entry in enumerate(flagged(state))]
+        return {"response": state.get("response", ""), "candidates": waiting}
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def _deadline(self, duration: timedelta) -> Deadline:
+        return Deadline.after(duration, self._clock.monotonic)
+
+
+def turn_key(state: MemoryState) -> str:
+    """The same for the same turn of the same thread, however often a runner repeats its steps."""
+    said = "\x1f".join([state["user_id"], state["thread_id"], str(len(state["messages"])), state["input"]])
+    return "turn-" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _entry(entry: Mapping[str, Any]) -> Entry:
+    value = entry["value"]
+    text = value.get("value") if isinstance(value, Mapping) and isinstance(value.get("value"), str) else str(value)
+    content = f"{entry['key']}: {text}" if not str(entry["key"]).startswith("m-") else str(text)
+    source = ".".join(str(part) for part in entry["namespace"][1:])
+    return Entry(content=content, source=source, score=entry.get("score") or 0.0, trusted=entry.get("trusted", False))
+
+
+def _skipped(one: Skipped, said: str) -> dict[str, Any]:
+    words = said[one.span[0] : one.span[1]] if one.span is not None else (one.key or said)
+    return {"candidate": words, "key": one.key, "reason": one.reason}
+
+
+def _tokens(messages: Sequence[Mapping[str, Any]]) -> int:
+    return sum(estimated_tokens(text) for text in texts_of(messages))
+
+
+def _newest(messages: Sequence[dict[str, Any]], max_tokens: int) -> list[dict[str, Any]]:
+    """The newest messages that fit, and always the last one."""
+    kept: list[dict[str, Any]] = []
+    for message in reversed(messages):
+        if kept and _tokens([message, *kept]) > max_tokens:
+            break
+        kept.insert(0, message)
+    return kept
+
+
+def _outline(older: Sequence[Mapping[str, Any]], before: str) -> str:
+    """A summary without a model: what the user said, shortened, newest last."""
+    said = [" ".join(str(one["content"]).split())[:160] for one in older if one["role"] == "user"]
+    return " | ".join(filter(None, [before, *said]))
+
+
+def _clipped(text: str, max_tokens: int) -> str:
+    """The end of `text` that fits: what is newer matters more."""
+    while estimated_tokens(text) > max_tokens:
+        text = text[max(1, len(text) // 8) :]
+    return text
+
+
+def decided(decisions: Any, count: int) -> list[bool]:
+    """For each of `count` candidates whether it is approved. Raises InvalidInput (`invalid_input:decisions`)."""
+    words = [decisions] * count if isinstance(decisions, str) else decisions
+    if not isinstance(words, list | tuple) or len(words) != count or not {"approve", "reject"} >= set(words):
+        raise InvalidInput("decisions", hint="approve or reject, once for all or once for each candidate")
+    return [word == "approve" for word in words]

@@ -1,0 +1,142 @@
+"""The state of one turn as it travels from step to step. Its names, and those of the steps, are API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal, TypedDict
+
+from mnemic.errors import InvalidConfig
+from mnemic.types import Candidate, Kind, Origin, Source
+
+OK, NEEDS_REVIEW, FAILED = "ok", "needs_review", "failed"
+REVIEW = "needs_review:"
+"""How the reason of a candidate begins that a person must look at."""
+
+
+class MemoryState(TypedDict, total=False):
+    """Everything a turn knows. All of it is JSON data, so that any checkpointer can keep it.
+
+    `messages` are `{"role", "content", "name"}`; `final_output` always has status, response, retrieved_memories,
+    stored_updates, skipped_updates and errors.
+    """
+
+    input: str
+    user_id: str
+    thread_id: str
+    messages: list[dict[str, Any]]
+    short_term_summary: str
+    retrieval_query: str
+    retrieved_memories: list[dict[str, Any]]
+    prompt_context: dict[str, Any]
+    response: str
+    memory_candidates: list[dict[str, Any]]
+    approved_memory_updates: list[dict[str, Any]]
+    skipped_memory_updates: list[dict[str, Any]]
+    memory_write_results: list[dict[str, Any]]
+    errors: list[str]
+    status: str
+    final_output: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRules:
+    """What a turn does where the pattern leaves a choice, and its limits (tokens are estimated).
+
+    `on_retrieval_failure`: go on without personalisation, with the error recorded, or stop for review. `on_conflict`: a
+    changed value replaces the old one and says which, or waits for review. `on_sensitive`: personal data and secrets
+    are left out, or wait for review. `on_write_failure`: the answer is kept and the failure reported, or it also asks
+    for review. Instructions always wait for review. Raises InvalidConfig.
+    """
+
+    on_retrieval_failure: Literal["continue", "review"] = "continue"
+    on_conflict: Literal["supersede", "review"] = "supersede"
+    on_sensitive: Literal["skip", "review"] = "skip"
+    on_write_failure: Literal["report", "review"] = "report"
+    max_memories: int = 6
+    min_score: float = 0.1
+    max_input_chars: int = 20_000
+    max_history_tokens: int = 2_000
+    max_summary_tokens: int = 300
+    max_memory_tokens: int = 800
+    retrieval_timeout: timedelta = timedelta(seconds=5)
+    response_timeout: timedelta = timedelta(seconds=60)
+
+    def __post_init__(self) -> None:
+        allowed = {
+            "on_retrieval_failure": ("continue", "review"),
+            "on_conflict": ("supersede", "review"),
+            "on_sensitive": ("skip", "review"),
+            "on_write_failure": ("report", "review"),
+        }
+        for name, words in allowed.items():
+            if getattr(self, name) not in words:
+                raise InvalidConfig(name, hint=" or ".join(words))
+        for name in (
+            "max_memories",
+            "max_input_chars",
+            "max_history_tokens",
+            "max_summary_tokens",
+            "max_memory_tokens",
+        ):
+            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
+                raise InvalidConfig(name, hint="a whole number from 1 up")
+
+
+def as_data(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as JSON data; `candidate_of` makes it one again."""
+    return {
+        "content": candidate.content,
+        "key": candidate.key,
+        "kind": candidate.kind.value,
+        "level": str(candidate.level),
+        "category": candidate.category,
+        "confidence": candidate.confidence,
+        "ttl_days": None if candidate.ttl is None else candidate.ttl.total_seconds() / 86400,
+        "quote": candidate.source.quote,
+        "origin": candidate.source.origin.value,
+    }
+
+
+def candidate_of(data: Mapping[str, Any], *, session: str | None = None) -> Candidate:
+    """The candidate of `as_data`."""
+    days = data.get("ttl_days")
+    return Candidate(
+        content=data["content"],
+        key=data.get("key"),
+        kind=Kind(data.get("kind", Kind.LONG_TERM)),
+        level=data.get("level", "user"),
+        category=data.get("category"),
+        confidence=data.get("confidence", 0.8),
+        ttl=None if days is None else timedelta(days=days),
+        source=Source(origin=Origin(data.get("origin", Origin.USER_STATED)), quote=data.get("quote"), session=session),
+    )
+
+
+def flagged(state: MemoryState) -> list[dict[str, Any]]:
+    """The candidates that wait for a person."""
+    return [entry for entry in state.get("skipped_memory_updates", []) if entry["reason"].startswith(REVIEW)]
+
+
+def output_of(state: MemoryState) -> dict[str, Any]:
+    """`final_output`: what the caller is told of the turn, whatever became of it."""
+    results = state.get("memory_write_results", [])
+    return {
+        "status": state.get("status", FAILED),
+        "response": state.get("response", ""),
+        "retrieved_memories": state.get("retrieved_memories", []),
+        "stored_updates": [result for result in results if result["success"]],
+        "skipped_updates": state.get("skipped_memory_updates", []),
+        "errors": state.get("errors", []),
+    }
+
+
+def with_error(state: MemoryState, step: str, reason: str) -> list[str]:
+    """The turn's errors and one more, under the name of its step."""
+    return [*state.get("errors", []), f"{step}: {reason}"]
+
+
+def texts_of(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What was said in each message, with its role in front."""
+    return [f"{message['role']}: {message['content']}" for message in messages]

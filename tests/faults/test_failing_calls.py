@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -180,10 +180,9 @@ async def test_reading(moment: Moment) -> None:
             lambda: one.engine.history(one.memory_id, actor=ADA),
             lambda: one.engine.audit(actor=ADA),
         ):
-            try:
+            with suppress(MnemicError):
                 assert await read()
-            except MnemicError as error:
-                assert error.reason == "commit_unknown"
+        assert one.store.failed or one.store.calls == 5
 
     assert await each_failure(moment, "store", attempt) >= 5
 

@@ -49,7 +49,7 @@ class NthCall:
 
 
 class FailingStore:
-    """A `RecordStore` in front of another. Every call of the port counts, those inside a transaction or a snapshot too."""
+    """A `RecordStore` in front of another. Every call of the port counts, also inside a transaction or a snapshot."""
 
     def __init__(self, inner: RecordStore, error: Callable[[], MnemicError] = StoreUnavailable) -> None:
         self.nth = NthCall(error)

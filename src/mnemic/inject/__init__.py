@@ -7,6 +7,7 @@ from mnemic.inject.entry import Entry, MemorySource
 from mnemic.inject.fold import Folded, Placement, fold
 from mnemic.inject.injection import Injection, InjectionRun
 from mnemic.inject.injector import InjectionConfig, InjectionContext, Injector, RecallLog
+from mnemic.inject.text import TextInjector
 
 __all__ = [
     "ActorMemories",
@@ -20,6 +21,7 @@ __all__ = [
     "MemorySource",
     "Placement",
     "RecallLog",
+    "TextInjector",
     "fold",
     "injector_for",
 ]

@@ -9,7 +9,7 @@ from mnemic.inject.entry import Entry, MemorySource
 from mnemic.inject.injector import InjectionConfig, Injector, RecallLog
 from mnemic.inject.recall import record_injection
 from mnemic.ports import Clock, RecordStore
-from mnemic.types import Actor, Deadline, SearchResult
+from mnemic.types import Actor, Deadline, Hit, SearchResult
 
 
 class Engine(Protocol):
@@ -22,15 +22,25 @@ class Engine(Protocol):
         """The best memories for `query` in the actor's granted scopes."""
 
 
+MIN_SIMILARITY = 0.2
+"""Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
+0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""
+
+
 class PartialSearch(Exception):
     """Some of the lists a search consists of failed, and nothing was found in the others."""
 
 
 class ActorMemories:
-    """The memories of one actor, as the source of an injector."""
+    """The memories of one actor, as the source of an injector. What is neither standing, nor shares a word with the
+    query, nor comes near it (`min_similarity`), is left out.
+    """
 
-    def __init__(self, engine: Engine, actor: Actor, *, name: str = "memory") -> None:
+    def __init__(
+        self, engine: Engine, actor: Actor, *, name: str = "memory", min_similarity: float = MIN_SIMILARITY
+    ) -> None:
         self.name = name
+        self._min_similarity = min_similarity
         self._engine = engine
         self._actor = actor
 
@@ -39,7 +49,15 @@ class ActorMemories:
         result = await self._engine.search(query, actor=self._actor, top_k=limit, deadline=deadline)
         if result.degraded and not result.hits:
             raise PartialSearch
-        return [Entry.of(hit, self.name) for hit in result.hits]
+        return [Entry.of(hit, self.name) for hit in result.hits if self._is_relevant(hit)]
+
+    def _is_relevant(self, hit: Hit) -> bool:
+        near = hit.ranks.get("vector")
+        return (
+            hit.reason != "relevance"
+            or not {"keyword", "key"}.isdisjoint(hit.ranks)
+            or (near is not None and near.score >= self._min_similarity)
+        )
 
 
 def recall_log(engine: Engine, actor: Actor) -> RecallLog:

@@ -7,7 +7,6 @@ messages come back as they were.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,10 +15,11 @@ from datetime import timedelta
 from typing import Any, Literal, Protocol, get_args
 
 from mnemic.clock import SystemClock
-from mnemic.errors import InjectionFailed, InvalidConfig, MnemicError
+from mnemic.errors import InjectionFailed, InvalidConfig
 from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.entry import Entry, MemorySource, fair_cut
 from mnemic.inject.fold import Placement, fold
+from mnemic.inject.guarded import guarded, named, within
 from mnemic.inject.injection import Injection, InjectionRun, Skip
 from mnemic.inject.messages import default_query, is_user_turn, text_of
 from mnemic.inject.recall import digest_of
@@ -150,7 +150,7 @@ class Injector:
             injection = await self._inject(messages, state, run, errors)
         except Skip as skip:
             injection = Injection(messages=messages, reason=skip.reason, degraded=skip.degraded, errors=errors, run=run)
-        self._tell(injection)
+        tell(injection, self.counts)
         if injection.degraded and self.config.on_failure == "stop":
             raise InjectionFailed(injection.reason or "source")
         return injection
@@ -160,23 +160,23 @@ class Injector:
     ) -> Injection:
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
         context = InjectionContext(messages=list(messages), state=state)
-        if not await self._guarded("trigger", self._triggered, context, deadline):
+        if not await guarded("trigger", fires, self.config.trigger, context, deadline):
             raise Skip("not_triggered")
-        if await self._guarded("messages", _holds_block, messages, run.blocks):
+        if await guarded("messages", _holds_block, messages, run.blocks):
             raise Skip("already_injected")
-        query = await self._guarded("query", self._query, context, deadline)
+        query = await guarded("query", self._query, context, deadline)
         if not query:
             raise Skip("no_query")
         entries = await self._search(query, run, errors, deadline)
-        rendered = await self._guarded("render", self._render, entries, deadline)
+        rendered = await guarded("render", self._render, entries, deadline)
         if not rendered.text.strip():
             raise Skip("no_room" if rendered.entries == () else "empty_block")
-        folded = await self._guarded("messages", self._fold, messages, rendered.text)
+        folded = await guarded("messages", self._fold, messages, rendered.text)
         if folded.at is None:
             raise Skip("no_user_message")
         digest = digest_of(rendered.text)
         if self._recall is not None:
-            await self._guarded("recall_log", self._recall, run.run_id, rendered.entries, digest)
+            await guarded("recall_log", self._recall, run.run_id, rendered.entries, digest)
         run.blocks.append(rendered.text)
         return Injection(
             messages=folded.messages,
@@ -191,31 +191,11 @@ class Injector:
             run=run,
         )
 
-    async def _guarded(self, stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
-        """The outcome of `work`; whatever it raises skips the injection under the stage's name."""
-        try:
-            outcome = work(*arguments)
-            return await outcome if inspect.isawaitable(outcome) else outcome
-        except Skip:
-            raise
-        except TimeoutError:
-            raise Skip(f"{stage}:timeout", degraded=True) from None
-        except Exception as error:
-            raise Skip(f"{stage}:{_named(error)}", degraded=True) from error
-
-    async def _triggered(self, context: InjectionContext, deadline: Deadline) -> bool:
-        trigger = self.config.trigger
-        if trigger == "everyTurn":
-            return True
-        if isinstance(trigger, str):
-            return is_user_turn(context.messages)
-        return bool(await _within(trigger(context), deadline))
-
     async def _query(self, context: InjectionContext, deadline: Deadline) -> str | None:
         if self.config.query is None:
             query = default_query(context.messages)
         else:
-            query = await _within(self.config.query(context), deadline)
+            query = await within(self.config.query(context), deadline)
         return query.strip()[:MAX_QUERY_CHARS] if query else None
 
     async def _search(
@@ -250,7 +230,7 @@ class Injector:
             if failure is None:
                 found[name] = task.result()[:limit]
             else:
-                errors[name] = "timeout" if isinstance(failure, TimeoutError) else _named(failure)
+                errors[name] = "timeout" if isinstance(failure, TimeoutError) else named(failure)
         return found
 
     async def _render(self, entries: Sequence[Entry], deadline: Deadline) -> Rendered:
@@ -258,7 +238,7 @@ class Injector:
             return render(entries, max_tokens=self.config.max_tokens)
         kept = list(entries)
         while kept:
-            text = await _within(self.config.format(tuple(kept)), deadline)
+            text = await within(self.config.format(tuple(kept)), deadline)
             if estimated_tokens(text) <= self.config.max_tokens:
                 return Rendered(text=text, entries=tuple(kept))
             kept.pop()
@@ -267,17 +247,6 @@ class Injector:
     def _fold(self, messages: Sequence[Any], text: str) -> Any:
         return fold(messages, text, placement=self.config.placement)
 
-    def _tell(self, injection: Injection) -> None:
-        if injection.injected:
-            self.counts["injected"] += 1
-        if injection.degraded:
-            self.counts[f"degraded:{injection.reason}"] += 1
-            logger.warning(
-                "reason=<%s>, injected=<%s> | memory injection degraded", injection.reason, injection.injected
-            )
-        elif not injection.injected:
-            self.counts[f"skipped:{injection.reason}"] += 1
-
 
 def _some(entries: Sequence[Entry], *, degraded: bool = False) -> Sequence[Entry]:
     if not entries:
@@ -285,17 +254,30 @@ def _some(entries: Sequence[Entry], *, degraded: bool = False) -> Sequence[Entry
     return entries
 
 
-async def _within(answer: Any, deadline: Deadline) -> Any:
-    return await asyncio.wait_for(answer, deadline.remaining()) if inspect.isawaitable(answer) else answer
-
-
 def _holds_block(messages: Sequence[Any], blocks: Sequence[str]) -> bool:
     """Whether a block of this run already stands in the input, as where a framework keeps what was folded in."""
     return bool(blocks) and any(block in text_of(message) for message in messages for block in blocks)
 
 
-def _named(error: BaseException) -> str:
-    return error.reason if isinstance(error, MnemicError) else type(error).__name__
+async def fires(trigger: Trigger, context: InjectionContext, deadline: Deadline) -> bool:
+    """Whether `trigger` wants an injection into this call."""
+    if trigger == "everyTurn":
+        return True
+    if isinstance(trigger, str):
+        return is_user_turn(context.messages)
+    return bool(await within(trigger(context), deadline))
+
+
+def tell(injection: Injection, counts: Counter[str]) -> None:
+    """Count what became of an injection, and log where that was not meant to happen: reasons, never content."""
+    if injection.injected:
+        counts["injected"] += 1
+    if injection.degraded:
+        counts[f"degraded:{injection.reason}"] += 1
+        consequence = "some of it is missing" if injection.injected else "skipping injection"
+        logger.warning("reason=<%s> | memory injection degraded | %s", injection.reason, consequence)
+    elif not injection.injected:
+        counts[f"skipped:{injection.reason}"] += 1
 
 
 def _forget(task: asyncio.Future[Any]) -> None:

@@ -1,0 +1,35 @@
+"""Work of others - callbacks, sources, foreign messages - that must not stop a model call."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from mnemic.errors import MnemicError
+from mnemic.inject.injection import Skip
+from mnemic.types import Deadline
+
+
+async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
+    """The outcome of `work`, awaited where it can be; whatever it raises skips the injection under the stage's name."""
+    try:
+        outcome = work(*arguments)
+        return await outcome if inspect.isawaitable(outcome) else outcome
+    except Skip:
+        raise
+    except TimeoutError:
+        raise Skip(f"{stage}:timeout", degraded=True) from None
+    except Exception as error:
+        raise Skip(f"{stage}:{named(error)}", degraded=True) from error
+
+
+async def within(answer: Any, deadline: Deadline) -> Any:
+    """An answer, or what an awaitable answers in time."""
+    return await asyncio.wait_for(answer, deadline.remaining()) if inspect.isawaitable(answer) else answer
+
+
+def named(error: BaseException) -> str:
+    """The stable reason of ours, the type's name of any other exception. Never its message, which may quote content."""
+    return error.reason if isinstance(error, MnemicError) else type(error).__name__

@@ -1,0 +1,74 @@
+"""Any just-in-time text into the model's input for one call: the time, a document, the state of a form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Any, Protocol
+
+from mnemic.clock import SystemClock
+from mnemic.inject.fold import SEPARATOR, Placement, fold
+from mnemic.inject.guarded import guarded, within
+from mnemic.inject.injection import Injection, Skip
+from mnemic.inject.injector import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, fires, tell
+from mnemic.ports import Clock
+from mnemic.types import Deadline
+
+
+class RenderCallback(Protocol):
+    """Writes the text, and answers for its escaping."""
+
+    def __call__(self, context: InjectionContext, **kwargs: Any) -> str | Awaitable[str | None] | None:
+        """The text to fold in; None or blank text to skip."""
+
+
+RenderContent = Callable[[InjectionContext], str | Awaitable[str | None] | None] | RenderCallback
+
+
+class TextInjector:
+    """Folds what `render_content` returns into the messages, as it is. Fails open, and tells, as an `Injector` does."""
+
+    def __init__(
+        self,
+        render_content: RenderContent,
+        *,
+        trigger: Trigger = "userTurn",
+        placement: Placement = "auto",
+        separator: str = SEPARATOR,
+        timeout: timedelta = DEFAULT_TIMEOUT,
+        clock: Clock | None = None,
+    ) -> None:
+        self.config = InjectionConfig(trigger=trigger, placement=placement, timeout=timeout)
+        self.counts: Counter[str] = Counter()
+        self._render = render_content
+        self._separator = separator
+        self._clock = clock or SystemClock()
+
+    async def inject(self, messages: Sequence[Any], *, state: Any = None) -> Injection:
+        """`messages` with the text in them, or as they are, and why."""
+        context = InjectionContext(messages=list(messages), state=state)
+        try:
+            injection = await self._inject(messages, context)
+        except Skip as skip:
+            injection = Injection(messages=messages, reason=skip.reason, degraded=skip.degraded)
+        tell(injection, self.counts)
+        return injection
+
+    async def _inject(self, messages: Sequence[Any], context: InjectionContext) -> Injection:
+        deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
+        if not await guarded("trigger", fires, self.config.trigger, context, deadline):
+            raise Skip("not_triggered")
+        text = await guarded("render", self._rendered, context, deadline)
+        if not text or not text.strip():
+            raise Skip("empty_block")
+        folded = await guarded("messages", self._folded, messages, text)
+        if folded.at is None:
+            raise Skip("no_user_message")
+        return Injection(messages=folded.messages, injected=True, text=text, trailing=folded.trailing)
+
+    async def _rendered(self, context: InjectionContext, deadline: Deadline) -> Any:
+        return await within(self._render(context), deadline)
+
+    def _folded(self, messages: Sequence[Any], text: str) -> Any:
+        return fold(messages, text, placement=self.config.placement, separator=self._separator)

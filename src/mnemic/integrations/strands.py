@@ -1,0 +1,330 @@
+"""Strands: a memory store for its `MemoryManager`, and plugins that inject and capture through the engine.
+
+`pip install "mnemic[strands]"`. Needs the public middleware of strands-agents 1.62.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from strands import Agent
+from strands.hooks import AfterInvocationEvent, MessageAddedEvent
+from strands.injection import InjectionContext as StrandsContext
+from strands.memory import AddMessagesContext, ExtractionConfig, MemoryEntry, SearchOptions
+from strands.middleware import InvokeModelContext, InvokeModelStage
+from strands.plugins import Plugin
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
+from mnemic.inject import (
+    ActorMemories,
+    Injection,
+    InjectionConfig,
+    InjectionContext,
+    InjectionRun,
+    MemorySource,
+    TextInjector,
+    injector_for,
+)
+from mnemic.inject.messages import is_user_turn, role_of, text_of
+from mnemic.inject.text import RenderContent
+from mnemic.retrieve.search import MAX_TOP_K
+from mnemic.trace import RunStatus
+from mnemic.types import Actor, Candidate, Deadline, Message, Origin, Source
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_MAX_SEARCH_RESULTS = 3
+SEARCH_TIMEOUT = timedelta(seconds=5)
+_RUN = "mnemic:injection"
+_PASSING = ("store_", "commit_", "embedder_", "llm_", "max_seconds")
+"""How the reasons of failures begin that may be over the next time."""
+
+
+class MnemicMemoryStore:
+    """One actor's memories as a Strands `MemoryStore`.
+
+        agent = Agent(memory_manager=MemoryManager(stores=[MnemicMemoryStore(engine, Actor(user="ana"))]))
+
+    Who the actor is, the program says; neither the model nor a tool's arguments can. `origin` is the channel of what
+    `add` receives: a model's tool calls and extractions, which have less trust than the user's own words. With
+    `extraction=True` the user's messages come to `add_messages`, and the engine extracts what is worth remembering.
+    May be used from any thread and event loop; the engine is opened at the first use and closed by its owner.
+    """
+
+    def __init__(
+        self,
+        engine: MemoryEngine,
+        actor: Actor,
+        *,
+        name: str = "mnemic",
+        description: str | None = "What is known of the user from earlier conversations.",
+        max_search_results: int | None = None,
+        writable: bool = True,
+        extraction: ExtractionConfig | bool | None = None,
+        origin: Origin = Origin.AGENT_INFERRED,
+    ) -> None:
+        if max_search_results is not None and not 1 <= max_search_results <= MAX_TOP_K:
+            raise InvalidConfig("max_search_results", hint=f"1 to {MAX_TOP_K}")
+        self.name = name
+        self.description = description
+        self.max_search_results = max_search_results
+        self.writable = writable
+        self.extraction = extraction
+        self._engine = engine
+        self._actor = actor
+        self._origin = origin
+        self._memories = ActorMemories(engine, actor, name=name)
+        self._opening = threading.Lock()
+        self._open = False
+        self._captured: set[str] = set()
+
+    async def initialize(self) -> None:
+        """Open the engine; Strands calls this before the agent runs. Raises what the engine raises."""
+        if not self._open:
+            await asyncio.to_thread(self._open_once)
+
+    def _open_once(self) -> None:
+        with self._opening:
+            if not self._open:
+                asyncio.run(_opened(self._engine))
+                self._open = True
+
+    async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
+        """The memories that are about `query`, best first; none for a query without words. Raises MnemicError where
+        nothing could be searched, which Strands logs and reports.
+        """
+        if not any(character.isalnum() for character in query):
+            return []
+        await self.initialize()
+        limit = (options or {}).get("max_search_results") or self.max_search_results or DEFAULT_MAX_SEARCH_RESULTS
+        deadline = Deadline.after(SEARCH_TIMEOUT, self._engine.clock.monotonic)
+        found = await self._memories.search(query, limit=min(limit, MAX_TOP_K), deadline=deadline)
+        return [
+            MemoryEntry(
+                content=entry.content,
+                metadata={
+                    **dict(entry.hit.memory.data),
+                    "memory_id": entry.hit.memory.memory_id,
+                    "version": entry.hit.memory.version,
+                    "score": entry.score,
+                },
+            )
+            for entry in found
+            if entry.hit is not None
+        ]
+
+    async def add(self, content: str, metadata: dict[str, Any] | None = None) -> str | None:
+        """Remember `content`; its memory_id. The same content again changes nothing. `metadata` comes back with it.
+
+        Raises ValueError for empty content or a store that is not writable, MnemicError where it was not stored.
+        """
+        self._check_writable()
+        if not content.strip():
+            raise InvalidInput("content:empty", hint="content must not be empty")
+        await self.initialize()
+        candidate = Candidate(
+            content=content, data=metadata or {}, source=Source(origin=self._origin, session=self._actor.session)
+        )
+        receipt = await self._engine.add(candidate, actor=self._actor)
+        if not receipt.stored:
+            raise MnemicError(receipt.reason)
+        return receipt.memory_id
+
+    async def add_messages(self, messages: list[Any], context: AddMessagesContext | None = None) -> None:
+        """Remember what is worth it in the user's own messages. Raises MnemicError where that failed, so that Strands
+        delivers the batch again; what was captured of it already is passed over then.
+        """
+        self._check_writable()
+        await self.initialize()
+        numbers = (context.sequence_numbers if context is not None else None) or [-1] * len(messages)
+        for number, message in zip(numbers, messages, strict=True):
+            if role_of(message) != "user" or not text_of(message):
+                continue
+            token = f"{number}:{hashlib.sha256(text_of(message).encode('utf-8', 'surrogatepass')).hexdigest()}"
+            if token not in self._captured:
+                await _capture(self._engine, self._actor, text_of(message))
+                self._captured.add(token)
+        self._captured.clear()
+
+    def _check_writable(self) -> None:
+        if not self.writable:
+            raise InvalidInput("store", hint="the store is not writable")
+
+
+async def _opened(engine: MemoryEngine) -> None:
+    await engine.open()
+
+
+async def _capture(engine: MemoryEngine, actor: Actor, said: str) -> None:
+    """Capture one message; raises for what may succeed another time, not for what the policy refuses."""
+    report = await engine.capture(Message(role="user", content=said, session=actor.session), actor=actor)
+    reasons = [receipt.reason or "" for receipt in report.receipts if not receipt.stored]
+    if report.status is not RunStatus.OK:
+        reasons.append(report.stop_reason)
+    passing = next((reason for reason in reasons if reason.startswith(_PASSING)), None)
+    if passing is not None:
+        raise MnemicError(passing)
+
+
+# -- plugins -----------------------------------------------------------------------------------------------------------
+
+Inject = Callable[[InvokeModelContext], Awaitable[Injection]]
+
+
+def injection_handler(inject: Inject) -> Callable[[InvokeModelContext], Awaitable[InvokeModelContext]]:
+    """A handler for `InvokeModelStage.Input`: the call's context with the injection in its messages, or the same
+    context object. The messages of a context are the call's own, so the agent's history stays as it is.
+    """
+
+    async def handler(context: InvokeModelContext) -> InvokeModelContext:
+        injection = await inject(context)
+        if not injection.injected:
+            return context
+        trailing = context.dynamic_trailing_blocks + injection.trailing
+        return context.replace(messages=list(injection.messages), dynamic_trailing_blocks=trailing)
+
+    return handler
+
+
+class ContextInjector(Plugin):
+    """Injects any text before a model call: Strands' plugin of this name over mnemic's engine.
+
+    `render_content` gets Strands' `InjectionContext`. What it or the trigger raises skips the injection and is
+    counted (`counts`); malformed messages do, too.
+    """
+
+    name = "mnemic:context-injector"
+
+    def __init__(
+        self, render_content: Callable[[StrandsContext], Any], *, name: str | None = None, trigger: Any = None
+    ) -> None:
+        self.name = name or type(self).name
+        self.counts: Counter[str] = Counter()
+        self._render = render_content
+        self._trigger = trigger or "userTurn"
+        super().__init__()
+
+    def init_agent(self, agent: Agent) -> None:
+        """Register on the agent's model input."""
+        injector = text_injector(self._render, trigger=self._trigger)
+        injector.counts = self.counts
+        agent.add_middleware(InvokeModelStage.Input, injection_handler(_texts(injector)))
+
+
+def text_injector(render_content: Callable[[StrandsContext], Any], *, trigger: Any, **options: Any) -> TextInjector:
+    """A `TextInjector` whose callbacks are Strands': they see the agent, too."""
+    render: RenderContent = _strands_callback(render_content)
+    chosen = _strands_callback(trigger) if callable(trigger) else trigger
+    return TextInjector(render, trigger=chosen, **{"placement": "append", **options})
+
+
+def _strands_callback(callback: Callable[[StrandsContext], Any]) -> Callable[[InjectionContext], Any]:
+    def call(context: InjectionContext) -> Any:
+        agent = context.state
+        return callback(StrandsContext(messages=list(context.messages), state=agent.state, agent=agent))
+
+    return call
+
+
+def _texts(injector: TextInjector) -> Inject:
+    async def inject(context: InvokeModelContext) -> Injection:
+        return await injector.inject(context.messages, state=context.agent)
+
+    return inject
+
+
+@dataclass(slots=True)
+class _Turn:
+    """The injection run of the present user ask of one invocation."""
+
+    ask: tuple[int, str]
+    run: InjectionRun = field(default_factory=InjectionRun)
+
+
+class MnemicMemory(Plugin):
+    """Memory for an agent without a `MemoryManager`: injects before the model is called, captures after the turn.
+
+        agent = Agent(plugins=[MnemicMemory(engine, Actor(user="ana"))])
+
+    `last` is what became of the latest injection, `counts` of all of them and of the captures. A turn whose capture
+    fails keeps its answer; the messages are captured with the next turn. `capture=False` only injects.
+    """
+
+    name = "mnemic:memory"
+
+    def __init__(
+        self,
+        engine: MemoryEngine,
+        actor: Actor,
+        config: InjectionConfig | None = None,
+        *,
+        sources: Sequence[MemorySource] = (),
+        capture: bool = True,
+    ) -> None:
+        self.last: Injection | None = None
+        self._engine = engine
+        self._actor = actor
+        self._injector = injector_for(engine, actor, config or InjectionConfig(placement="append"), sources=sources)
+        self._store = MnemicMemoryStore(engine, actor)
+        self._captures = capture
+        self._said: list[str] = []
+        super().__init__()
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each thing happened, by its reason."""
+        return self._injector.counts
+
+    async def init_agent(self, agent: Agent) -> None:
+        """Open the engine and register on the agent's model input and its turns."""
+        await self._store.initialize()
+        agent.add_middleware(InvokeModelStage.Input, injection_handler(self._inject))
+        if self._captures:
+            agent.add_hook(self._heard, MessageAddedEvent)
+            agent.add_hook(self._capture_turn, AfterInvocationEvent)
+
+    async def _inject(self, context: InvokeModelContext) -> Injection:
+        run = _run_of(context)
+        self.last = await self._injector.inject(context.messages, state=context.agent.state, run=run)
+        return self.last
+
+    def _heard(self, event: MessageAddedEvent) -> None:
+        if is_user_turn([event.message]) and text_of(event.message):
+            self._said.append(text_of(event.message))
+
+    async def _capture_turn(self, event: AfterInvocationEvent) -> None:
+        while self._said:
+            try:
+                await _capture(self._engine, self._actor, self._said[0])
+            except MnemicError as failure:
+                self.counts[f"capture_failed:{failure.reason}"] += 1
+                logger.warning("reason=<%s> | capture failed | will be tried with the next turn", failure.reason)
+                return
+            self._said.pop(0)
+            self.counts["captured"] += 1
+
+
+def _run_of(context: InvokeModelContext) -> InjectionRun:
+    """The run that the calls of one tool loop share: it is kept with the invocation and ends with the user's ask."""
+    asks = [place for place in range(len(context.messages)) if _is_ask(context.messages[place])]
+    ask = (asks[-1], text_of(context.messages[asks[-1]])) if asks else (-1, "")
+    turn = context.invocation_state.get(_RUN)
+    if not isinstance(turn, _Turn) or turn.ask != ask:
+        turn = context.invocation_state[_RUN] = _Turn(ask)
+    return turn.run
+
+
+def _is_ask(message: Any) -> bool:
+    try:
+        return is_user_turn([message])
+    except InvalidInput:
+        return False

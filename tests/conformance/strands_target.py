@@ -1,0 +1,72 @@
+"""Our injection, injector plugin and store as Strands' own tests take them; see the Makefile's `conformance`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from mnemic.clock import SystemClock
+from mnemic.engine import MemoryEngine
+from mnemic.inject.fold import fold
+from mnemic.inject.injector import InjectionContext
+from mnemic.inject.messages import is_user_turn
+from mnemic.integrations import strands as ours
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor
+
+_is_user_turn = is_user_turn
+
+
+def _fold_into_last_user_message(messages: list[Any], text: str) -> tuple[Any, int]:
+    folded = fold(messages, text, placement="append")
+    return folded.messages, folded.trailing
+
+
+def _create_injection_middleware(render_content: Callable[..., Any], *, trigger: Any = None) -> Any:
+    return _middleware(render_content, trigger=trigger or "userTurn")
+
+
+def _resolve_trigger(trigger: Any) -> Callable[[Any], bool]:
+    """Whether our injector injects at all with this trigger."""
+    injector = ours.text_injector(lambda context: "x", trigger=trigger or "userTurn")
+
+    def fires(context: Any) -> bool:
+        agent = SimpleNamespace(state=None)
+        injection = asyncio.run(injector.inject(InjectionContext(messages=context.messages).messages, state=agent))
+        return injection.injected or injection.reason == "no_user_message"
+
+    return fires
+
+
+def _middleware(render_content: Callable[..., Any], **options: Any) -> Any:
+    injector = ours.text_injector(render_content, **options)
+
+    async def inject(context: Any) -> Any:
+        return await injector.inject(context.messages, state=context.agent)
+
+    return ours.injection_handler(inject)
+
+
+pr2797 = SimpleNamespace(
+    _fold_into_last_user_message=lambda messages, text: fold(messages, text, separator="").messages,
+    _create_injection_middleware=lambda render_content, *, trigger=None: _middleware(
+        render_content, trigger=trigger or "userTurn", placement="auto", separator=""
+    ),
+    _is_user_turn=is_user_turn,
+    _resolve_trigger=_resolve_trigger,
+)
+
+
+class ContextInjector(ours.ContextInjector):
+    """Ours under the name that Strands' tests expect."""
+
+    name = "strands:context-injector"
+
+
+def make_store(name: str, path: str, **config: Any) -> ours.MnemicMemoryStore:
+    """A store in the file at `path`."""
+    engine = MemoryEngine(store=SqliteStore(path, durability="fast"), embedder=WordEmbedder(), clock=SystemClock())
+    return ours.MnemicMemoryStore(engine, Actor(user="tester"), name=name, **config)

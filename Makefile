@@ -62,7 +62,8 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
 
-conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against our store and injector (needs CONFORMANCE=PATH)
+conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours, where the harnesses are (CONFORMANCE=PATH)
+	@$(HARNESSES)
 	@for name in langgraph strands; do \
 	    rm -rf build/conformance/$$name/gen && cp -r "$(CONFORMANCE)/$$name" build/conformance/ \
 	    && echo "== $$name" && (cd build/conformance/$$name && "$(CURDIR)/$(CONF)/python" build.py); done
@@ -102,9 +103,10 @@ $(DEV_READY): requirements.lock pyproject.toml | $(MADE)
 	@touch $(RUN_READY) $@
 
 # The harnesses' own environment: they need packages of the frameworks that nothing of ours does.
+HARNESSES := test -d "$(CONFORMANCE)/langgraph" -a -d "$(CONFORMANCE)/strands" \
+    || { echo "NOT RUN: there is no folder $(CONFORMANCE) with the harnesses; give one with CONFORMANCE=PATH." >&2; exit 1; }
 $(CONF_READY): requirements-conformance.lock pyproject.toml
-	@test -d "$(CONFORMANCE)/langgraph" -a -d "$(CONFORMANCE)/strands" \
-	    || { echo "NOT RUN: there is no folder $(CONFORMANCE) with the harnesses; give one with CONFORMANCE=PATH." >&2; exit 1; }
+	@$(HARNESSES)
 	@mkdir -p build/conformance && $(PYTHON) -m venv build/conformance/venv
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-conformance.lock
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .

@@ -1,0 +1,70 @@
+"""A travel assistant with memory on LangGraph: two threads, a changed preference that a person reviews, a long thread.
+
+    pip install "mnemic[langgraph]"
+    python assistant.py [memory.db]
+
+Without a key: the model is a function that answers from what it is shown. Put yours in `respond`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from mnemic import Settings, build_engine
+from mnemic.integrations.langgraph import MemoryGraph, memory_graph
+from mnemic.steps import TurnRules
+
+POLICY = Path(__file__).with_name("policy.toml")
+
+
+def respond(context: dict[str, Any]) -> str:
+    """What a model would say: the request, and the preferences it was shown."""
+    wishes = [f"{memory['key']}: {memory['value']['value']}" for memory in context["memories"]]
+    return f"I keep in mind: {', '.join(wishes)}." if wishes else "Noted."
+
+
+async def say(graph: MemoryGraph, said: str, thread: str) -> dict[str, Any]:
+    """One turn of Ana's, printed."""
+    turn = await graph.ainvoke({"input": said, "user_id": "ana", "thread_id": thread})
+    show(said, turn)
+    return turn
+
+
+def show(said: str, turn: dict[str, Any]) -> None:
+    """A turn in three lines."""
+    output = turn["final_output"]
+    print(f"[{output['status']}] {said[:70]}\n   -> {output['response']}")
+    for one in output["stored_updates"]:
+        print(f"   stored {one['key']} = {one['value']['value']}" + (" (replaced)" if "conflict" in one else ""))
+    for one in output["skipped_updates"]:
+        print(f"   left out {one['candidate']!r}: {one['reason']}")
+
+
+async def main(store: str) -> None:
+    settings = Settings.load(store=store, policy=POLICY)
+    rules = TurnRules(on_conflict="review", max_history_tokens=120)
+    async with build_engine(settings) as engine:
+        graph = memory_graph(
+            engine, respond, checkpointer=InMemorySaver(), review=True, rules=rules, collection="travel"
+        )
+        await say(graph, "Remember that I prefer morning flights and aisle seats.", "monday")
+        await say(graph, "Find me a flight to Denver next month.", "friday")
+        turn = await say(graph, "I prefer window seats.", "friday")
+        for question in turn["__interrupt__"][0].value["candidates"]:
+            print(f"   review: {question['key']} -> {question['candidate']}? approved")
+        show("(a person approves)", await graph.ainvoke(Command(resume="approve"), graph.thread("ana", "friday")))
+        for city in ("Denver", "Boston", "Austin", "Portland", "Reno"):
+            turn = await say(
+                graph, f"And what is the weather like in {city} in the second week of next month?", "friday"
+            )
+        print(f"messages kept: {len(turn['messages'])}, summary: {turn['short_term_summary'][:60]}...")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else "travel.db"))

@@ -19,7 +19,7 @@ import numpy as np
 from mnemic.errors import InvalidInput
 from mnemic.text.analyse import parse_query, terms
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Document, ListNamespaces, Namespace, Vector
+from mnemic.types import ListNamespaces, Namespace, Vector
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 OPERATORS = frozenset({"$eq", "$ne", *_ORDERS})
@@ -110,7 +110,7 @@ def keyword_scores(texts: Mapping[int, str], query: str) -> dict[int, float]:
     return dict(scores)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32768)
 def _counted(text: str) -> Counter[str]:
     return Counter(terms(text))
 
@@ -127,8 +127,10 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(inner)
 
 
-def best_first(rows: Sequence[tuple[int, Document]], scores: Mapping[int, float]) -> list[tuple[int, Document]]:
-    """By score; rows without one stay behind, in their order."""
+def best_first(rows: Sequence[tuple[Any, ...]], scores: Mapping[int, float]) -> Sequence[tuple[Any, ...]]:
+    """Rows, whose first column is their number, by score; those without one stay behind, in their order."""
+    if not scores:
+        return rows
     return sorted(rows, key=lambda row: -scores[row[0]] if row[0] in scores else float("inf"))
 
 

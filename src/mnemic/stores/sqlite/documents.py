@@ -6,7 +6,6 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -54,6 +53,9 @@ _REFRESH = """
 """
 _SCRUB_SECONDS = 0.2
 
+_VALUE = 3  # the place of `value` in _COLUMNS
+
+_Row = tuple[Any, ...]
 _Rows = list[tuple[int, Document]]
 
 
@@ -183,26 +185,26 @@ class _View:
         start = path_of(wanted.prefix)
         end = start[:-1] + "0" if start else "\U0010ffff"  # "0" is the character behind "/"
         parameters = self._wanted | {"path": start, "end": end, "limit": -1, "offset": 0}
-        asked = wanted.vector is not None or bool(wanted.query)
-        if not asked and not wanted.conditions:
+        if wanted.vector is None and not wanted.query and not wanted.conditions:
             parameters |= {"limit": wanted.limit, "offset": wanted.offset}
             return [_document(row) for row in fetch(connection, _FIND, parameters)]
-        rows = [_document(row) for row in connection.execute(_FIND, parameters)]
-        rows = [row for row in rows if accepts(row[1].value, wanted.conditions)]
-        scores = _scores(connection, rows, wanted) if asked else {}
+        rows = fetch(connection, _FIND, parameters)
+        if wanted.conditions:
+            rows = [row for row in rows if accepts(load(row[_VALUE]), wanted.conditions)]
+        scores = _scores(connection, rows, wanted)
         page = best_first(rows, scores)[wanted.offset : wanted.offset + wanted.limit]
-        return [(row, replace(document, score=scores.get(row))) for row, document in page]
+        return [_document(row, scores.get(row[0])) for row in page]
 
     def _listed(self, connection: apsw.Connection, wanted: ListNamespaces) -> list[Namespace]:
         return listed([namespace_of(path) for (path,) in connection.execute(_PATHS, self._wanted)], wanted)
 
 
-def _scores(connection: apsw.Connection, rows: _Rows, wanted: FindDocuments) -> Mapping[int, float]:
+def _scores(connection: apsw.Connection, rows: Sequence[_Row], wanted: FindDocuments) -> Mapping[int, float]:
     if wanted.vector is None:
-        texts = {row: "\n".join(texts_in(document.value)) for row, document in rows}
+        texts = {row[0]: "\n".join(texts_in(load(row[_VALUE]))) for row in rows} if wanted.query else {}
         return keyword_scores(texts, wanted.query or "")
     vectors: dict[int, list[bytes]] = {}
-    for row, vector in connection.execute(_VECTORS, (dump([row for row, _ in rows]),)):
+    for row, vector in connection.execute(_VECTORS, (dump([row[0] for row in rows]),)):
         vectors.setdefault(row, []).append(vector)
     return cosines(vectors, wanted.vector)
 
@@ -226,7 +228,7 @@ def _put_all(connection: apsw.Connection, tenant: str, operations: Iterable[Docu
     return any(put.value is None for put in puts.values())
 
 
-def _document(row: Sequence[Any]) -> tuple[int, Document]:
+def _document(row: _Row, score: float | None = None) -> tuple[int, Document]:
     row_id, path, key, value, created_at, updated_at, expires_at = row
     created, updated = from_micros(created_at), from_micros(updated_at)
     assert created is not None
@@ -238,6 +240,7 @@ def _document(row: Sequence[Any]) -> tuple[int, Document]:
         created_at=created,
         updated_at=updated,
         expires_at=from_micros(expires_at),
+        score=score,
     )
 
 

@@ -7,77 +7,24 @@ rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
 
+from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
-
-
-class Found(NamedTuple):
-    """A stretch of text and the spelling by which two of them are the same thing."""
-
-    start: int
-    end: int
-    value: str
-
-
-class Detector(Protocol):
-    """Finds one kind of thing."""
-
-    @property
-    def entity(self) -> str:
-        """What it finds, in capitals: the name in markers, settings and reports."""
-
-    def find(self, text: str) -> Iterable[Found]:
-        """Everything of this kind in `text`, which is NFKC-folded; validated; in time linear in its length."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finder:
-    """A detector made of functions."""
-
-    entity: str
-    searches: tuple[Callable[[str], Iterable[Found]], ...]
-
-    def find(self, text: str) -> Iterable[Found]:
-        """What any of the searches finds."""
-        for search in self.searches:
-            yield from search(text)
-
-
-def _pattern(
-    expression: str,
-    *,
-    needs: tuple[str, ...] = (),
-    accept: Callable[[re.Match[str]], bool] | None = None,
-    group: int = 0,
-) -> Callable[[str], Iterator[Found]]:
-    """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is
-    what keeps a long text without them cheap.
-    """
-    compiled = re.compile(expression)
-
-    def search(text: str) -> Iterator[Found]:
-        if needs and not _holds(text, needs):
-            return
-        for match in compiled.finditer(text):
-            if accept is None or accept(match):
-                yield Found(match.start(group), match.end(group), match.group(group))
-
-    return search
-
-
-def _holds(text: str, words: tuple[str, ...]) -> bool:
-    lower = text.lower()
-    return any(word in lower for word in words)
-
+from mnemic.write.network import imeis, ips, macs
+from mnemic.write.patterns import Detector, Finder, Found, digits, numbered, pattern, spelled
+from mnemic.write.phones import phones
 
 # -- e-mail ----------------------------------------------------------------------------------------
 
 _LOCAL_MARKS = frozenset("._%+-'’&")
 _LOCAL_CHARS = 64
 _DOMAIN = re.compile(r"@(?:[^\W_](?:[^\W_]|-){0,62}\.){1,8}(?:xn--[A-Za-z0-9\-]{1,59}|[^\W\d_]{2,24})")
+_HIDDEN = re.compile(
+    r"(?i) ?[(\[{<] ?at ?[)\]}>] ?(?P<host>[^\W_](?:[^\W_]|-){0,62}"
+    r"(?: ?(?:\.|[(\[{<] ?(?:dot|\.) ?[)\]}>]) ?[^\W_](?:[^\W_]|-){0,62}){1,4})"
+)
+_HIDDEN_DOT = re.compile(r"(?i) ?(?:\.|[(\[{<] ?(?:dot|\.) ?[)\]}>]) ?")
 
 
 def emails(text: str) -> Iterator[Found]:
@@ -87,6 +34,15 @@ def emails(text: str) -> Iterator[Found]:
         start = _local_start(text, at)
         if start < at:
             yield Found(start, end, text[start:end].casefold())
+
+
+def hidden_emails(text: str) -> Iterator[Found]:
+    """Addresses written "jane (at) acme (dot) com"."""
+    for match in _HIDDEN.finditer(text):
+        start = _local_start(text, match.start())
+        if start < match.start():
+            plain = _HIDDEN_DOT.sub(".", match.group("host"))
+            yield Found(start, match.end(), f"{text[start : match.start()]}@{plain}".casefold())
 
 
 def _local_start(text: str, at: int) -> int:
@@ -101,59 +57,12 @@ def _local_start(text: str, at: int) -> int:
     return start
 
 
-# -- telephone, conservative: a plus, a known grouping, or a word that says so ---------------------
-
-_DATE = re.compile(
-    r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
-)
-_PHONE_WORDS = ("phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach")
-_BY_WORD = (
-    rf"(?i)(?<![^\W_])(?:tele)?(?:{'|'.join(_PHONE_WORDS)})(?:phone)?"
-    r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4} {0,2}"
-)
-_NUMBERED = re.compile(r"\d(?:[ ().\-/]{0,3}\d){6}")
-
-
-def _no_date(match: re.Match[str]) -> bool:
-    return _DATE.fullmatch(match.group(match.lastindex or 0)) is None
-
-
-def _trunk(match: re.Match[str]) -> bool:
-    longest = 15 if match.group().startswith("00") else 12
-    return 9 <= sum(map(str.isdigit, match.group())) <= longest and _no_date(match)
-
-
-_phones = (
-    _pattern(r"(?<![\w+])\+(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})(?!\d)", needs=("+",)),
-    _pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:1[ .\-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-])\d{3}[ .\-]\d{4}"
-        r"(?: ?(?:x|ext\.?) ?\d{1,6})?(?!\w|[.\-][\d\ufdd0])"
-    ),
-    _pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\- ])0\d{1,4}[ .\-/]\d{2,4}(?:[ .\-]?\d{2,4}){1,4}(?!\w|[.\-][\d\ufdd0])",
-        accept=_trunk,
-    ),
-    _pattern(_BY_WORD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14})(?!\d)", needs=_PHONE_WORDS, accept=_no_date, group=1),
-)
-
-
-def _numbered(searches: Iterable[Callable[[str], Iterable[Found]]]) -> Callable[[str], Iterator[Found]]:
-    """The searches, in texts that hold a number of seven digits at all."""
-
-    def search(text: str) -> Iterator[Found]:
-        if _NUMBERED.search(text):
-            for one in searches:
-                yield from one(text)
-
-    return search
-
-
 # -- US social security number: areas 000, 666 and 900 to 999, group 00 and serial 0000 are not issued
 
 _SSN = r"(?!000|666|9)\d{3}%s(?!00)\d\d%s(?!0000)\d{4}"
 _ssns = (
-    _pattern(r"(?<![\w.\-])" + _SSN % (r"([ .\-])", r"\1") + r"(?!\w|[.\-][\d\ufdd0])"),
-    _pattern(
+    pattern(r"(?<![\w.\-])" + _SSN % (r"([ .\-])", r"\1") + r"(?!\w|[.\-][\d\ufdd0])"),
+    pattern(
         r"(?i)(?:ssn|social security)(?: number| no\.?|#)?(?: is|:|=| -)? {0,2}("
         + _SSN % (r"[ .\-]?", r"[ .\-]?")
         + r")(?!\d)",
@@ -218,143 +127,29 @@ def _card_at(text: str, groups: Sequence[tuple[int, int]]) -> tuple[Found | None
     return best, width
 
 
-# -- network address -------------------------------------------------------------------------------
-
-_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_VERSION = re.compile(r"(?i)(?:\bv(?:er(?:sion)?)?|release|build|section|chapter)$")
-_NOBODY = ("127.", "0.", "255.255.255.")
-
-
-def _somebody(match: re.Match[str]) -> bool:
-    before = match.string[max(0, match.start() - 12) : match.start()].rstrip(" .:")
-    return not match.group().startswith(_NOBODY) and not (before[-1:].isalpha() and _VERSION.search(before))
-
-
-_LONG_GROUP = re.compile(r"[^:]{5}|:::")
-_ANY_DIGIT = re.compile(r"\d")
-
-
-def _ipv6(match: re.Match[str]) -> bool:
-    address = match.group()
-    colons, gaps = address.count(":"), address.count("::")
-    if _LONG_GROUP.search(address) or gaps > 1 or not _ANY_DIGIT.search(address):
-        return False
-    groups = colons - (address.startswith("::") + address.endswith("::"))
-    return 3 <= groups <= 7 if gaps else colons == 7
-
-
-_ips = (
-    _pattern(rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|\.\d)", needs=(".",), accept=_somebody),
-    _pattern(r"(?<![\w:.])(?=[^:]{0,4}:)[0-9A-Fa-f:]{5,39}+(?<!(?<!:):)(?![\w:])", needs=(":",), accept=_ipv6),
-)
-
-
-# -- secrets ---------------------------------------------------------------------------------------
-
-_KNOWN_SHAPE = (
-    r"(?<![A-Za-z0-9_])(?:"
-    r"A(?:KIA|SIA|GPA|IDA|ROA)[A-Z0-9]{16}(?![A-Za-z0-9])"
-    r"|AIza[\w\-]{35}"
-    r"|sk-[\w\-]{16,200}"
-    r"|[spr]k_(?:live|test)_[A-Za-z0-9]{10,200}"
-    r"|gh[pousr]_[A-Za-z0-9]{20,255}"
-    r"|github_pat_\w{22,255}"
-    r"|gl(?:pat|rt|dt)-[\w\-]{16,200}"
-    r"|xox[abeoprs]-[\w\-]{10,250}"
-    r"|(?:npm|hf)_[A-Za-z0-9]{20,100}"
-    r"|SG\.[\w\-]{16,64}\.[\w\-]{16,64}"
-    r"|ya29\.[\w\-]{20,400}"
-    r"|eyJ[\w\-]{6,4000}\.[\w\-]{6,4000}(?:\.[\w\-]{0,1000})?"
-    r")"
-)
-_SHAPE_STARTS = tuple("ak as ag ai ar sk pk rk gh gl xox npm_ hf_ sg. ya29. eyj".split())
-_PEM = (
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-(?!----)[^-]*+)*+"
-    r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
-)
-_SECRET_NAME = re.compile(
-    r"(?i)(?<![^\W_])(?:pass(?:word|wd|phrase|code)|pwd|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
-    r"|api[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption)[_ \-]?(?:key|token)"
-    r"|client[_ \-]?secret|token|credentials?)"
-)
-_VALUE = r"[^\s\"',;\ufdd0]"
-_ASSIGNED = re.compile(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"']?({_VALUE}{{4,256}})")
-_TOLD = re.compile(rf"[ \t](?:for {_VALUE}{{1,40}}[ \t])?(?:is|was)[ \t]{{1,3}}[\"']?({_VALUE}{{5,256}})")
-_CREDENTIALS = re.compile(r"[^\s/@:\ufdd0]{0,64}:([^\s/@\ufdd0]{1,128})@")
-
-
-def _telling(match: re.Match[str]) -> bool:
-    """Prose ("the password is required") is told from a value by a digit or a sign in it."""
-    value = match.group(1)
-    return any(map(str.isdigit, value)) or any(c in "!@#$%^&*_+=~|" for c in value.rstrip("!"))
-
-
-def named_secrets(text: str) -> Iterator[Found]:
-    """The value in `password=value`, `token: value` and "my password is value"."""
-    if not _holds(text, ("pass", "pwd", "secret", "key", "token", "credential")):
-        return
-    for name in _SECRET_NAME.finditer(text):
-        match = _ASSIGNED.match(text, name.end())
-        if match is None:
-            match = _TOLD.match(text, name.end())
-            if match is None or not _telling(match):
-                continue
-        yield Found(match.start(1), match.end(1), match.group(1))
-
-
-def url_credentials(text: str) -> Iterator[Found]:
-    """The password in `scheme://user:password@host`."""
-    at = text.find("://")
-    while at != -1:
-        match = _CREDENTIALS.match(text, at + 3)
-        if match is not None:
-            yield Found(match.start(1), match.end(1), match.group(1))
-        at = text.find("://", at + 3)
-
-
-_secrets = (
-    _pattern(
-        _KNOWN_SHAPE,
-        needs=_SHAPE_STARTS,
-    ),
-    _pattern(_PEM, needs=("private key",)),
-    url_credentials,
-    named_secrets,
-    _pattern(r"(?i)(?<!\w)bearer[ \t]{1,3}([\w.~+/=\-]{16,1024})", needs=("bearer",), group=1),
-    _pattern(
-        r"(?i)(?<!\w)(?:pin|otp|cvv|cvc|passcode)(?: code| number)?[ \t]{0,2}(?: is|:|=)[ \t]{0,2}(\d{3,8})(?!\w)",
-        needs=("pin", "otp", "cv", "passcode"),
-        group=1,
+_spaced = spelled(
+    digits,
+    pattern(
+        r"(?<![\w.\-])(?<!\d )\d(?: \d){12,18}(?! ?\d|\w)",
+        accept=lambda match: luhn(digits(match.group())) and _CARD.fullmatch(digits(match.group())) is not None,
     ),
 )
+"""Card numbers spaced digit by digit."""
 
 
 def _iban(text: str) -> Iterator[Found]:
     return (Found(*found) for found in ibans(text))
 
 
-def _spelled(
-    spell: Callable[[str], str], *searches: Callable[[str], Iterable[Found]]
-) -> tuple[Callable[[str], Iterable[Found]], ...]:
-    """The searches, with what they find spelled so that the same thing is always the same value."""
-
-    def respelled(search: Callable[[str], Iterable[Found]]) -> Callable[[str], Iterator[Found]]:
-        return lambda text: (found._replace(value=spell(found.value)) for found in search(text))
-
-    return tuple(respelled(search) for search in searches)
-
-
-def _digits(value: str) -> str:
-    return re.sub(r"\D", "", value)
-
-
 DETECTORS: tuple[Detector, ...] = (
-    Finder("SECRET", _secrets),
+    Finder("SECRET", secrets),
     Finder("IBAN", (_iban,)),
-    Finder("CARD", (cards,)),
-    Finder("SSN", _spelled(_digits, _numbered(_ssns))),
-    Finder("EMAIL", (emails,)),
-    Finder("PHONE", _spelled(_digits, _numbered(_phones))),
-    Finder("IP", _spelled(str.casefold, *_ips)),
+    Finder("IMEI", imeis),
+    Finder("CARD", (cards, *_spaced)),
+    Finder("SSN", spelled(digits, numbered(_ssns))),
+    Finder("EMAIL", (emails, hidden_emails)),
+    Finder("PHONE", (phones,)),
+    Finder("MAC", macs),
+    Finder("IP", ips),
 )
 """The table. Where two matches of one length compete, the earlier line wins."""

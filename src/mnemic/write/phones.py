@@ -1,0 +1,82 @@
+"""Telephone numbers, conservatively: a plus, a known grouping, or a word that says so.
+
+Whether digits are a telephone number is told by what stands around them more than by their count: numbering plans allow
+almost any grouping, so that without a country a plan rejects little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mnemic.write.patterns import Found, digits, numbered, pattern, spelled
+
+_DATE = re.compile(
+    r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
+)
+_WORDS = (
+    "phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach", "landline",
+    "hotline", "voicemail", "desk", "handy", "mobil", "telefon",
+)  # fmt: skip
+_BY_WORD = (
+    rf"(?i)(?<![^\W_])(?:tele)?(?:{'|'.join(_WORDS)})(?:phone)?"
+    r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\s{0,3}"
+)
+_EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
+_NEAR_WORDS = re.compile(
+    rf"(?i)(?<![^\W_])(?:tele)?(?:{'|'.join(_WORDS)}|answer(?:s|ing|ed)?|messages?|contact|registered)(?![^\W\d_])"
+)
+_NEAR = 32
+_GROUPED = (
+    r"(?<![\w+])(?<![\d\ufdd0][.\-])(?<!\d[ /])\(?\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,7}){1,5}" + _EXTENSION
+    + r"(?!\w|[.\-/][\d\ufdd0])"
+)  # fmt: skip
+
+
+def _no_date(match: re.Match[str]) -> bool:
+    number = match.group(match.lastindex or 0)
+    return _DATE.fullmatch(number) is None and any(digit != "0" for digit in digits(number))
+
+
+def _trunk(match: re.Match[str]) -> bool:
+    longest = 15 if match.group().startswith("00") else 12
+    return 9 <= sum(map(str.isdigit, match.group())) <= longest and _no_date(match)
+
+
+def _announced(match: re.Match[str]) -> bool:
+    """A group of digits with a word of telephony shortly before it, in the same sentence."""
+    before = re.split(r"[.!?;\n]", match.string[max(0, match.start() - _NEAR) : match.start()])[-1]
+    count = len(digits(match.group().lower().split("x")[0].split("e")[0]))
+    return 7 <= count <= 15 and "000" not in match.group() and _no_date(match) and bool(_NEAR_WORDS.search(before))
+
+
+_searches = (
+    pattern(
+        r"(?<![\w+])\+(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)",
+        needs=("+",),
+    ),
+    pattern(
+        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:1[ .\-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-])\d{3}[ .\-]\d{4}"
+        + _EXTENSION
+        + r"(?!\w|[.\-][\d\ufdd0])"
+    ),
+    pattern(
+        r"(?<![\w+])(?<![\d\ufdd0][.\- ])(?:0\d{1,4}|\(0\d{1,4}\))[ .\-/]\d{2,4}(?:[ .\-]?\d{2,4}){1,4}"
+        r"(?!\w|[.\-][\d\ufdd0])",
+        accept=_trunk,
+    ),
+    pattern(
+        _BY_WORD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)",
+        needs=_WORDS,
+        accept=_no_date,
+        group=1,
+    ),
+    pattern(_GROUPED, needs=(*_WORDS, "answer", "message", "contact", "registered"), accept=_announced),
+)
+_search = spelled(digits, numbered(_searches))
+
+
+def phones(text: str) -> Iterator[Found]:
+    """Telephone numbers, spelled by their digits."""
+    for search in _search:
+        yield from search(text)

@@ -9,7 +9,7 @@ PATH is a file, or a folder searched with everything under it. Files are known b
 - `sentence`, `negated`: opposites (CANNOT);
 - `premise`, `hypothesis`, `label`: opposites where the label is `1` or `contradiction`, paraphrases where it is `0`;
 - `sentence_a`, `sentence_b`, `relatedness_score`, `entailment_judgment` (SICK 2014): contradictions, and
-  duplicates where entailment comes with a score of at least 4.5;
+  duplicates where entailment comes with a score of at least 4.5, and neutral pairs (reported, no aim);
 - `quality`, `#1 string`, `#2 string` (MSRP): duplicates where the quality is 1;
 - a JSON list of [tier, {first_statement, second_statement}, {id: text}] (BEAM): contradictions, where both statements
   are there and differ. A statement told in several messages is their texts, joined.
@@ -41,11 +41,14 @@ from mnemic.types import Actor, Candidate, Origin, Outcome, Source
 LIMIT = 300
 DUPLICATE_FROM = 4.5
 OPPOSITE, CONTRADICTION, DUPLICATE, PARAPHRASE = "opposite", "contradiction", "duplicate", "paraphrase"
+NEUTRAL = "neutral"
 FIGURES = {
     "opposite_merged": ({OPPOSITE, CONTRADICTION}, {Outcome.MERGED, Outcome.REFRESHED, Outcome.SUPERSEDED}),
     "duplicates_merged": ({DUPLICATE}, {Outcome.MERGED, Outcome.REFRESHED, Outcome.SUPERSEDED}),
     "contradictions_flagged": ({CONTRADICTION}, {Outcome.PENDING_REVIEW, Outcome.SUPERSEDED}),
     "paraphrases_flagged": ({DUPLICATE, PARAPHRASE}, {Outcome.PENDING_REVIEW}),
+    "neutral_flagged": ({NEUTRAL}, {Outcome.PENDING_REVIEW}),
+    "neutral_merged": ({NEUTRAL}, {Outcome.MERGED, Outcome.REFRESHED, Outcome.SUPERSEDED}),
 }
 """Each figure: the classes of pairs it is a share of, and the outcomes that count."""
 
@@ -90,6 +93,8 @@ def _sick(row: Mapping[str, str]) -> Iterator[Pair]:
         yield Pair("sick", CONTRADICTION, row["sentence_a"], row["sentence_b"])
     elif judged == "ENTAILMENT" and float(row["relatedness_score"]) >= DUPLICATE_FROM:
         yield Pair("sick", DUPLICATE, row["sentence_a"], row["sentence_b"])
+    elif judged == "NEUTRAL":
+        yield Pair("sick", NEUTRAL, row["sentence_a"], row["sentence_b"])
 
 
 def _beam(entries: Iterable[Any]) -> Iterator[Pair]:

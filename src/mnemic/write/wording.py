@@ -10,8 +10,132 @@ from types import MappingProxyType
 from mnemic.text.analyse import analyse
 
 
-def _stem(word: str) -> str:
+def _plain_stem(word: str) -> str:
     return analyse(word).sequence[0]
+
+
+def _groups(lines: Iterable[str]) -> Mapping[str, str]:
+    """Each line's words by the first of them, as stems."""
+    table: dict[str, str] = {}
+    for line in lines:
+        first, *others = map(_plain_stem, line.split())
+        table |= {other: first for other in others if other != first}
+    return MappingProxyType(table)
+
+
+SAME_WORD = _groups(
+    """
+child kid kids children
+woman lady women ladies
+man guy gentleman men guys gentlemen
+person people persons
+dad father daddy papa
+mom mother mommy mum mama
+bike bicycle
+motorbike motorcycle
+car automobile
+couch sofa
+lawn turf
+picture photo photograph
+phone telephone
+film movie
+stone rock
+ocean sea
+trash garbage rubbish
+shop store
+job occupation
+doctor physician
+lawyer attorney
+trousers pants
+jumper sweater
+holiday vacation
+rabbit bunny
+puppy pup
+baby infant
+teenager teen
+friend buddy pal
+cop policeman policewoman
+plane airplane aeroplane
+gift present
+large big
+small little tiny
+quick fast rapid swift
+begin start commence
+end finish conclude
+buy purchase
+happy glad
+sad unhappy
+afraid scared frightened
+scare frighten
+fight battle
+leap jump
+shout yell scream
+talk speak chat
+choose pick select
+help assist aid
+need require
+allow permit
+obtain receive
+answer reply respond
+repair fix mend
+shut close
+hit strike
+throw toss hurl
+pull drag tug
+clever smart intelligent
+beautiful pretty
+difficult complicated
+simple easy
+incorrect wrong
+costly expensive
+cheap inexpensive
+famous renowned
+strange weird odd
+outside outdoors outdoor
+inside indoors indoor
+whole entire
+sick ill
+angry mad
+quiet silent
+blond blonde
+gray grey
+tv television telly
+love adore
+hate detest loathe
+live reside dwell
+huge enormous giant
+stroll walk
+happen occur
+approximately roughly
+primary main
+""".strip().splitlines()
+)
+"""Words that claim the same: the one that stands for the others."""
+
+
+_BROADER = """
+person | man woman boy girl child baby teenager adult lad player rider biker cyclist swimmer dancer singer chef cook
+person | musician guitarist surfer skateboarder skier climber athlete
+child | boy girl toddler
+animal | dog cat horse monkey bird rabbit lion tiger elephant bear panda deer cow sheep goat pig kangaroo
+dog | puppy poodle terrier labrador
+cat | kitten
+instrument | guitar piano violin flute drum trumpet saxophone keyboard
+vehicle | car truck bus van motorbike
+cut | slice chop dice
+food | meal pasta rice bread meat vegetable fruit
+fruit | apple banana orange mango
+vegetable | potato tomato carrot onion
+""".strip().splitlines()
+
+
+def same_word(stem: str) -> str:
+    """The stem that stands for all that claim the same as `stem`."""
+    return SAME_WORD.get(stem, stem)
+
+
+def _stem(word: str) -> str:
+    return same_word(_plain_stem(word))
 
 
 def _pairs(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
@@ -26,6 +150,36 @@ def _pairs(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
     return MappingProxyType({word: frozenset(others) for word, others in table.items()})
 
 
+def _narrower(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    table: dict[str, set[str]] = {}
+    for line in lines:
+        wide, narrow = line.split("|")
+        for word in narrow.split():
+            table.setdefault(_stem(word), set()).add(_stem(wide.strip()))
+    return MappingProxyType(
+        {word: frozenset(wide.union(*(table.get(one, set()) for one in wide))) for word, wide in table.items()}
+    )
+
+
+BROADER = _narrower(_BROADER)
+"""What else a word says by itself: whoever says "a man" says "a person"."""
+
+GROUP_HEADS = frozenset(SAME_WORD.values())
+
+PARTICIPLES: Mapping[str, str] = MappingProxyType(
+    dict(
+        pair.split(":")
+        for pair in """
+        held:hold eaten:eat thrown:throw ridden:ride driven:drive written:write sung:sing taken:take given:give
+        worn:wear broken:break drawn:draw done:do made:make cut:cut hit:hit put:put fed:feed led:lead read:read
+        caught:catch taught:teach bought:buy brought:bring built:build swept:sweep blown:blow torn:tear shot:shoot
+        told:tell sold:sell paid:pay seen:see chosen:choose stolen:steal spoken:speak frozen:freeze beaten:beat
+        bitten:bite hidden:hide known:know shown:show flown:fly grown:grow won:win met:meet left:leave lost:lose
+        """.split()
+    )
+)
+"""Irregular participles, by which a passive is known, and their verbs."""
+
 NEGATIONS = frozenset(
     """
     not no never none nobody nothing nowhere neither nor without hardly barely rarely seldom scarcely non
@@ -37,7 +191,7 @@ NEGATIONS = frozenset(
 EMPTY_WORDS = frozenset(
     """
     a an the am is are be been being do does i me my mine myself user users of and very really also please just
-    so too now currently presently it its
+    so too now currently presently it its someone somebody anyone anybody there
     """.split()
 )
 """Words whose loss changes no claim. Pronouns of other persons, prepositions and tenses are not among them."""
@@ -63,10 +217,17 @@ QUALIFIERS = frozenset(
     refuse avoid deny stop hate dislike from unlike supposedly allegedly about approximately around over under
     above below another other different old new previous next who whose whom which what where when why how he
     she they we you him her them us his their our your with brother sister mother father wife husband son
-    daughter friend boss colleague
+    daughter friend boss colleague lack exclude omit decrease reduce decline drop cease prevent forbid prohibit ban
+    reject cancel lose without absent missing non theoretical supposed so-called pseudo quasi
     """.split()
 )
 """Words that may take back or bend what the rest of a sentence says."""
+
+RELATIONS = frozenset(
+    _stem(word)
+    for word in "any ever actually have has had for to in on at with of from my our this that or and by his her".split()
+)
+"""Words of which no claim is made."""
 
 NEGATIVE_PREFIXES = frozenset("un in im il ir dis non mis anti".split())
 
@@ -79,6 +240,7 @@ enable activate | disable deactivate
 allow permit let accept approve | forbid deny block ban prohibit reject decline refuse
 open | close closed shut
 on | off
+into | out
 before | after
 more most increase rise grow gain raise | less fewer least decrease fall shrink lose reduce lower drop
 up upward upstairs above over | down downward downstairs below under
@@ -139,7 +301,11 @@ subscribe | unsubscribe
 import | export
 ascend climb | descend
 maximum max | minimum min
-good great excellent | bad poor terrible awful
+good great excellent | bad poor terrible awful evil
+much many | little few
+sure certain | unsure uncertain
+ordinary | extraordinary
+true truthful | untruthful
 best | worst
 better | worse
 near close nearby | far distant
@@ -158,6 +324,37 @@ deep | shallow
 heavy | light
 sweet | bitter sour
 guilty | innocent
+possible | impossible
+eligible | ineligible
+include | exclude omit lack
+contain have has | lack
+accept grant award receive | deny refuse reject
+agree | conflict contradict
+allow let | prevent
+support | oppose
+upgrade | downgrade
+promote | demote hinder
+build construct establish found create | demolish dismantle destroy abolish
+exist present | absent missing
+hit catch | miss
+lowest | highest
+least | most
+fewest | most
+ancient | modern
+common typical frequent | rare unusual uncommon
+positive | negative
+attack | defend
+attacking | defensive
+major significant serious important | minor insignificant trivial unimportant
+theoretical | practical
+float | sink
+victory | defeat
+oldest | youngest
+urban city | rural countryside
+forward | backward backwards
+ability able capable | inability unable incapable
+beginner novice | expert
+introvert | extrovert
 optional voluntary | mandatory required compulsory
 manual manually | automatic automatically
 internal | external

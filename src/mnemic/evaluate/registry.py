@@ -9,8 +9,8 @@ from typing import Any
 from mnemic.evaluate import locomo, longmemeval, pairs, pii
 
 Runner = Callable[..., dict[str, Any]]
-"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `locomo.run`. A set takes what means
-something to it and leaves the rest.
+"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `locomo.run`. A set takes what
+means something to it and leaves the rest.
 """
 
 SETS: Mapping[str, Runner] = MappingProxyType(

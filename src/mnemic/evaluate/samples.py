@@ -30,9 +30,8 @@ def files(path: Path, suffixes: Sequence[str]) -> list[Path]:
 def table(path: Path) -> Iterator[dict[str, str]]:
     """The rows of a table, by the names of its first line in lower case. Tab-separated files quote nothing."""
     delimiter = _TABLES[path.suffix.lower()]
-    quoting = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter=delimiter, quoting=quoting)
+        rows = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE)
         names = [name.strip().lower() for name in next(rows, [])]
         for row in rows:
             yield dict(zip(names, row, strict=False))

@@ -59,7 +59,8 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     """The memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
-    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise. Between speakers there is no contradiction.
+    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise. Between
+    speakers there is no contradiction.
     """
     candidate, rules = draft.candidate, draft.rules
     said = Statement.of(candidate.content)

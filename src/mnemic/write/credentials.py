@@ -49,10 +49,11 @@ _WORD = r"(?:pass[ _\-]?(?:word|wd|phrase|code)|pwd|passwort|kennwort|contraseñ
 _SECRET_NAME = re.compile(
     rf"(?i)(?<![^\W_])(?:(?P<word>{_WORD})|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
     r"|(?:api|app|bot)[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption|signing|account"
-    r"|bearer|license|licence|activation|product|firmware|recovery|security|master|shared|ssh|service)[_ \-]?(?:key|token)"
-    r"|(?:client|consumer|webhook)[_ \-]?(?:secret|token)|shared[_ \-]?access[_ \-]?signature|session[_ \-]?(?:id|cookie)"
-    r"|(?P<code>(?:security|verification|authenti(?:cation|cator)|access|unlock|login|log-in|sign-?in|one[ \-]?time|2fa|mfa"
-    r"|two[ \-]factor|activation|backup|recovery|firmware|licen[cs]e|confirmation security|sms|otp)[ \-]?(?:pass)?code)"
+    r"|bearer|licen[cs]e|activation|product|firmware|recovery|security|master|shared|ssh|service)[_ \-]?(?:key|token)"
+    r"|(?:client|consumer|webhook)[_ \-]?(?:secret|token)|shared[_ \-]?access[_ \-]?signature"
+    r"|session[_ \-]?(?:id|cookie)"
+    r"|(?P<code>(?:security|verification|authenti(?:cation|cator)|access|unlock|login|log-in|sign-?in|one[ \-]?time"
+    r"|2fa|mfa|two[ \-]factor|activation|backup|recovery|firmware|licen[cs]e|sms|otp)[ \-]?(?:pass)?code)"
     r"|token|credentials?)"
 )
 _VALUE = r"[^\s\"',;\ufdd0]"
@@ -96,19 +97,28 @@ def named_secrets(text: str) -> Iterator[Found]:
         text, ("pass", "pwd", "secret", "key", "token", "credential", "code", "kennwort", "contrase", "session")
     ):
         return
-    for name in _SECRET_NAME.finditer(text):
-        match = _ASSIGNED.match(text, name.end())
-        if match is None or (name["code"] and not _telling(match.group(1))):
-            match = _TOLD.match(text, name.end())
-            if match is not None and not _telling(match.group(1)):
-                continue
-        if match is None and name["word"]:
-            match = _FOLLOWS.match(text, name.end())
-            if match is not None and not _mixed(match.group(1)):
-                continue
-        if match is not None and not _empty(text, match.start(1), match.group(1)):
-            value = match.group(1).rstrip(".") if match.re is not _ASSIGNED else match.group(1)
-            yield Found(match.start(1), match.start(1) + len(value), value)
+    name = _SECRET_NAME.search(text)
+    while name is not None:
+        match = _announced(text, name)
+        if match is None or _empty(text, match.start(1), match.group(1)):
+            name = _SECRET_NAME.search(text, name.end())
+            continue
+        value = match.group(1) if match.re is _ASSIGNED else match.group(1).rstrip(".")
+        yield Found(match.start(1), match.start(1) + len(value), value)
+        # What stands in a value is hidden with it: looking there again would make long values costly.
+        name = _SECRET_NAME.search(text, match.end(1))
+
+
+def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
+    """The value behind `name`: assigned, told by "is", or for words of passwords just standing there."""
+    match = _ASSIGNED.match(text, name.end())
+    if match is not None and not (name["code"] and not _telling(match.group(1))):
+        return match
+    match = _TOLD.match(text, name.end())
+    if match is not None:
+        return match if _telling(match.group(1)) else None
+    match = _FOLLOWS.match(text, name.end()) if name["word"] else None
+    return match if match is not None and _mixed(match.group(1)) else None
 
 
 def url_credentials(text: str) -> Iterator[Found]:
@@ -147,7 +157,8 @@ secrets = (
     ),
     pattern(r"(?<!\w)(?:-u|--user)[ =]{1,2}[^\s:]{1,64}:([^\s\ufdd0]{3,128})", needs=("-u", "--user"), group=1),
     pattern(
-        r"(?i)(?<!\w)(?:pin|otp|cvv2?|cvc2?|passcode)(?: code| number)?[ \t]{0,2}(?: is|:|=)?[ \t]{0,2}(\d{3,8})(?!\w|[.,]\d)",
+        r"(?i)(?<!\w)(?:pin|otp|cvv2?|cvc2?|passcode)(?: code| number)?[ \t]{0,2}(?: is|:|=)?[ \t]{0,2}"
+        r"(\d{3,8})(?!\w|[.,]\d)",
         needs=("pin", "otp", "cv", "passcode"),
         accept=_no_example,
         group=1,

@@ -7,7 +7,9 @@ rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
@@ -80,10 +82,6 @@ _CARD = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14}|(?:1800|2131)\d{11}"
     r"|5[1-5]\d{14}|2[2-7]\d{14}|(?:5[06-9]|6\d)\d{10,17}"
 )
-_ISSUER = re.compile(r"4|3[04-9]|1800|2131|2[2-7]|5|6")
-_ISSUER_LENGTHS = {
-    "1": (15,), "2": (15, 16), "3": (14, 15, 16), "4": (13, 16, 19), "5": range(12, 20), "6": range(12, 20)
-}  # fmt: skip
 _SEPARATORS = str.maketrans("", "", " .-")
 _DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
 _SINGLE = bytes.maketrans(b"0123456789", bytes(range(10)))
@@ -102,29 +100,39 @@ def cards(text: str) -> Iterator[Found]:
         # A letter at either end makes the number part of a longer name.
         first = 1 if run.start() and text[run.start() - 1].isalnum() else 0
         last = len(groups) - (1 if run.end() < len(text) and text[run.end()].isalnum() else 0)
+        number = _Number(run.group().translate(_SEPARATORS))
+        places = [0, *accumulate(end - start for start, end in groups)]
         while first < last:
-            found, width = None, 1
-            if _ISSUER.match(text, groups[first][0]):
-                found, width = _card_at(text, groups[first : min(first + 6, last)])
-            if found is not None:
-                yield found
-            first += width
+            begin = places[first]
+            shortest = bisect_left(places, begin + 12, first + 1, last + 1)
+            longest = min(bisect_right(places, begin + 19, shortest, last + 1), first + 7)
+            width = next(
+                (end - first for end in range(longest - 1, shortest - 1, -1) if number.is_card(begin, places[end])), 0
+            )
+            if width:
+                found = number.digits[places[first] : places[first + width]]
+                yield Found(groups[first][0], groups[first + width - 1][1], found)
+            first += width or 1
 
 
-def _card_at(text: str, groups: Sequence[tuple[int, int]]) -> tuple[Found | None, int]:
-    """The longest card that begins with the first of `groups`, and how many groups to move on."""
-    begin = groups[0][0]
-    lengths = _ISSUER_LENGTHS[text[begin]]
-    length, best, width = 0, None, 1
-    for at, (start, end) in enumerate(groups):
-        length += end - start
-        if length > 19:
-            break
-        if length in lengths:
-            digits = text[begin:end].translate(_SEPARATORS)
-            if luhn(digits) and _CARD.fullmatch(digits):
-                best, width = Found(begin, end, digits), at + 1
-    return best, width
+class _Number:
+    """A long number, with running sums, so that the check digit of any stretch of it is one subtraction."""
+
+    def __init__(self, digits: str) -> None:
+        self.digits = digits
+        raw = digits.encode()
+        self._sums = [self._running(raw, doubled) for doubled in (0, 1)]
+
+    @staticmethod
+    def _running(raw: bytes, doubled: int) -> list[int]:
+        values = bytearray(raw.translate(_SINGLE))
+        values[doubled::2] = raw[doubled::2].translate(_DOUBLED)
+        return [0, *accumulate(values)]
+
+    def is_card(self, start: int, end: int) -> bool:
+        """Whether this stretch is a card number of a known issuer."""
+        sums = self._sums[end % 2]
+        return (sums[end] - sums[start]) % 10 == 0 and _CARD.fullmatch(self.digits, start, end) is not None
 
 
 _spaced = spelled(

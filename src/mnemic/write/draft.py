@@ -23,7 +23,7 @@ class WriteRules:
     `near_duplicate` (0.92) and `conflict` (0.85) are the defaults of the write pipeline's specification. Both are only
     necessary: with all-MiniLM-L6-v2 a third of opposite statements lie above 0.92, so words decide, not the cosine.
     They hold where words leave something open: a statement that says more than the other, an opposition of which only
-    the half agrees. Where words settle it, `nominate` (0.65, set on the dev halves of the pairs in
+    the half agrees. Where words settle it, `nominate` (0.60, set on the dev halves of the pairs in
     docs/benchmarks/write-quality.md) is enough.
     `neighbours` is how many memories a new one is compared with. Memories of `reviewed_categories` that come from
     `reviewed_origins` wait for a person.
@@ -31,7 +31,7 @@ class WriteRules:
 
     near_duplicate: float = 0.92
     conflict: float = 0.85
-    nominate: float = 0.65
+    nominate: float = 0.6
     neighbours: int = 32
     reviewed_categories: frozenset[str] = frozenset(
         {"instruction", "instructions", "procedure", "policy", "permission"}

@@ -16,15 +16,27 @@ _DATE = re.compile(
 )
 _WORDS = (
     "phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach", "landline",
-    "hotline", "voicemail", "desk", "handy", "mobil", "telefon",
+    "hotline", "voicemail", "desk", "handy", "mobil", "telefon", "ph",
 )  # fmt: skip
 _BY_WORD = (
     rf"(?i)(?<![^\W_])(?:tele)?(?:{'|'.join(_WORDS)})(?:phone)?"
-    r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\s{0,3}"
+    r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\.?:?\s{0,3}"
 )
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
 _NEAR_WORDS = re.compile(
-    rf"(?i)(?<![^\W_])(?:tele)?(?:{'|'.join(_WORDS)}|answer(?:s|ing|ed)?|messages?|contact|registered)(?![^\W\d_])"
+    rf"(?i)(?<![^\W_])(?:(?:tele)?(?:{'|'.join(_WORDS)})|answer(?:s|ing|ed)?|messages?|contact(?:ed|ing)?|registered"
+    r"|(?:my|his|her|their|your|our|the|this|new|home|work|office|emergency|direct|business|personal|contact|private)"
+    r" (?:number|line|no\.?)|numbers?)(?![^\W\d_])"
+)
+_OTHER_NUMBER = re.compile(
+    r"(?i)(?:order|invoice|account|card|ticket|tracking|serial|case|reference|confirmation|booking|policy|licen[cs]e"
+    r"|passport|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer"
+    r"|build|batch|lot|claim|patent|version|security)[ #\-](?:number|no\.?|nr|#)"
+)
+_HAND = (
+    r"(?i)(?:(?<=my )|(?<=his )|(?<=her )|(?<=our )|(?<=your )|(?<=their ))(?:new |home |work |office )?number"
+    r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
+    r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"
 )
 _NEAR = 32
 _GROUPED = (
@@ -47,7 +59,9 @@ def _announced(match: re.Match[str]) -> bool:
     """A group of digits with a word of telephony shortly before it, in the same sentence."""
     before = re.split(r"[.!?;\n]", match.string[max(0, match.start() - _NEAR) : match.start()])[-1]
     count = len(digits(match.group().lower().split("x")[0].split("e")[0]))
-    return 7 <= count <= 15 and "000" not in match.group() and _no_date(match) and bool(_NEAR_WORDS.search(before))
+    if not 7 <= count <= 15 or "000" in match.group() or not _no_date(match):
+        return False
+    return _NEAR_WORDS.search(before) is not None and _OTHER_NUMBER.search(before) is None
 
 
 _searches = (
@@ -71,7 +85,10 @@ _searches = (
         accept=_no_date,
         group=1,
     ),
-    pattern(_GROUPED, needs=(*_WORDS, "answer", "message", "contact", "registered"), accept=_announced),
+    pattern(_HAND, needs=("number",), accept=_no_date, group=1),
+    pattern(
+        _GROUPED, needs=(*_WORDS, "answer", "message", "contact", "registered", "number", "line"), accept=_announced
+    ),
 )
 _search = spelled(digits, numbered(_searches))
 

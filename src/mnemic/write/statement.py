@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from mnemic.text.analyse import analyse
 from mnemic.text.normalise import nfkc
-from mnemic.write.voice import actives
+from mnemic.write.voice import actives, attributes
 from mnemic.write.wording import (
     ANTONYMS,
     BEFORE_AMOUNTS,
@@ -30,6 +30,8 @@ from mnemic.write.wording import (
     NEGATIONS,
     NEGATIVE_PREFIXES,
     NUMBER_WORDS,
+    PHRASES,
+    POSTURES,
     QUALIFIERS,
     RELATIONS,
     VALUE_CLASSES,
@@ -42,9 +44,11 @@ MAX_CLAUSES = 24
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
 _NEGATIVE = re.compile(rf"(?:{'|'.join(sorted(NEGATIVE_PREFIXES))})\w{{3}}")
+_PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
 _CLITICS = frozenset({"s", "m", "re", "ve", "d", "ll"})
 _FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
 _CLASS = {"label": "number", "person": "name"}
+_DOING = frozenset("is are am was were m s re".split())
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
 _SENTENCE_END = re.compile(r"[.!?:\n]\s*$")
@@ -95,7 +99,7 @@ class Statement:
     @classmethod
     def of(cls, text: str) -> Statement:
         """The statement that `text` makes."""
-        plain = nfkc(text).replace("’", "'")
+        plain = _PHRASE.sub(lambda match: PHRASES[match.group().lower()], nfkc(text).replace("’", "'"))
         parts = [part for part in _CLAUSE_END.split(plain) if part.strip()]
         clauses = tuple(cls._of(part) for part in parts) if 1 < len(parts) <= MAX_CLAUSES else ()
         return cls._of(plain, clauses)
@@ -104,6 +108,8 @@ class Statement:
     def _of(cls, plain: str, clauses: tuple[Statement, ...] = ()) -> Statement:
         tokens: list[str] = []
         told: list[list[Word]] = []
+        gaps: list[str] = []
+        ended = 0
         negations = 0
         before = ""
         for match in _TOKEN.finditer(plain):
@@ -113,10 +119,12 @@ class Statement:
                 negations += negates
                 empty = negates or (low == "one" and before == "no")
                 tokens.append(token)
+                gaps.append(plain[ended : match.start()])
+                ended = match.end()
                 told.append([] if empty else _words(token, before, initial=_starts_sentence(plain, match.start())))
                 before = low
         words = tuple(word for some in told for word in some)
-        return cls(words, negations, plain.rstrip().endswith("?"), (words, *_active_words(tokens, told)), clauses)
+        return cls(words, negations, plain.rstrip().endswith("?"), (words, *_retold(tokens, gaps, told)), clauses)
 
     @property
     def stems(self) -> list[str]:
@@ -129,10 +137,14 @@ class Statement:
         return 0 < len(self.words) <= MAX_COMPARED_WORDS
 
 
-def _active_words(tokens: list[str], told: list[list[Word]]) -> Iterator[tuple[Word, ...]]:
+def _retold(tokens: list[str], gaps: list[str], told: list[list[Word]]) -> Iterator[tuple[Word, ...]]:
+    """The same words in the orders in which the same might be said."""
     for active in actives(tokens):
         verb = told[active.verb] if active.past else [word._replace(form=PRESENT) for word in _words(active.base, "")]
         yield tuple(word for place in active.order for word in (verb if place == active.verb else told[place]))
+    order = attributes(tokens, gaps)
+    if order is not None:
+        yield tuple(word for place in order for word in told[place])
 
 
 class Opposition(NamedTuple):
@@ -185,7 +197,7 @@ def _denies(one: Statement, other: Statement) -> bool:
     asserted = {word.stem for clause in other.clauses or (other,) if not clause.negations for word in clause.words}
     for clause in one.clauses or (one,):
         said = {word.stem for word in clause.words} - RELATIONS
-        if clause.negations == 1 and len(said) >= 3 and 10 * len(asserted & said) >= 7 * len(said):
+        if clause.negations == 1 and len(said) >= 3 and 10 * len(asserted & said) >= 6 * len(said):
             return True
     return False
 
@@ -294,7 +306,10 @@ def _words(token: str, before: str, *, initial: bool = True) -> list[Word]:
     named = None
     if token[0].isupper() and not initial:
         named = "month" if low == "may" else "name" if before in BEFORE_NAMES else "person"
-    return [_word(stem, low, named) for stem in _stems(low)]
+    words = [_word(stem, low, named) for stem in _stems(low)]
+    if low.endswith("ing") and before in _DOING and len(words) == 1 and words[0].stem in POSTURES:
+        return [words[0]._replace(value="posture")]
+    return words
 
 
 def _word(stem: str, low: str, named: str | None) -> Word:

@@ -108,6 +108,34 @@ stroll walk
 happen occur
 approximately roughly
 primary main
+near beside nearby
+beach seashore shore
+path trail
+bounce hop
+mix stir
+chef cook
+cry weep
+hike trek
+clothes clothing garments
+vegetable veggie
+bicyclist cyclist biker
+drawing sketch
+student pupil
+bag sack
+coat overcoat
+rug carpet
+cellar basement
+grandma grandmother granny
+grandpa grandfather grandad
+glasses spectacles eyeglasses
+medicine medication
+illness disease sickness
+exam examination
+error mistake
+colleague coworker
+trip journey
+luggage baggage
+journal diary
 """.strip().splitlines()
 )
 """Words that claim the same: the one that stands for the others."""
@@ -120,6 +148,15 @@ child | boy girl toddler
 animal | dog cat horse monkey bird rabbit lion tiger elephant bear panda deer cow sheep goat pig kangaroo
 dog | puppy poodle terrier labrador
 cat | kitten
+sport | soccer football basketball baseball tennis hockey rugby golf cricket volleyball
+male | man boy
+female | woman girl
+water | ocean river lake pond pool
+weapon | sword gun knife rifle
+jump | dive hop bounce leap
+tree | oak pine fir
+drink | coffee tea juice beer wine
+clothes | shirt jacket dress trousers sweater coat
 instrument | guitar piano violin flute drum trumpet saxophone keyboard
 vehicle | car truck bus van motorbike
 cut | slice chop dice
@@ -271,6 +308,9 @@ arrive enter come | depart leave left exit go
 push | pull
 include with | exclude without except
 inside indoors indoor | outside outdoors outdoor
+put place add | remove
+silent | talk
+immobile motionless still | move swim run walk jump
 male man men boy husband brother father son uncle | female woman women girl wife sister mother daughter aunt
 light bright | dark dim
 remote remotely | onsite office
@@ -381,6 +421,24 @@ VALUE_CLASSES: Mapping[str, str] = MappingProxyType(
     {_stem(word): name for name, words in _CLASSES.items() for word in words.split()}
 )
 """Words of which a frame holds one at a time."""
+
+POSTURES = frozenset(
+    _stem(word)
+    for word in "sit stand lie kneel crouch run walk sleep swim jump fly ride drive climb dance eat sing talk".split()
+)
+"""What somebody is doing, of which they do one at a time: "is sitting", not "likes sitting"."""
+
+PHRASES: Mapping[str, str] = MappingProxyType(
+    {
+        "close to": "near",
+        "next to": "near",
+        "make-up": "makeup",
+        "a couple of": "two",
+        "a lot of": "many",
+        "lots of": "many",
+    }
+)
+"""Several words that say what one says."""
 
 NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     {

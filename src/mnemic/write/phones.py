@@ -29,16 +29,22 @@ _NEAR_WORDS = re.compile(
     r" (?:number|line|no\.?)|numbers?)(?![^\W\d_])"
 )
 _OTHER_NUMBER = re.compile(
-    r"(?i)(?:order|invoice|account|card|ticket|tracking|serial|case|reference|confirmation|booking|policy|licen[cs]e"
-    r"|passport|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer"
-    r"|build|batch|lot|claim|patent|version|security)[ #\-](?:number|no\.?|nr|#)"
+    r"(?i)(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
+    r"|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer|build|batch"
+    r"|lot|claim|patent|security)[ #\-](?:number|no\.?|nr|#)|serial|isbn|version|build|barcode|article|code|key"
 )
 _HAND = (
     r"(?i)(?:(?<=my )|(?<=his )|(?<=her )|(?<=our )|(?<=your )|(?<=their ))(?:new |home |work |office )?number"
     r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
     r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"
 )
-_NEAR = 32
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_GROUP = re.compile(r"\d+")
+_UNIT = re.compile(
+    r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
+)
+_LINE_END = re.compile(r"[ \t.]{0,8}(?:\n|$)")
+_NEAR = 48
 _GROUPED = (
     r"(?<![\w+])(?<![\d\ufdd0][.\-])(?<!\d[ /])\(?\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,7}){1,5}" + _EXTENSION
     + r"(?!\w|[.\-/][\d\ufdd0])"
@@ -55,13 +61,34 @@ def _trunk(match: re.Match[str]) -> bool:
     return 9 <= sum(map(str.isdigit, match.group())) <= longest and _no_date(match)
 
 
+def _typical(match: re.Match[str]) -> bool:
+    """Whether digits are grouped as only telephone numbers are: three groups and more between separators of one kind,
+    one of them of three digits; no address of a machine, no row of years or sizes, no amount.
+    """
+    number = match.group().partition("x")[0].rstrip()
+    groups, separators = _GROUP.findall(number), set(re.findall(r"[ .\-/]+", number))
+    if len(groups) < 3 or len(separators) > 1 or len(groups[0]) < 2 or len(digits(number)) < 8:
+        return False
+    if [*map(len, groups)] == [3, 2, 4] or max(map(len, groups)) < 3 or all(_YEAR.fullmatch(group) for group in groups):
+        return False
+    if separators == {"."} and len(groups) == 4:
+        return False
+    thousands = separators <= {" ", "."} and all(len(group) == 3 for group in groups[1:])
+    return not (thousands and (len(groups[0]) < 3 or _UNIT.match(match.string, match.end())))
+
+
 def _announced(match: re.Match[str]) -> bool:
-    """A group of digits with a word of telephony shortly before it, in the same sentence."""
-    before = re.split(r"[.!?;\n]", match.string[max(0, match.start() - _NEAR) : match.start()])[-1]
+    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
     count = len(digits(match.group().lower().split("x")[0].split("e")[0]))
     if not 7 <= count <= 15 or "000" in match.group() or not _no_date(match):
         return False
-    return _NEAR_WORDS.search(before) is not None and _OTHER_NUMBER.search(before) is None
+    alone = not before.rpartition("\n")[2].strip() and _LINE_END.match(match.string, match.end()) is not None
+    if alone and len(_GROUP.findall(match.group())) == 2:
+        return True
+    if _OTHER_NUMBER.search(before):
+        return False
+    return _NEAR_WORDS.search(before) is not None or (count <= 12 and _typical(match))
 
 
 _searches = (
@@ -86,9 +113,7 @@ _searches = (
         group=1,
     ),
     pattern(_HAND, needs=("number",), accept=_no_date, group=1),
-    pattern(
-        _GROUPED, needs=(*_WORDS, "answer", "message", "contact", "registered", "number", "line"), accept=_announced
-    ),
+    pattern(_GROUPED, accept=_announced),
 )
 _search = spelled(digits, numbered(_searches))
 

@@ -28,7 +28,7 @@ from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import MAX_TOP_K, Searcher
 from mnemic.trace import RunReport
-from mnemic.turn import TurnParts, TurnRequest, run_turn
+from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
 from mnemic.types import (
     Actor,
     AuditEvent,
@@ -76,6 +76,7 @@ class MemoryEngine:
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         preference_bias: bool = False,
+        max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -98,6 +99,7 @@ class MemoryEngine:
             composer=composer or OfflineComposer(),
             usage=usage or UsageAudit(),
             preference_bias=preference_bias,
+            max_tokens=max_tokens,
         )
 
     async def open(self) -> Self:

@@ -26,7 +26,7 @@ def test_eight_processes_read_then_write(tmp_path: Path, say: Callable[[str], No
 
 
 def test_everybody_opens_a_new_file_first(tmp_path: Path, say: Callable[[str], None]) -> None:
-    processes, rounds = 20, size(2, 100)
+    processes, rounds = 20, size(1, 100)
     for number in range(rounds):
         path = tmp_path / f"{number}.db"
         assert run_crowd(path, "one_only", processes=processes) == {"created": processes}

@@ -19,6 +19,7 @@ APPLICATION_ID = 0x6D6E656D  # "mnem"
 BUSY_SECONDS = 30.0
 _CHECKPOINT_PAGES = 2000
 _MAGIC = b"SQLite format 3\0"
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _SPACE = "SELECT model, dimension FROM space"
 
 
@@ -98,7 +99,8 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
 
 
 def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -> apsw.Connection:
-    if path.exists() and path.stat().st_size:
+    interrupted = _is_interrupted(path)
+    if not interrupted and path.exists() and path.stat().st_size:
         _check_magic(path)
         probe = connect(path, durability=durability, vfs=vfs)
         try:
@@ -108,6 +110,8 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
     patience.wait(BUSY_SECONDS)
     connection = connect(path, durability=durability, patience=patience, vfs=vfs)
     try:
+        if interrupted:
+            recognise(connection)
         connection.pragma("journal_mode", "wal")
         migrate(connection, migrations())
     except BaseException:
@@ -116,17 +120,30 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
     return connection
 
 
+def _is_interrupted(path: Path) -> bool:
+    """Whether a rollback journal lies beside the file: its making was cut off, or is under way in another process.
+
+    What it then holds may be anything. SQLite puts that right on the first read, but only for who may write.
+    """
+    try:
+        with path.with_name(f"{path.name}-journal").open("rb") as journal:
+            return journal.read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+    except FileNotFoundError:
+        return False
+
+
 def _check_magic(path: Path) -> None:
     """SQLite takes a very short file of anything for an empty database, and would write over it."""
     with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
+        if file.read(len(_MAGIC)) not in (_MAGIC, b""):
             raise StoreCorrupt("not_mnemic", hint="the file is not a memory file")
 
 
 def recognise(connection: apsw.Connection) -> None:
     """Raises StoreCorrupt for a file that is not ours, StoreNewer for one whose schema this version does not know."""
-    ours = connection.pragma("application_id") == APPLICATION_ID
-    if not ours and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+    # In this order: another process may make the file meanwhile, and writes tables and number together.
+    used = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
+    if used and connection.pragma("application_id") != APPLICATION_ID:
         raise StoreCorrupt("not_mnemic", hint="the file belongs to another program")
     if connection.pragma("user_version") > migrations()[-1].number:
         raise StoreNewer(hint="the file was written by a newer mnemic; update this one")

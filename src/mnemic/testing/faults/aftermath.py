@@ -57,7 +57,7 @@ class Examined:
     """A file as any later process finds it. `damage` is what SQLite's own check and the audit's chain find wrong.
 
     `halves` is what is there in part: a memory without its version, audit line, outbox entry or search entry, or one of
-    these without a memory. It holds for files that no projection has taken entries from.
+    these without a memory.
     """
 
     memories: dict[str, Stored]
@@ -70,25 +70,34 @@ class Examined:
         return not self.damage and not self.halves
 
 
-def examine(path: Path) -> Examined:
-    """Open the file as a later process does, and look at all of it. A file whose creation was cut off holds nothing."""
+def examine(path: Path, *, outbox_emptied: bool = False) -> Examined:
+    """Open the file as a later process does, and look at all of it. A file whose creation was cut off holds nothing.
+
+    `outbox_emptied`: entries may have been taken off the outbox, so that a missing one means nothing.
+    """
     with closing(apsw.Connection(str(path))) as connection:
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        damage = tuple(
-            f"integrity:{text}" for (text,) in connection.execute("PRAGMA integrity_check(5)") if text != "ok"
-        )
-        if damage or not _has_schema(connection):
-            return Examined(memories={}, damage=damage)
-        rows = connection.execute("SELECT memory_id, version, status, body FROM memory")
-        return Examined(
-            memories={memory_id: _stored(version, status, body) for memory_id, version, status, body in rows},
-            damage=tuple(f"audit_chain:{tenant}" for tenant in _broken_chains(connection)),
-            halves=(
-                *(name for name, query in _NOTHING.items() if connection.execute(query).fetchone()),
-                *_trail_halves(connection),
-                *_phrase_halves(connection),
-            ),
-        )
+        try:
+            return _examined(connection, outbox_emptied)
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            return Examined(memories={}, damage=(type(error).__name__,))
+
+
+def _examined(connection: apsw.Connection, outbox_emptied: bool) -> Examined:
+    checked = connection.execute("PRAGMA integrity_check(5)").fetchall()
+    damage = tuple(f"integrity:{text}" for (text,) in checked if text != "ok")
+    if damage or not _has_schema(connection):
+        return Examined(memories={}, damage=damage)
+    rows = connection.execute("SELECT memory_id, version, status, body FROM memory")
+    return Examined(
+        memories={memory_id: _stored(version, status, body) for memory_id, version, status, body in rows},
+        damage=tuple(f"audit_chain:{tenant}" for tenant in _broken_chains(connection)),
+        halves=(
+            *(name for name, query in _NOTHING.items() if connection.execute(query).fetchone()),
+            *(name for name in _trail_halves(connection) if not (outbox_emptied and name.endswith("_without_outbox"))),
+            *_phrase_halves(connection),
+        ),
+    )
 
 
 def _stored(version: int, status: str, body: str) -> Stored:
@@ -102,7 +111,8 @@ def _has_schema(connection: apsw.Connection) -> bool:
 
 
 def _broken_chains(connection: apsw.Connection) -> Iterator[str]:
-    for (tenant,) in connection.execute("SELECT DISTINCT tenant FROM audit").fetchall():
+    tenants: Any = connection.execute("SELECT DISTINCT tenant FROM audit").fetchall()
+    for (tenant,) in tenants:
         lines = connection.execute("SELECT event, hash FROM audit WHERE tenant = ? ORDER BY sequence", (tenant,))
         events = [decode_event(text, digest) for text, digest in lines]
         if events[0].sequence != 1 or first_broken(events) is not None:
@@ -115,7 +125,7 @@ def _trail_halves(connection: apsw.Connection) -> Iterator[str]:
     here = {(tenant, memory_id): version for tenant, memory_id, version, *_ in rows}
     old = connection.execute("SELECT tenant, memory_id, version, body ->> 'status', body, 1 FROM memory_version")
     versions = {(row[0], row[1], row[2]): row[3] for row in chain(rows, old)}
-    lines = connection.execute("SELECT tenant, event FROM audit").fetchall()
+    lines: Any = connection.execute("SELECT tenant, event FROM audit").fetchall()
     events = [(tenant, json.loads(text)) for tenant, text in lines]
     told = {(tenant, event["memory_id"], event["version"]) for tenant, event in events}
     gone = {(tenant, event["memory_id"]) for tenant, event in events if event["action"] == "forgotten"}

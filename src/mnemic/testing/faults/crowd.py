@@ -32,13 +32,13 @@ async def each_its_own(engine: MemoryEngine, number: int, turns: int) -> Seen:
     return Counter([await _added(engine, statement(choice)) for _ in range(turns)])
 
 
-async def all_the_same(engine: MemoryEngine, number: int, turns: int) -> Seen:
+async def all_the_same(engine: MemoryEngine, _: int, turns: int) -> Seen:
     """Add the statements that everybody else adds."""
     choice = random.Random(0)  # noqa: S311
     return Counter([await _added(engine, statement(choice)) for _ in range(turns)])
 
 
-async def one_only(engine: MemoryEngine, number: int, turns: int) -> Seen:
+async def one_only(engine: MemoryEngine, number: int, _: int) -> Seen:
     """Add one statement, in a scope of one's own."""
     return Counter([await _added(engine, statement(random.Random(number)), Actor(user=f"user{number}"))])  # noqa: S311
 

@@ -37,7 +37,7 @@ class _Replaced:
         self._vfs = apsw.VFS(f"mnemic-{kind}", "unix")
         self._name = next(name for name in names if self._vfs.xGetSystemCall(name))
         shape = ctypes.CFUNCTYPE(answer, *arguments, use_errno=True)
-        real = shape(self._vfs.xGetSystemCall(self._name))
+        real = shape(self._vfs.xGetSystemCall(self._name) or 0)
 
         def call(*given: Any) -> int:
             number = before(*given)
@@ -47,7 +47,7 @@ class _Replaced:
             return -1
 
         self._held = shape(call)
-        self._vfs.xSetSystemCall(self._name, ctypes.cast(self._held, ctypes.c_void_p).value)
+        self._vfs.xSetSystemCall(self._name, ctypes.cast(self._held, ctypes.c_void_p).value or 0)
 
     def restore(self) -> None:
         self._vfs.xSetSystemCall(self._name, 0)
@@ -176,6 +176,13 @@ class _FailingSync(apsw.VFSFile):
     def __init__(self, vfs: FailingSyncs, name: Any, flags: list[int]) -> None:
         super().__init__("", name, flags)
         self._vfs = vfs
+
+    def xLock(self, level: int) -> None:  # noqa: N802
+        """As in `PowerCutVfs`: a read-only connection cannot take the last lock when it closes."""
+        try:
+            super().xLock(level)
+        except apsw.IOError as error:
+            raise apsw.BusyError from error
 
     def xSync(self, flags: int) -> None:  # noqa: N802
         self._vfs.step()

@@ -81,7 +81,8 @@ class _Run:
         self.report = KillReport()
 
     def one_life(self, number: int) -> None:
-        if number % LIVES_PER_FILE == 0:
+        is_new = number % LIVES_PER_FILE == 0
+        if is_new:
             self._oracle, self._unknown = Oracle(), None
             self._path = self._folder / f"{number}.db"
         reading, writing = os.pipe()
@@ -91,16 +92,14 @@ class _Run:
             _live(self._path, self._oracle, self._unknown, writing, self._choice.getrandbits(32))
         os.close(writing)
         self._choice.getrandbits(32)
-        said = self._kill_at_random(child, reading)
+        said = self._kill_at_random(child, reading, opening=is_new or self._choice.random() < _WHILE_OPENING)
         self.report.kills += 1
         self._account(said)
         self._check()
 
-    def _kill_at_random(self, child: int, reading: int) -> list[dict[str, Any]]:
+    def _kill_at_random(self, child: int, reading: int, *, opening: bool) -> list[dict[str, Any]]:
         """Kill while the file is being opened, or some answers later; the lines that were heard."""
-        heard, answers = b"", -1
-        if self._choice.random() >= _WHILE_OPENING:
-            answers = self._choice.randint(0, _MOST_ANSWERS)
+        heard, answers = b"", -1 if opening else self._choice.randint(0, _MOST_ANSWERS)
         until = time.monotonic() + _GIVE_UP_SECONDS
         while heard.count(b"\n") == 0 or heard.count(b'{"answer"') < answers:
             left = max(0.0, until - time.monotonic())

@@ -89,6 +89,12 @@ class Oracle:
     def __init__(self) -> None:
         self.known: dict[str, Stored] = {}
 
+    def copy(self) -> Oracle:
+        """Another oracle that knows what this one knows now."""
+        other = Oracle()
+        other.known = dict(self.known)
+        return other
+
     def next_call(self, choice: random.Random) -> Call:
         """Something to do that fits what is there now."""
         verb = choice.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]

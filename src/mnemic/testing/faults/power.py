@@ -93,12 +93,13 @@ class PowerCutVfs(apsw.VFS):
         if path is None or Path(path).parent != self._folder:
             return super().xOpen(name, flags)
         with self._lock:
-            disk = self._disks.get(path)
-            created = disk is None and not Path(path).exists()
-            if disk is None:
-                disk = self._disks[path] = _Disk(durable=bytearray(b"" if created else Path(path).read_bytes()))
-        # SQLite syncs the folder together with the first sync of a journal it has just created.
-        return _WatchedFile(self, name, flags, disk, syncs_folder=created and bool(flags[0] & _JOURNALS))
+            if path not in self._disks:
+                known = Path(path).read_bytes() if Path(path).exists() else b""
+                self._disks[path] = _Disk(durable=bytearray(known))
+            disk = self._disks[path]
+        # SQLite syncs the folder together with the first sync of a journal that it may have created.
+        created = flags[0] & apsw.SQLITE_OPEN_CREATE and flags[0] & _JOURNALS
+        return _WatchedFile(self, name, flags, disk, syncs_folder=bool(created))
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802
         """Delete a file. Until the folder is synced, a cut may bring it back."""
@@ -144,6 +145,15 @@ class _WatchedFile(apsw.VFSFile):
         self._vfs = vfs
         self._disk = disk
         self._syncs_folder = syncs_folder
+
+    def xLock(self, level: int) -> None:  # noqa: N802
+        """A read-only connection cannot take the last lock when it closes. SQLite expects that and goes on; from a VFS
+        in Python only "busy" is passed over in the same way.
+        """
+        try:
+            super().xLock(level)
+        except apsw.IOError as error:
+            raise apsw.BusyError from error
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         super().xWrite(data, offset)

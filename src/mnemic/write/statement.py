@@ -19,23 +19,20 @@ from typing import NamedTuple
 
 from mnemic.text.analyse import analyse
 from mnemic.text.normalise import nfkc
+from mnemic.write.synonyms import BROADER, GROUP_HEADS, PHRASES, same_word
 from mnemic.write.voice import actives, attributes
 from mnemic.write.wording import (
     ANTONYMS,
     BEFORE_AMOUNTS,
     BEFORE_NAMES,
-    BROADER,
     EMPTY_WORDS,
-    GROUP_HEADS,
     NEGATIONS,
     NEGATIVE_PREFIXES,
     NUMBER_WORDS,
-    PHRASES,
     POSTURES,
     QUALIFIERS,
     RELATIONS,
     VALUE_CLASSES,
-    same_word,
 )
 
 MAX_COMPARED_WORDS = 200

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mnemic.write.wording import PARTICIPLES
+from mnemic.write.synonyms import PARTICIPLES
 
 _NOW, _THEN, _BEING = frozenset({"is", "are"}), frozenset({"was", "were"}), frozenset({"being", "been"})
 _FINITE = _NOW | _THEN | {"has", "have", "had", "will"}

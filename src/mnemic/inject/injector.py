@@ -45,6 +45,11 @@ class InjectionContext:
     state: Any = field(default=None, repr=False)
 
 
+def context_of(messages: Sequence[Any], state: Any) -> InjectionContext:
+    """The context of one call, with a list of its own. Raises TypeError for what is no sequence."""
+    return InjectionContext(messages=list(messages), state=state)
+
+
 class TriggerCallback(Protocol):
     """Decides whether to inject."""
 
@@ -159,7 +164,7 @@ class Injector:
         self, messages: Sequence[Any], state: Any, run: InjectionRun, errors: dict[str, str]
     ) -> Injection:
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
-        context = InjectionContext(messages=list(messages), state=state)
+        context = await guarded("messages", context_of, messages, state)
         if not await guarded("trigger", fires, self.config.trigger, context, deadline):
             raise Skip("not_triggered")
         if await guarded("messages", _holds_block, messages, run.blocks):

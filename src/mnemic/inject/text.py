@@ -11,7 +11,7 @@ from mnemic.clock import SystemClock
 from mnemic.inject.fold import SEPARATOR, Placement, fold
 from mnemic.inject.guarded import guarded, within
 from mnemic.inject.injection import Injection, Skip
-from mnemic.inject.injector import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, fires, tell
+from mnemic.inject.injector import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of, fires, tell
 from mnemic.ports import Clock
 from mnemic.types import Deadline
 
@@ -47,9 +47,8 @@ class TextInjector:
 
     async def inject(self, messages: Sequence[Any], *, state: Any = None) -> Injection:
         """`messages` with the text in them, or as they are, and why."""
-        context = InjectionContext(messages=list(messages), state=state)
         try:
-            injection = await self._inject(messages, context)
+            injection = await self._inject(messages, await guarded("messages", context_of, messages, state))
         except Skip as skip:
             injection = Injection(messages=messages, reason=skip.reason, degraded=skip.degraded)
         tell(injection, self.counts)

@@ -146,6 +146,12 @@ async def test_malformed_messages_fail_open_and_are_told(messages: Any) -> None:
     assert "invalid_input:message" in (done.reason or "")
 
 
+async def test_no_list_at_all_fails_open_and_is_told() -> None:
+    nothing: Any = None
+    done = await injector().inject(nothing)
+    assert (done.messages, done.degraded, done.reason) == (None, True, "messages:TypeError")
+
+
 async def test_a_message_that_nothing_can_be_folded_into_is_told() -> None:
     done = await injector(trigger="everyTurn", query=lambda context: "q").inject([{"role": "user"}])
     assert (done.degraded, done.reason) == (True, "messages:invalid_input:message")

@@ -95,6 +95,15 @@ async def test_a_chat_model_answers_through_langchain_messages() -> None:
     assert turn["response"] == "2 messages"
 
 
+async def test_a_configuration_without_a_thread_gets_the_users(tmp_path: Path) -> None:
+    graph = memory_graph(InMemoryStore(), Model(), checkpointer=InMemorySaver())
+    given = {"input": "Hello there, assistant.", "user_id": "ana", "thread_id": "t1"}
+    turn = await graph.ainvoke(given, {"recursion_limit": 40})
+    assert graph.get_state(graph.thread("ana", "t1")).values["response"] == turn["response"]
+    await graph.ainvoke(given, {"configurable": {"thread_id": "mine"}})
+    assert len(graph.get_state({"configurable": {"thread_id": "mine"}}).values["messages"]) == 2
+
+
 @pytest.mark.parametrize("mode", ["updates", "values"])
 async def test_the_compiled_graph_is_at_hand(mode: str) -> None:
     graph = memory_graph(InMemoryStore(), Model(), checkpointer=InMemorySaver())

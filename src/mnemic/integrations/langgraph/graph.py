@@ -143,7 +143,7 @@ class MemoryGraph:
             refused = finished(self._refused(given))
             if refused is not None:
                 return refused
-            config = config or self.thread(given["user_id"], given["thread_id"])
+            config = self._config(given, config)
         return cast(dict[str, Any], self.graph.invoke(given, config, **options))
 
     async def ainvoke(self, given: Any, config: RunnableConfig | None = None, **options: Any) -> dict[str, Any]:
@@ -152,8 +152,14 @@ class MemoryGraph:
             refused = await self._refused(given)
             if refused is not None:
                 return refused
-            config = config or self.thread(given["user_id"], given["thread_id"])
+            config = self._config(given, config)
         return cast(dict[str, Any], await self.graph.ainvoke(given, config, **options))
+
+    def _config(self, given: Mapping[str, Any], config: RunnableConfig | None) -> RunnableConfig:
+        """The caller's configuration, with the user's thread where it names none."""
+        chosen = (config or {}).get("configurable", {})
+        thread = self.thread(given["user_id"], given["thread_id"])["configurable"]
+        return {**(config or {}), "configurable": {**thread, **chosen}}
 
     async def _refused(self, given: Mapping[str, Any]) -> dict[str, Any] | None:
         """The whole state of a turn that cannot begin, or None."""

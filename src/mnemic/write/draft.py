@@ -125,6 +125,7 @@ class Draft:
             "fingerprint": self.fingerprint,
             "vector": self.vector,
             "agent": self.actor.agent,
+            "author": self.actor.user,
             "occurred_at": candidate.occurred_at,
             "valid_from": candidate.valid_from,
             "valid_to": candidate.valid_to,

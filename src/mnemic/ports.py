@@ -238,13 +238,15 @@ class RecordStore(Snapshot, Protocol):
         statuses: Collection[Status],
         expired_by: datetime | None = None,
         author: str | None = None,
+        memory_ids: Collection[str] | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
         """Memories of every scope of the tenant, in the order of their memory_id from behind `after`: for jobs, never
         for what an actor asks.
 
-        `expired_by` keeps those whose `expires_at` is not later; `author` those of which this user wrote any version.
+        `expired_by` keeps those whose `expires_at` is not later; `author` those of which this user wrote any version;
+        `memory_ids` those of these identifiers.
         """
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
@@ -273,6 +275,11 @@ class RecordStore(Snapshot, Protocol):
 
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         """The tenant's audit in order, from behind sequence `after`."""
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        """How many lines the tenant's audit has; the sequence of the first that does not follow from the one before, or
+        None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
+        """
 
     async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
         """Outbox entries that no projection has taken yet, oldest first."""

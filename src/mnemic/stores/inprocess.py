@@ -23,6 +23,7 @@ from mnemic.stores.codec import (
     encode_event,
     encode_memory,
     fields_of,
+    first_broken,
     is_message,
     link,
     load,
@@ -296,6 +297,7 @@ class InProcessStore:
         statuses: Collection[Status],
         expired_by: datetime | None = None,
         author: str | None = None,
+        memory_ids: Collection[str] | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
@@ -305,6 +307,7 @@ class InProcessStore:
             for place, memory in sorted(state.memories.items())
             if place[0] == tenant
             and memory.status in statuses
+            and (memory_ids is None or memory.memory_id in memory_ids)
             and (after is None or memory.memory_id > after)
             and (expired_by is None or (memory.expires_at is not None and memory.expires_at <= expired_by))
             and (author is None or author in {each.author for each in (*state.history.get(place, ()), memory)})
@@ -342,6 +345,10 @@ class InProcessStore:
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         chain = self._committed().audit.get(tenant, ())
         return [event for event in chain if event.sequence > after][:limit]
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        chain = self._committed().audit.get(tenant, ())
+        return len(chain), first_broken(chain), chain[-1].hash if chain else ""
 
     async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
         return list(self._committed().outbox[:limit])

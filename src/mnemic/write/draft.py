@@ -63,10 +63,13 @@ class Draft:
     blocked: str | None = None
     fingerprint: str = field(default="", repr=False)
     vector: Vector | None = field(default=None, repr=False)
+    home: Scope | None = None
 
     @property
     def scope(self) -> Scope:
-        """Where the memory will live."""
+        """Where the memory will live: `home` for one that is there already, else the actor's scope at its level."""
+        if self.home is not None:
+            return self.home
         return self.actor.scope(self.candidate.level)
 
     @property

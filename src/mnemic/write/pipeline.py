@@ -21,6 +21,7 @@ from mnemic.types import (
     Actor,
     Candidate,
     Deadline,
+    Memory,
     Origin,
     Outcome,
     Scope,
@@ -163,11 +164,27 @@ class MemoryWritePipeline:
         """
         revision = Revision(memory_id, tuple(scopes), expected_version)
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
-        candidate = revision_of(known, content, origin, actor)
         laps = Laps(self._clock)
+        draft = await self._redraft(known, content, actor, origin, laps, deadline)
+        if draft.blocked is not None:
+            return _blocked(draft.candidate, draft.blocked, laps)
+        settled = await self._store.transact(partial(revision.settle, draft=draft), deadline=deadline)
+        return await self._publish(settled, laps)
+
+    async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
+        """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
+
+        `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
+        """
+        return await self._redraft(known, content, actor, origin, Laps(self._clock), None)
+
+    async def _redraft(
+        self, known: Memory, content: str, actor: Actor, origin: Origin, laps: Laps, deadline: Deadline | None
+    ) -> Draft:
         draft = Draft(
-            candidate=candidate,
-            actor=replace(actor, **{known.scope.level: known.scope.owner}),
+            candidate=revision_of(known, content, origin, actor),
+            actor=actor,
+            home=known.scope,
             policy=Policy(),
             rules=self._rules,
             secret=await self._secret(actor.tenant),
@@ -175,11 +192,10 @@ class MemoryWritePipeline:
         )
         draft = self._prepared(draft, laps)
         if draft.blocked is not None:
-            return _blocked(candidate, draft.blocked, laps)
+            return draft
         job = _Job(draft, None, laps)
         await self._embed([job], deadline)
-        settled = await self._store.transact(partial(revision.settle, draft=job.draft), deadline=deadline)
-        return await self._publish(settled, laps)
+        return job.draft
 
     async def redacted(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""

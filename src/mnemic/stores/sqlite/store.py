@@ -13,7 +13,7 @@ import apsw
 from mnemic.errors import InvalidConfig, StoreBusy, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import decode_event, dump
+from mnemic.stores.codec import decode_event, dump, to_micros
 from mnemic.stores.sqlite import upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate, typed_failures
@@ -165,10 +165,21 @@ class SqliteStore:
         statuses: Collection[Status],
         expired_by: datetime | None = None,
         author: str | None = None,
+        memory_ids: Collection[str] | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
-        return await self._read(lambda c: upkeep.held(c, tenant, statuses, expired_by, author, after, limit))
+        wanted = {
+            "tenant": tenant,
+            "statuses": dump(sorted(statuses)),
+            "expired_by": to_micros(expired_by),
+            "author": author,
+            "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
+            "after": after,
+            "limit": max(0, limit),
+        }
+        pending = set(statuses) == {Status.PENDING_REVIEW}
+        return await self._read(lambda connection: upkeep.held(connection, wanted, pending=pending))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._read(lambda connection: upkeep.usage(connection, tenant, since, scope))
@@ -187,6 +198,9 @@ class SqliteStore:
         wanted = (tenant, after, max(0, limit))
         rows = await self._read(lambda connection: fetch(connection, _AUDIT, wanted))
         return [decode_event(event, digest) for event, digest in rows]
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))
 
     async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
         rows = await self._read(lambda connection: fetch(connection, _PENDING, (max(0, limit),)))

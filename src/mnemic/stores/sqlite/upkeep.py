@@ -7,18 +7,21 @@ import re
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 
+from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import dump, to_micros
+from mnemic.stores.codec import decode_event, dump, link, to_micros
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, fetch, memory_of
-from mnemic.types import Kind, Memory, Scope, Status, Usage
+from mnemic.types import Kind, Memory, Scope, Usage
 
 _HELD = f"""
     SELECT {MEMORY} FROM {SOURCES}
     WHERE m.tenant = :tenant AND (:after IS NULL OR m.memory_id > :after)
     AND (:expired_by IS NULL OR m.expires_at <= :expired_by)
+    AND (:memory_ids IS NULL OR m.memory_id IN (SELECT value FROM json_each(:memory_ids)))
     AND (:author IS NULL OR m.body ->> '$.author' = :author OR EXISTS (
         SELECT 1 FROM memory_version v
         WHERE v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.body ->> '$.author' = :author
@@ -69,26 +72,9 @@ _IDENTIFIER = re.compile(
 )
 
 
-def held(
-    connection: apsw.Connection,
-    tenant: str,
-    statuses: Collection[Status],
-    expired_by: datetime | None,
-    author: str | None,
-    after: str | None,
-    limit: int,
-) -> list[Memory]:
-    """The port's `held`."""
-    wanted = {
-        "tenant": tenant,
-        "statuses": dump(sorted(statuses)),
-        "expired_by": to_micros(expired_by),
-        "author": author,
-        "after": after,
-        "limit": max(0, limit),
-    }
-    sql = _PENDING if set(statuses) == {Status.PENDING_REVIEW} else _BY_STATUS
-    return [memory_of(row) for row in fetch(connection, sql, wanted)]
+def held(connection: apsw.Connection, wanted: dict[str, Any], *, pending: bool) -> list[Memory]:
+    """The port's `held`; `pending`: of the review queue alone."""
+    return [memory_of(row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
 
 
 def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
@@ -120,6 +106,29 @@ def traces(
         "fingerprints": dump(sorted(filter(None, fingerprints))),
     }
     return {place: fetch(connection, sql, wanted)[0][0] for place, sql in _TRACES.items()}
+
+
+def broken_audit(connection: apsw.Connection, tenant: str) -> tuple[int, int | None, str]:
+    """The port's `broken_audit`. The canonical text itself is checked, so that no changed byte escapes."""
+    lines, previous = 0, ""
+    broken: int | None = None
+    rows = connection.execute("SELECT sequence, event, hash FROM audit WHERE tenant = ? ORDER BY sequence", (tenant,))
+    for sequence, event, digest in rows:
+        lines += 1
+        if broken is None and (
+            sequence != lines or digest != link(previous, event) or not _tells(event, tenant, lines)
+        ):
+            broken = sequence
+        previous = digest
+    return lines, broken, previous
+
+
+def _tells(event: str, tenant: str, sequence: int) -> bool:
+    try:
+        decoded = decode_event(event, "")
+    except StoreCorrupt:
+        return False
+    return (decoded.tenant, decoded.sequence) == (tenant, sequence)
 
 
 def bytes_found(path: Path, memory_ids: Collection[str], fingerprints: Collection[str]) -> int:

@@ -25,6 +25,7 @@ class KeepingContract(Setting):
         page = await store.held("acme", statuses=[Status.ACTIVE], limit=4)
         assert page == mine[:4]
         assert await store.held("acme", statuses=[Status.ACTIVE], after=page[-1].memory_id) == mine[4:]
+        assert await store.held("acme", statuses=[Status.ACTIVE], memory_ids=[mine[5].memory_id, "x"]) == mine[5:6]
         assert await store.held("nobody", statuses=list(Status)) == []
         assert await store.held("acme", statuses=[]) == []
 

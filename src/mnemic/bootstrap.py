@@ -53,6 +53,7 @@ def build_engine(
         policy=guard.policy,
         grant=guard.grant,
         budget=guard.budget,
+        limits=guard.limits,
         extractor=extractor,
         planner=planner,
         composer=composer,

@@ -66,6 +66,9 @@ _TRACES = {
             WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids)))
     """,
 }
+_AUDIT = """
+    SELECT sequence, CAST(event AS BLOB), CAST(hash AS BLOB) FROM audit WHERE tenant = ? ORDER BY sequence
+"""
 _HASH = re.compile(rb"(?=([0-9a-f]{64}))")
 _IDENTIFIER = re.compile(
     rb"(upsert|remove|\"memory_id\": \"|.)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})", re.DOTALL
@@ -112,14 +115,14 @@ def broken_audit(connection: apsw.Connection, tenant: str) -> tuple[int, int | N
     """The port's `broken_audit`. The canonical text itself is checked, so that no changed byte escapes."""
     lines, previous = 0, ""
     broken: int | None = None
-    rows = connection.execute("SELECT sequence, event, hash FROM audit WHERE tenant = ? ORDER BY sequence", (tenant,))
-    for sequence, event, digest in rows:
+    for sequence, event, digest in connection.execute(_AUDIT, (tenant,)):
         lines += 1
-        if broken is None and (
-            sequence != lines or digest != link(previous, event) or not _tells(event, tenant, lines)
-        ):
+        # As bytes: a changed one may leave no valid text behind.
+        text, told = (bytes(value).decode("utf-8", "replace") for value in (event, digest))
+        whole = sequence == lines and told == link(previous, text) and _tells(text, tenant, lines)
+        if broken is None and not whole:
             broken = sequence
-        previous = digest
+        previous = told
     return lines, broken, previous
 
 

@@ -20,8 +20,8 @@ from mnemic.ports import Clock, RecordStore, SessionStore, Transaction
 from mnemic.types import Actor, AuditEvent, Level, Memory, Scope, Status, Where, checked_identifier
 
 PAGE = 500
-BATCH = 16
-"""Memories removed in one transaction: what that writes must fit into the room kept for a full disk."""
+BATCH = 256
+"""Memories removed in one transaction; fewer where the disk has no room for what that writes."""
 
 MAX_OUTBOX = 1_000_000
 

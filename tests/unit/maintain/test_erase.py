@@ -14,6 +14,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull
 from mnemic.guard.execution import Grant
+from mnemic.maintain import erase
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
@@ -188,7 +189,10 @@ async def test_a_full_disk_stops_no_erasure_that_has_ballast(
         assert on_disk(folder) == 0
 
 
-async def test_what_was_stopped_goes_on(engine: MemoryEngine, ana: Actor, ben: Actor, tmp_path: Path) -> None:
+async def test_what_was_stopped_goes_on(
+    engine: MemoryEngine, ana: Actor, ben: Actor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erase, "BATCH", 8)
     for number in range(40):
         await engine.add(f"{CANARY} fact {number} about ships.", actor=ana, idempotency_key=f"k{number}")
     store, calls = engine.store, 0

@@ -30,7 +30,7 @@ from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import MAX_TOP_K, Searcher
 from mnemic.stewardship import StewardVerbs
 from mnemic.trace import RunReport
-from mnemic.turn import TurnParts, TurnRequest, run_turn
+from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
 from mnemic.types import (
     Actor,
     Candidate,
@@ -79,6 +79,7 @@ class MemoryEngine(StewardVerbs):
         rules: WriteRules | None = None,
         limits: Limits | None = None,
         preference_bias: bool = False,
+        max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -102,6 +103,7 @@ class MemoryEngine(StewardVerbs):
             composer=composer or OfflineComposer(),
             usage=usage or UsageAudit(),
             preference_bias=preference_bias,
+            max_tokens=max_tokens,
         )
 
     async def open(self) -> Self:

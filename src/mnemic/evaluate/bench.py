@@ -18,7 +18,7 @@ from typing import Any
 from mnemic.bootstrap import build_embedder
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
-from mnemic.evaluate.conditions import conditions, file_system
+from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
@@ -80,7 +80,7 @@ def run(
         if options.starts:
             question = next(questions(seed))
             figures["cold_start"] = cold_starts(store, USER, question, starts=options.starts, progress=progress)
-    return {**figures, "footprint": footprint(), "settings": settings}
+    return {**figures, "footprint": footprint(), "settings": {**settings, "load_1min_after": load()}}
 
 
 async def _run(options: BenchOptions, path: Path, embedder: TimedEmbedder, progress: Progress) -> dict[str, Any]:

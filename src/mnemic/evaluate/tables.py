@@ -109,9 +109,10 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
     yield ", ".join(f"{name} {version}" for name, version in settings["versions"].items())
     if "options" in settings:
         yield f"file system {settings['file_system']}; {_counts(settings['options'])}"
+        yield f"load when it ended: {settings['load_1min_after']}; with other work on the machine, all times grow"
     if "messages" in settings:
         yield (
-            f"{settings['messages']} messages told, {settings['blocked']} refused; "
+            f"{settings['messages']} messages told, refused: {_counts(settings['refused']) or 'none'}; "
             f"search p95 {settings['search']['p95_ms']} ms"
         )
 

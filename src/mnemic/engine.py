@@ -26,8 +26,9 @@ from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.forget import forget
 from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
+from mnemic.retrieve.asked import intent_of, kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
-from mnemic.retrieve.search import MAX_TOP_K, Searcher
+from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
 from mnemic.trace import RunReport
 from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
@@ -35,7 +36,6 @@ from mnemic.types import (
     Actor,
     Candidate,
     Deadline,
-    Intent,
     Kind,
     Level,
     Memory,
@@ -47,7 +47,6 @@ from mnemic.types import (
     Status,
     Where,
     WriteReceipt,
-    aware,
 )
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 
@@ -98,12 +97,9 @@ class MemoryEngine(StewardVerbs):
         )
         self._parts = TurnParts(
             gateway=self.gateway,
-            extractor=extractor or RuleExtractor(),
-            planner=planner or RulePlanner(),
-            composer=composer or OfflineComposer(),
+            **_proposers(extractor, planner, composer),
             usage=usage or UsageAudit(),
             preference_bias=preference_bias,
-            max_tokens=max_tokens,
         )
 
     async def open(self) -> Self:
@@ -161,7 +157,7 @@ class MemoryEngine(StewardVerbs):
             return await self._add(content, actor, idempotency_key, deadline)
         candidate = Candidate(
             content=content,
-            kind=_kind(kind),
+            kind=kind_of(kind),
             key=key,
             level=str(level),
             category=category,
@@ -281,7 +277,7 @@ class MemoryEngine(StewardVerbs):
         `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
         """
         window = (happened_from, happened_to)
-        intent = _intent(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
+        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
         result = await self._searcher.search(
             query,
@@ -352,50 +348,18 @@ class MemoryEngine(StewardVerbs):
     # -- whose memories -----------------------------------------------------------------------------------------------
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
-        chosen = frozenset(_kind(kind) for kind in kinds) if kinds is not None else None
+        chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
         return Where(scopes=self._scopes(actor), kinds=chosen, live_at=self.clock.now())
-
-
-def _intent(
-    query: str,
-    top_k: int,
-    levels: Sequence[str] | None,
-    kinds: Sequence[Kind | str] | None,
-    categories: Sequence[str] | None,
-    keys: Sequence[str] | None,
-    window: tuple[datetime | None, datetime | None],
-    as_of: datetime | None,
-    min_score: float,
-) -> Intent:
-    if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
-        raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
-    if not isinstance(query, str):
-        raise InvalidInput("query")
-    begin, end = (None if moment is None else aware(moment, "window") for moment in window)
-    return Intent(
-        query=query,
-        top_k=top_k,
-        levels=_listed(levels),
-        kinds=_listed(None if kinds is None else [_kind(kind) for kind in kinds]),
-        categories=_listed(categories),
-        keys=_listed(keys),
-        happened_from=begin,
-        happened_to=end,
-        as_of=None if as_of is None else aware(as_of, "as_of"),
-        min_score=min_score,
-    )
 
 
 def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
     return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)
 
 
-def _listed(values: Sequence[T] | None) -> tuple[T, ...] | None:
-    return None if values is None else tuple(values)
-
-
-def _kind(kind: Kind | str) -> Kind:
-    try:
-        return Kind(kind)
-    except ValueError:
-        raise InvalidInput("kind", hint=f"one of {', '.join(Kind)}") from None
+def _proposers(extractor: Extractor | None, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:
+    """Who proposes in a turn: rules and templates where nobody else was named."""
+    return {
+        "extractor": extractor or RuleExtractor(),
+        "planner": planner or RulePlanner(),
+        "composer": composer or OfflineComposer(),
+    }

@@ -16,7 +16,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Admission, Grant, admit, admit_intent
 from mnemic.guard.limits import LimitCheck, Limits
 from mnemic.guard.policy import Policy
-from mnemic.maintain.consent import consents, limit_check, subject_token
+from mnemic.maintain.consent import consents, limit_check, token_of
 from mnemic.ports import Clock
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher
@@ -55,15 +55,17 @@ class MemoryGateway:
 
     async def limit_check(self, actor: Actor) -> LimitCheck:
         """Consent, quotas and retention for the actor, as they stand now."""
-        store = self.searcher.store
-        token = await subject_token(store, actor.tenant, actor.user)
+        store, token = self.searcher.store, await self._token(actor)
         return await limit_check(store, self.clock, self.limits, token, actor)
 
     async def hidden_keys(self, actor: Actor) -> frozenset[str]:
         """The keys the actor has not consented to, as of now: nothing under them is found."""
-        store = self.searcher.store
-        token = await subject_token(store, actor.tenant, actor.user)
+        store, token = self.searcher.store, await self._token(actor)
         return (await consents(store, token, actor.tenant)).hidden(self.policy, self.limits)
+
+    async def _token(self, actor: Actor) -> str:
+        # The pipeline asks for a tenant's secret once: the store's writer must not stand in the way of a search.
+        return token_of(await self.pipeline.secret(actor.tenant), actor.user)
 
     async def admitted(self, candidates: Sequence[Candidate], actor: Actor) -> tuple[Admission, LimitCheck]:
         """What the runtime lets through now. Raises BudgetSpent (`max_capture_items`)."""

@@ -19,8 +19,13 @@ _ERASED = "erased"
 
 
 async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
-    """The name of a user where theirs must not stand: 32 hex digits, keyed by the tenant's secret."""
-    return hmac.digest(await store.secret(tenant), f"subject\x1f{user}".encode(), "sha256").hex()[:32]
+    """The name of a user where theirs must not stand; see `token_of`."""
+    return token_of(await store.secret(tenant), user)
+
+
+def token_of(secret: bytes, user: str) -> str:
+    """32 hex digits that stand for a user, keyed by the tenant's secret."""
+    return hmac.digest(secret, f"subject\x1f{user}".encode(), "sha256").hex()[:32]
 
 
 def consent_prefix(token: str) -> str:

@@ -187,7 +187,7 @@ class MemoryWritePipeline:
             home=known.scope,
             policy=Policy(),
             rules=self._rules,
-            secret=await self._secret(actor.tenant),
+            secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
         draft = self._prepared(draft, laps)
@@ -199,9 +199,9 @@ class MemoryWritePipeline:
 
     async def redacted(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
-        return self._redactor.redact(text, await self._secret(tenant)).text
+        return self._redactor.redact(text, await self.secret(tenant)).text
 
-    async def _secret(self, tenant: str) -> bytes:
+    async def secret(self, tenant: str) -> bytes:
         """The tenant's secret, asked for once: it never changes."""
         if tenant not in self._secrets:
             if len(self._secrets) >= MAX_SECRETS:
@@ -266,7 +266,7 @@ class MemoryWritePipeline:
             actor=actor,
             policy=policy,
             rules=self._rules,
-            secret=await self._secret(actor.tenant),
+            secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
         draft = self._prepared(draft, laps)

@@ -80,9 +80,7 @@ class MemoryEngine(StewardVerbs):
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
-        self.store = store
-        self.embedder = embedder
-        self.sessions = sessions
+        self.store, self.embedder, self.sessions = store, embedder, sessions
         self.clock = clock or SystemClock()
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
         self._searcher = Searcher(store, embedder)
@@ -100,6 +98,7 @@ class MemoryEngine(StewardVerbs):
             **_proposers(extractor, planner, composer),
             usage=usage or UsageAudit(),
             preference_bias=preference_bias,
+            max_tokens=max_tokens,
         )
 
     async def open(self) -> Self:

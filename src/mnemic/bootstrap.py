@@ -27,6 +27,8 @@ from mnemic.stores.session import InProcessSessions
 from mnemic.write.pipeline import WriteRules
 
 DEFAULT_MODEL = "gpt-4.1-mini"
+BALLAST_BYTES = 4 * 1024 * 1024
+"""Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
 
 
 def build_engine(
@@ -51,6 +53,7 @@ def build_engine(
         policy=guard.policy,
         grant=guard.grant,
         budget=guard.budget,
+        limits=guard.limits,
         extractor=extractor,
         planner=planner,
         composer=composer,
@@ -90,7 +93,11 @@ def build_store(location: str, *, durability: str) -> RecordStore:
         return InProcessStore()
     from mnemic.stores.sqlite import SqliteStore
 
-    return SqliteStore(sqlite_path(location), durability="fast" if durability == "fast" else "durable")
+    return SqliteStore(
+        sqlite_path(location),
+        durability="fast" if durability == "fast" else "durable",
+        ballast_bytes=BALLAST_BYTES,
+    )
 
 
 def build_documents(location: str) -> DocumentStore:

@@ -18,23 +18,24 @@ from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate
-from mnemic.guard.execution import Grant, admit, admit_intent
+from mnemic.guard.execution import Grant, admit_intent
+from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.forget import forget
 from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
+from mnemic.retrieve.asked import intent_of, kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
-from mnemic.retrieve.search import MAX_TOP_K, Searcher
+from mnemic.retrieve.search import Searcher
+from mnemic.stewardship import StewardVerbs
 from mnemic.trace import RunReport
 from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
 from mnemic.types import (
     Actor,
-    AuditEvent,
     Candidate,
     Deadline,
-    Intent,
     Kind,
     Level,
     Memory,
@@ -43,16 +44,16 @@ from mnemic.types import (
     Outcome,
     SearchResult,
     Source,
+    Status,
     Where,
     WriteReceipt,
-    aware,
 )
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 
 T = TypeVar("T")
 
 
-class MemoryEngine:
+class MemoryEngine(StewardVerbs):
     """Memory for many actors on one store.
 
     Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted
@@ -75,6 +76,7 @@ class MemoryEngine:
         sessions: SessionStore | None = None,
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
+        limits: Limits | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
@@ -89,12 +91,11 @@ class MemoryEngine:
             grant=grant or Grant(),
             budget=budget or Budget(),
             clock=self.clock,
+            limits=limits or Limits(),
         )
         self._parts = TurnParts(
             gateway=self.gateway,
-            extractor=extractor or RuleExtractor(),
-            planner=planner or RulePlanner(),
-            composer=composer or OfflineComposer(),
+            **_proposers(extractor, planner, composer),
             usage=usage or UsageAudit(),
             preference_bias=preference_bias,
             max_tokens=max_tokens,
@@ -155,7 +156,7 @@ class MemoryEngine:
             return await self._add(content, actor, idempotency_key, deadline)
         candidate = Candidate(
             content=content,
-            kind=_kind(kind),
+            kind=kind_of(kind),
             key=key,
             level=str(level),
             category=category,
@@ -171,12 +172,13 @@ class MemoryEngine:
         self, candidate: Candidate, actor: Actor, idempotency_key: str | None, deadline: Deadline | None
     ) -> WriteReceipt:
         checked = check_candidate(candidate, self.policy, self.gateway.budget)
-        admission = admit([checked], self.gateway.grant, self.gateway.budget)
+        admission, check = await self.gateway.admitted([checked], actor)
         if admission.blocked:
             return _blocked(checked, admission.blocked[0].reason)
-        return await self._pipeline.write(
+        receipt = await self._pipeline.write(
             checked, actor=actor, policy=self.policy, idempotency_key=idempotency_key, deadline=deadline
         )
+        return replace(receipt, warnings=check.warnings(checked))
 
     async def add_many(
         self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
@@ -185,13 +187,20 @@ class MemoryEngine:
         other.
         """
         keys = idempotency_keys if idempotency_keys is not None else [None] * len(candidates)
+        check = await self.gateway.limit_check(actor)
         receipts: dict[int, WriteReceipt] = {}
         checked: dict[int, tuple[Candidate, str | None]] = {}
         for place, (candidate, key) in enumerate(zip(candidates, keys, strict=True)):
             try:
-                checked[place] = check_candidate(candidate, self.policy, self.gateway.budget), key
+                passed = check_candidate(candidate, self.policy, self.gateway.budget)
             except RunStopped as breach:
                 receipts[place] = _blocked(candidate, breach.reason)
+                continue
+            reason = check(passed)
+            if reason is None:
+                checked[place] = passed, key
+            else:
+                receipts[place] = _blocked(passed, reason)
         written = await self._pipeline.write_many(
             [candidate for candidate, _ in checked.values()],
             actor=actor,
@@ -199,7 +208,10 @@ class MemoryEngine:
             idempotency_keys=[key for _, key in checked.values()],
             grant=self.gateway.grant,
         )
-        receipts |= dict(zip(checked, written, strict=True))
+        receipts |= {
+            place: replace(receipt, warnings=check.warnings(checked[place][0]))
+            for place, receipt in zip(checked, written, strict=True)
+        }
         return [receipts[place] for place in range(len(candidates))]
 
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
@@ -220,8 +232,15 @@ class MemoryEngine:
     ) -> WriteReceipt:
         """Correct a memory: the same memory_id in its next version, the old one kept in the history.
 
-        Raises MemoryNotFound, InvalidInput, or VersionConflict when it is no longer at `expected_version`.
+        Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
+        no longer at `expected_version`.
         """
+        known = await self.get(memory_id, actor=actor)
+        if known.status is Status.ACTIVE:
+            proposed = Candidate(content=content, key=known.key, kind=known.kind, level=known.scope.level)
+            reason = (await self.gateway.limit_check(actor))(proposed)
+            if reason is not None:
+                return _blocked(proposed, reason)
         return await self._pipeline.revise(
             memory_id, content, actor=actor, scopes=self._scopes(actor), expected_version=expected_version
         )
@@ -257,10 +276,11 @@ class MemoryEngine:
         `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
         """
         window = (happened_from, happened_to)
-        intent = _intent(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
+        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
+        where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
         result = await self._searcher.search(
             query,
-            self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
+            replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
             top_k=top_k,
             bias=self.gateway.bias(preference_bias, standing=False),
             min_score=min_score,
@@ -269,9 +289,9 @@ class MemoryEngine:
         return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
 
     async def get(self, memory_id: str, *, actor: Actor) -> Memory:
-        """One memory in its current version. Raises MemoryNotFound, also for somebody else's."""
+        """One memory in its current version. Raises MemoryNotFound, also for somebody else's, or what awaits review."""
         memory = await self.store.get(memory_id, scopes=self._scopes(actor))
-        if memory is None:
+        if memory is None or memory.status is Status.PENDING_REVIEW:
             raise MemoryNotFound()
         return memory
 
@@ -279,27 +299,24 @@ class MemoryEngine:
         self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 50, before: str | None = None
     ) -> Sequence[Memory]:
         """Active memories, newest first; `before` is the memory_id that ended the previous page."""
-        where = self._where(actor, kinds)
+        where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
         return await self.store.newest(where, limit=limit, before=before)
 
     async def count(self, *, actor: Actor) -> int:
         """How many active memories the actor can read."""
-        return await self.store.count(self._where(actor, None))
+        hidden = await self.gateway.hidden_keys(actor)
+        return await self.store.count(replace(self._where(actor, None), hidden_keys=hidden))
 
     async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
         """All versions of a memory, oldest first. Raises MemoryNotFound."""
         versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
-        if not versions:
+        if not versions or versions[-1].status is Status.PENDING_REVIEW:
             raise MemoryNotFound()
         return versions
 
     def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
         """Everything held in the actor's scopes, whatever its status, as JSON data."""
         return exported(self.store, everything(self._where(actor, None)))
-
-    async def audit(self, *, actor: Actor, after: int = 0, limit: int = 1000) -> Sequence[AuditEvent]:
-        """The tenant's audit from behind sequence `after`."""
-        return await self.store.audit(actor.tenant, after=after, limit=limit)
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 
@@ -330,55 +347,18 @@ class MemoryEngine:
     # -- whose memories -----------------------------------------------------------------------------------------------
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
-        chosen = frozenset(_kind(kind) for kind in kinds) if kinds is not None else None
+        chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
         return Where(scopes=self._scopes(actor), kinds=chosen, live_at=self.clock.now())
-
-    def _scopes(self, actor: Actor) -> tuple[Any, ...]:
-        """The actor's scopes at every granted level it has an owner for."""
-        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
-        return actor.scopes(levels)
-
-
-def _intent(
-    query: str,
-    top_k: int,
-    levels: Sequence[str] | None,
-    kinds: Sequence[Kind | str] | None,
-    categories: Sequence[str] | None,
-    keys: Sequence[str] | None,
-    window: tuple[datetime | None, datetime | None],
-    as_of: datetime | None,
-    min_score: float,
-) -> Intent:
-    if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
-        raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
-    if not isinstance(query, str):
-        raise InvalidInput("query")
-    begin, end = (None if moment is None else aware(moment, "window") for moment in window)
-    return Intent(
-        query=query,
-        top_k=top_k,
-        levels=_listed(levels),
-        kinds=_listed(None if kinds is None else [_kind(kind) for kind in kinds]),
-        categories=_listed(categories),
-        keys=_listed(keys),
-        happened_from=begin,
-        happened_to=end,
-        as_of=None if as_of is None else aware(as_of, "as_of"),
-        min_score=min_score,
-    )
 
 
 def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
     return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)
 
 
-def _listed(values: Sequence[T] | None) -> tuple[T, ...] | None:
-    return None if values is None else tuple(values)
-
-
-def _kind(kind: Kind | str) -> Kind:
-    try:
-        return Kind(kind)
-    except ValueError:
-        raise InvalidInput("kind", hint=f"one of {', '.join(Kind)}") from None
+def _proposers(extractor: Extractor | None, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:
+    """Who proposes in a turn: rules and templates where nobody else was named."""
+    return {
+        "extractor": extractor or RuleExtractor(),
+        "planner": planner or RulePlanner(),
+        "composer": composer or OfflineComposer(),
+    }

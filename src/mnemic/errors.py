@@ -29,6 +29,7 @@
     │   └── CommitUnknown           commit_unknown
     ├── MemoryNotFound          absent, or not yours: the two look alike    memory_not_found
     ├── VersionConflict         the memory changed since it was read        version_conflict
+    ├── ReviewDenied            this person may not decide this             review_denied:<why>
     ├── IdempotencyConflict     one key, two different requests             idempotency_key_reused
     └── NotSupported            this backend declares that it cannot        not_supported:<what>
 
@@ -250,6 +251,12 @@ class VersionConflict(MnemicError):
     """The memory changed since the version the caller named."""
 
     code = "version_conflict"
+
+
+class ReviewDenied(MnemicError):
+    """Whoever proposed a memory cannot approve it: `review_denied:proposer`."""
+
+    code = "review_denied"
 
 
 class IdempotencyConflict(MnemicError):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mnemic.errors import BudgetSpent, InvalidIntent
 from mnemic.guard.budget import Budget
-from mnemic.guard.execution import Grant, admit, admit_intent
+from mnemic.guard.execution import Admission, Grant, admit, admit_intent
+from mnemic.guard.limits import LimitCheck, Limits
 from mnemic.guard.policy import Policy
+from mnemic.maintain.consent import consents, limit_check, token_of
 from mnemic.ports import Clock
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher
@@ -49,6 +51,26 @@ class MemoryGateway:
     grant: Grant
     budget: Budget
     clock: Clock
+    limits: Limits = field(default_factory=Limits)
+
+    async def limit_check(self, actor: Actor) -> LimitCheck:
+        """Consent, quotas and retention for the actor, as they stand now."""
+        store, token = self.searcher.store, await self._token(actor)
+        return await limit_check(store, self.clock, self.limits, token, actor)
+
+    async def hidden_keys(self, actor: Actor) -> frozenset[str]:
+        """The keys the actor has not consented to, as of now: nothing under them is found."""
+        store, token = self.searcher.store, await self._token(actor)
+        return (await consents(store, token, actor.tenant)).hidden(self.policy, self.limits)
+
+    async def _token(self, actor: Actor) -> str:
+        # The pipeline asks for a tenant's secret once: the store's writer must not stand in the way of a search.
+        return token_of(await self.pipeline.secret(actor.tenant), actor.user)
+
+    async def admitted(self, candidates: Sequence[Candidate], actor: Actor) -> tuple[Admission, LimitCheck]:
+        """What the runtime lets through now. Raises BudgetSpent (`max_capture_items`)."""
+        check = await self.limit_check(actor)
+        return admit(candidates, self.grant, self.budget, checks=[check]), check
 
     async def write(
         self,
@@ -65,7 +87,7 @@ class MemoryGateway:
         """
         if len(candidates) > self.budget.max_capture_items:
             raise BudgetSpent("max_capture_items")
-        admission = admit(candidates, self.grant, self.budget)
+        admission, check = await self.admitted(candidates, actor)
         receipts = await self.pipeline.write_many(
             admission.allowed,
             actor=actor,
@@ -73,7 +95,11 @@ class MemoryGateway:
             idempotency_keys=[item_key(idempotency_key, candidate) for candidate in admission.allowed],
             deadline=deadline,
         )
-        return GatewayWrite(receipts=tuple(receipts), blocked=tuple(admission.blocked))
+        warned = [
+            replace(receipt, warnings=check.warnings(candidate))
+            for candidate, receipt in zip(admission.allowed, receipts, strict=True)
+        ]
+        return GatewayWrite(receipts=tuple(warned), blocked=tuple(admission.blocked))
 
     async def retrieve(
         self, intent: Intent, *, actor: Actor, preference_bias: bool = False, deadline: Deadline | None = None
@@ -88,7 +114,7 @@ class MemoryGateway:
         granted = admit_intent(intent, self.grant)
         return await self.searcher.search(
             granted.query,
-            self.where(granted, actor),
+            replace(self.where(granted, actor), hidden_keys=await self.hidden_keys(actor)),
             top_k=granted.top_k,
             bias=self.bias(preference_bias),
             min_score=granted.min_score,

@@ -35,3 +35,9 @@ def new_id(at: datetime) -> str:
     milliseconds, counter = stamp >> 12, stamp & 0xFFF
     value = (milliseconds & ((1 << 48) - 1)) << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | random_bits
     return str(uuid.UUID(int=value))
+
+
+def first_id(at: datetime) -> str:
+    """The text that no identifier made at `at` or later is smaller than, and every earlier one is."""
+    milliseconds = f"{int(at.timestamp() * 1000) & ((1 << 48) - 1):012x}"
+    return f"{milliseconds[:8]}-{milliseconds[8:]}"

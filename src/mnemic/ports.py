@@ -6,7 +6,7 @@ Whoever implements a port raises only errors of `mnemic.errors`, never those of 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
@@ -17,6 +17,7 @@ from mnemic.types import (
     Deadline,
     DocumentAnswer,
     DocumentOperation,
+    Kind,
     Memory,
     Message,
     OutboxEntry,
@@ -24,6 +25,8 @@ from mnemic.types import (
     Scope,
     Scored,
     Signals,
+    Status,
+    Usage,
     Vector,
     VectorSpace,
     Where,
@@ -147,6 +150,15 @@ class Transaction(Protocol):
     ) -> None:
         """Keep the receipt of a request, in the same transaction as its effect."""
 
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
+        """Forget the tenant's requests whose receipt names one of these memories anywhere; how many there were."""
+
+    async def find_mark(self, tenant: str, name: str) -> str | None:
+        """The text that was kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
+
+    async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
+        """Keep `value` under `name` in the place of what was there; None takes the mark away."""
+
 
 class Snapshot(Protocol):
     """What can be read of a record store. Every read names its scopes; none reaches beyond them.
@@ -224,8 +236,55 @@ class RecordStore(Snapshot, Protocol):
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         """The current version, whatever its status, if it lives in one of `scopes`."""
 
+    async def held(
+        self,
+        tenant: str,
+        *,
+        statuses: Collection[Status],
+        expired_by: datetime | None = None,
+        author: str | None = None,
+        memory_ids: Collection[str] | None = None,
+        after: str | None = None,
+        limit: int = 500,
+    ) -> list[Memory]:
+        """Memories of every scope of the tenant, in the order of their memory_id from behind `after`: for jobs, never
+        for what an actor asks.
+
+        `expired_by` keeps those whose `expires_at` is not later; `author` those of which this user wrote any version;
+        `memory_ids` those of these identifiers.
+        """
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        """What the tenant, or one scope of it, holds now of each kind, whatever its status, earlier versions left out.
+
+        `Usage.recent` counts the memories that are there and were created at `since` or later. Its cost does not grow
+        with the number of memories.
+        """
+
+    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
+        """The tenant's marks whose name begins with `prefix`, byte by byte."""
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        """Give back room, empty the logs, and leave nothing readable of what was removed; the bytes given back.
+
+        `whole` writes everything anew, which needs as much free room again. A store whose server does this by itself
+        does nothing and says 0.
+        """
+
+    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+        """How often these memories, by identifier or fingerprint, still stand anywhere but in the audit, by place.
+
+        Places are the store's own (`memory`, `outbox`, ...); one that owns its files also counts under `bytes` what a
+        reader of the raw files would find. Places without a trace may be left out.
+        """
+
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         """The tenant's audit in order, from behind sequence `after`."""
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        """How many lines the tenant's audit has; the sequence of the first that does not follow from the one before, or
+        None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
+        """
 
     async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
         """Outbox entries that no projection has taken yet, oldest first."""

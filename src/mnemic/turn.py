@@ -319,7 +319,8 @@ async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, A
         return ()
     try:
         memories = await gateway.searcher.store.newest(
-            Where(scopes=actor.scopes(levels), live_at=now), limit=STATE_LIMIT
+            Where(scopes=actor.scopes(levels), live_at=now, hidden_keys=await gateway.hidden_keys(actor)),
+            limit=STATE_LIMIT,
         )
     except MnemicError as failure:
         run.errors.append(f"memory_state: {failure.reason}")

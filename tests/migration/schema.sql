@@ -23,6 +23,9 @@ CREATE INDEX memory_by_key ON memory (tenant, scope_id, key) WHERE status = 'act
 -- index memory_by_turn
 CREATE INDEX memory_by_turn ON memory (scope_id, session, turn) WHERE turn IS NOT NULL;
 
+-- index memory_pending
+CREATE INDEX memory_pending ON memory (tenant, memory_id) WHERE status = 'pending_review';
+
 -- table audit
 CREATE TABLE audit (
     tenant   TEXT NOT NULL,
@@ -52,6 +55,14 @@ CREATE TABLE document_vector (
     place  INTEGER NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (row_id, place)
+) STRICT, WITHOUT ROWID;
+
+-- table mark
+CREATE TABLE mark (
+    tenant TEXT NOT NULL,
+    name   TEXT NOT NULL,
+    value  TEXT NOT NULL,
+    PRIMARY KEY (tenant, name)
 ) STRICT, WITHOUT ROWID;
 
 -- table memory
@@ -158,6 +169,16 @@ CREATE TABLE tenant (
     secret BLOB NOT NULL CHECK (length(secret) = 32)
 ) STRICT, WITHOUT ROWID;
 
+-- table usage
+CREATE TABLE usage (
+    tenant   TEXT NOT NULL,
+    scope_id INTEGER NOT NULL,
+    kind     TEXT NOT NULL,
+    rows     INTEGER NOT NULL,
+    bytes    INTEGER NOT NULL,
+    PRIMARY KEY (tenant, scope_id, kind)
+) STRICT, WITHOUT ROWID;
+
 -- trigger audit_is_never_changed
 CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
 BEGIN
@@ -168,5 +189,28 @@ END;
 CREATE TRIGGER audit_is_never_shortened BEFORE DELETE ON audit
 BEGIN
     SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+
+-- trigger usage_changes
+CREATE TRIGGER usage_changes AFTER UPDATE OF body, kind ON memory
+BEGIN
+    UPDATE usage SET rows = rows - 1, bytes = bytes - octet_length(OLD.body)
+    WHERE tenant = OLD.tenant AND scope_id = OLD.scope_id AND kind = OLD.kind;
+    INSERT INTO usage VALUES (NEW.tenant, NEW.scope_id, NEW.kind, 1, octet_length(NEW.body))
+    ON CONFLICT DO UPDATE SET rows = rows + 1, bytes = bytes + excluded.bytes;
+END;
+
+-- trigger usage_grows
+CREATE TRIGGER usage_grows AFTER INSERT ON memory
+BEGIN
+    INSERT INTO usage VALUES (NEW.tenant, NEW.scope_id, NEW.kind, 1, octet_length(NEW.body))
+    ON CONFLICT DO UPDATE SET rows = rows + 1, bytes = bytes + excluded.bytes;
+END;
+
+-- trigger usage_shrinks
+CREATE TRIGGER usage_shrinks AFTER DELETE ON memory
+BEGIN
+    UPDATE usage SET rows = rows - 1, bytes = bytes - octet_length(OLD.body)
+    WHERE tenant = OLD.tenant AND scope_id = OLD.scope_id AND kind = OLD.kind;
 END;
 

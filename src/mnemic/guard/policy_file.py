@@ -16,15 +16,27 @@
     [budget]
     max_seconds = 25
 
+    [limits]                      # consent, quotas, retention; without it: consent is implied, nothing else is limited
+    consent = "required"
+
+    [[limits.quotas]]
+    per = "user"
+    rows = 10_000
+
+    [limits.retention.episodic]
+    longest_days = 90
+    hard = true
+
 Only this module of the guard imports pydantic, so that nothing else pays for it.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -32,10 +44,12 @@ from mnemic.errors import InvalidConfig
 from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
+from mnemic.guard.limits import Limits, Per, Quota, Retention
 from mnemic.guard.policy import KeyRule, OnChange, OnViolation, Policy
 from mnemic.types import Kind, Level
 
 MAX_FILE_BYTES = 1024 * 1024
+MAX_RETENTION_DAYS = 36_500
 
 
 class _Strict(BaseModel):
@@ -71,6 +85,27 @@ class _Budget(_Strict):
     max_seconds: int | float | None = None
 
 
+class _Quota(_Strict):
+    per: Per = "user"
+    kind: str | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    writes_a_minute: int | None = None
+    soft: float | int = 0.8
+
+
+class _Retention(_Strict):
+    longest_days: float | int | None = None
+    hard: bool = False
+
+
+class _Limits(_Strict):
+    consent: Literal["implied", "required"] = "implied"
+    consent_keys: list[str] = []
+    quotas: list[_Quota] = []
+    retention: dict[str, _Retention] = {}
+
+
 class _File(_Strict):
     keys: dict[str, _Key] | None = None
     levels: list[str] | None = None
@@ -84,15 +119,17 @@ class _File(_Strict):
     default_ttl_days: int | None = None
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
+    limits: _Limits = _Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardFile:
-    """The three parts of one file."""
+    """The parts of one file."""
 
     policy: Policy
     grant: Grant
     budget: Budget
+    limits: Limits = field(default_factory=Limits)
 
 
 def load_guard(path: str | Path) -> GuardFile:
@@ -107,7 +144,12 @@ def load_guard(path: str | Path) -> GuardFile:
         first = error.errors()[0]
         raise InvalidConfig("policy:" + ".".join(str(part) for part in first["loc"]), hint=first["msg"]) from None
     policy = _policy(file)
-    return GuardFile(policy=policy, grant=_grant(file.grant, policy), budget=Budget(**_given(file.budget)))
+    return GuardFile(
+        policy=policy,
+        grant=_grant(file.grant, policy),
+        budget=Budget(**_given(file.budget)),
+        limits=_limits(file.limits),
+    )
 
 
 def load_policy(path: str | Path) -> Policy:
@@ -140,6 +182,29 @@ def _grant(grant: _Grant, policy: Policy) -> Grant:
     return Grant(
         keys=frozenset(grant.keys), levels=granted.levels, denied_keys=granted.denied_keys, keyless=granted.keyless
     )
+
+
+def _limits(limits: _Limits) -> Limits:
+    quotas = []
+    for quota in limits.quotas:
+        kind = None if quota.kind is None else next(iter(_kinds([quota.kind], "limits.quotas")))
+        quotas.append(Quota(**quota.model_dump() | {"kind": kind}))
+    retention = {
+        kind: _retention(rule) for name, rule in limits.retention.items() for kind in _kinds([name], "limits.retention")
+    }
+    return Limits(
+        consent=limits.consent,
+        consent_keys=frozenset(limits.consent_keys),
+        quotas=tuple(quotas),
+        retention=retention,
+    )
+
+
+def _retention(rule: _Retention) -> Retention:
+    days = rule.longest_days
+    if days is not None and not 0 < days <= MAX_RETENTION_DAYS:  # also false for NaN
+        raise InvalidConfig("limits.retention", hint=f"longest_days is more than 0 and at most {MAX_RETENTION_DAYS}")
+    return Retention(longest=None if days is None else timedelta(days=days), hard=rule.hard)
 
 
 def _given(settings: BaseModel) -> dict[str, Any]:

@@ -95,6 +95,7 @@ def encode_memory(memory: Memory) -> str:
         "fingerprint": memory.fingerprint,
         "version": memory.version,
         "agent": memory.agent,
+        "author": memory.author,
         "supersedes": memory.supersedes,
         "conflicts_with": memory.conflicts_with,
     }

@@ -7,11 +7,12 @@ import secrets
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from operator import mul
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mnemic.errors import IdempotencyConflict, SpaceMismatch, StoreBusy, StoreUnavailable, VersionConflict
 from mnemic.ports import Capabilities, Snapshot, Transaction
@@ -22,8 +23,10 @@ from mnemic.stores.codec import (
     encode_event,
     encode_memory,
     fields_of,
+    first_broken,
     is_message,
     link,
+    load,
     to_micros,
 )
 from mnemic.text.analyse import analyse, parse_query
@@ -32,12 +35,14 @@ from mnemic.text.cues import read_cues
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    Kind,
     Memory,
     OutboxEntry,
     Scope,
     Scored,
     Signals,
     Status,
+    Usage,
     Vector,
     VectorSpace,
     Where,
@@ -57,6 +62,7 @@ class _State:
     taken: int = 0
     requests: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     turns: dict[tuple[str, str], int] = field(default_factory=dict)
+    marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def copy(self) -> _State:
         return _State(
@@ -67,6 +73,7 @@ class _State:
             self.taken,
             dict(self.requests),
             dict(self.turns),
+            dict(self.marks),
         )
 
     def next_turn(self, scope: Scope, session: str | None) -> int:
@@ -165,6 +172,24 @@ class _InProcessTransaction(Transaction):
         if (tenant, idempotency_key) in self._state.requests:
             raise IdempotencyConflict
         self._state.requests[tenant, idempotency_key] = (digest, receipt)
+
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
+        named = [
+            place
+            for place, (_, receipt) in self._state.requests.items()
+            if place[0] == tenant and not _texts(load(receipt)).isdisjoint(memory_ids)
+        ]
+        for place in named:
+            del self._state.requests[place]
+        return len(named)
+
+    async def find_mark(self, tenant: str, name: str) -> str | None:
+        return self._state.marks.get((tenant, name))
+
+    async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
+        self._state.marks.pop((tenant, name), None)
+        if value is not None:
+            self._state.marks[tenant, name] = value
 
 
 class InProcessStore:
@@ -271,9 +296,65 @@ class InProcessStore:
         said = (memory.source.speaker for scope in where.scopes for memory in state.active(scope))
         return frozenset(speaker for speaker in said if speaker is not None)
 
+    async def held(
+        self,
+        tenant: str,
+        *,
+        statuses: Collection[Status],
+        expired_by: datetime | None = None,
+        author: str | None = None,
+        memory_ids: Collection[str] | None = None,
+        after: str | None = None,
+        limit: int = 500,
+    ) -> list[Memory]:
+        state = self._committed()
+        found = (
+            memory
+            for place, memory in sorted(state.memories.items())
+            if place[0] == tenant
+            and memory.status in statuses
+            and (memory_ids is None or memory.memory_id in memory_ids)
+            and (after is None or memory.memory_id > after)
+            and (expired_by is None or (memory.expires_at is not None and memory.expires_at <= expired_by))
+            and (author is None or author in {each.author for each in (*state.history.get(place, ()), memory)})
+        )
+        return list(islice(found, max(0, limit)))
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> dict[Kind, Usage]:
+        counted: dict[Kind, Usage] = {}
+        for memory in self._committed().memories.values():
+            if memory.scope.tenant == tenant and scope in (None, memory.scope):
+                rows, size, recent = counted.get(memory.kind, Usage())
+                more = len(encode_memory(memory).encode())
+                counted[memory.kind] = Usage(rows + 1, size + more, recent + (memory.created_at >= since))
+        return counted
+
+    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
+        marks = self._committed().marks.items()
+        return {name: value for (owner, name), value in sorted(marks) if owner == tenant and name.startswith(prefix)}
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        self._committed()
+        return 0
+
+    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+        state = self._committed()
+        stored = [m for place, m in state.memories.items() if place[0] == tenant]
+        stored += [m for place, old in state.history.items() if place[0] == tenant for m in old]
+        receipts = [_texts(load(text)) for (owner, _), (_, text) in state.requests.items() if owner == tenant]
+        return {
+            "memory": sum(m.memory_id in memory_ids or m.fingerprint in fingerprints for m in stored),
+            "outbox": sum(entry.tenant == tenant and entry.memory_id in memory_ids for entry in state.outbox),
+            "request": sum(not said.isdisjoint(memory_ids) for said in receipts),
+        }
+
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         chain = self._committed().audit.get(tenant, ())
         return [event for event in chain if event.sequence > after][:limit]
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        chain = self._committed().audit.get(tenant, ())
+        return len(chain), first_broken(chain), chain[-1].hash if chain else ""
 
     async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
         return list(self._committed().outbox[:limit])
@@ -295,6 +376,15 @@ class InProcessStore:
 
     def _accepted(self, where: Where) -> list[Memory]:
         return [memory for memory in self._committed().memories.values() if where.accepts(memory)]
+
+
+def _texts(value: Any) -> set[str]:
+    """Every text in JSON data, the names of fields left out."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return set().union(*map(_texts, value))
+    return {value} if isinstance(value, str) else set()
 
 
 def _reopen_with(space: VectorSpace | None) -> str:

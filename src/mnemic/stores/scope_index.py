@@ -303,6 +303,8 @@ class ScopeIndex:
         for name, values in (("kind", where.kinds), ("category", where.categories), ("key", where.keys)):
             if values is not None:
                 accepted &= self._any_of(name, values)
+        if where.hidden_keys:
+            accepted &= ~self._any_of("key", where.hidden_keys)
         times = {name: column.all for name, column in self._times.items()}
         if where.happened_from is not None:
             accepted &= times["happened_at"] >= to_micros(where.happened_from)

@@ -49,6 +49,7 @@ FILTERS = st.builds(
     happened_to=DAYS,
     as_of=DAYS,
     live_at=DAYS,
+    hidden_keys=st.frozensets(st.sampled_from(["home", "drink"]), max_size=1),
 )
 FIELDS = st.fixed_dictionaries(
     {},

@@ -18,7 +18,7 @@ from mnemic.types.documents import (
 )
 from mnemic.types.memory import Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
-from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Where
+from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
 from mnemic.types.scope import Actor, Scope
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
@@ -61,6 +61,7 @@ __all__ = [
     "Status",
     "Step",
     "Trust",
+    "Usage",
     "Vector",
     "VectorSpace",
     "Where",

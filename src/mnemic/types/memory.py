@@ -79,6 +79,7 @@ class Memory:
 
     `expires_at` None means never. `valid_from`/`valid_to` say when it was true in the world; `created_at`/`updated_at`
     when mnemic learnt and last changed it. `supersedes` and `conflicts_with` name other memories of the same scope.
+    `author` is the user on whose behalf this version was proposed, None where that was not kept.
     """
 
     memory_id: str
@@ -99,6 +100,7 @@ class Memory:
     vector: Vector | None = field(default=None, repr=False)
     version: int = 1
     agent: str = "default"
+    author: str | None = None
     occurred_at: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None

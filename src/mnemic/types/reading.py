@@ -18,7 +18,8 @@ class Where:
     """A filter. It always names the scopes, all of one tenant; no query can forget isolation.
 
     `happened_from`/`happened_to` bound `Memory.happened_at` (from inclusive, to exclusive). `as_of` asks what was true
-    then: memories whose validity covers it, superseded ones included. `live_at` hides what has expired by then.
+    then: memories whose validity covers it, superseded ones included. `live_at` hides what has expired by then,
+    `hidden_keys` what stands under one of these keys.
     """
 
     scopes: tuple[Scope, ...]
@@ -30,6 +31,7 @@ class Where:
     happened_to: datetime | None = None
     as_of: datetime | None = None
     live_at: datetime | None = None
+    hidden_keys: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.scopes or len({scope.tenant for scope in self.scopes}) != 1:
@@ -47,6 +49,7 @@ class Where:
             and (self.kinds is None or memory.kind in self.kinds)
             and (self.categories is None or memory.category in self.categories)
             and (self.keys is None or memory.key in self.keys)
+            and (memory.key is None or memory.key not in self.hidden_keys)
             and (self.happened_from is None or memory.happened_at >= self.happened_from)
             and (self.happened_to is None or memory.happened_at < self.happened_to)
             and (self.live_at is None or memory.expires_at is None or memory.expires_at > self.live_at)
@@ -110,6 +113,14 @@ class Signals(NamedTuple):
     turn: int = -1
     speaker: str | None = None
     cues: Cues = Cues()
+
+
+class Usage(NamedTuple):
+    """How much is held: memories, bytes of all that is written of them but vectors, and memories that came recently."""
+
+    rows: int = 0
+    bytes: int = 0
+    recent: int = 0
 
 
 class Rank(NamedTuple):

@@ -23,7 +23,7 @@ class Step:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteReceipt:
     """How one write ended. `durable` says whether it survives power loss; `degraded` names what could not be done after
-    it.
+    it, `warnings` which limits are nearly used up.
     """
 
     outcome: Outcome
@@ -39,6 +39,7 @@ class WriteReceipt:
     durable: bool = True
     degraded: tuple[str, ...] = ()
     replayed: bool = False
+    warnings: tuple[str, ...] = ()
 
     @property
     def was_duplicate(self) -> bool:

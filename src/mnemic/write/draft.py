@@ -69,10 +69,13 @@ class Draft:
     blocked: str | None = None
     fingerprint: str = field(default="", repr=False)
     vector: Vector | None = field(default=None, repr=False)
+    home: Scope | None = None
 
     @property
     def scope(self) -> Scope:
-        """Where the memory will live."""
+        """Where the memory will live: `home` for one that is there already, else the actor's scope at its level."""
+        if self.home is not None:
+            return self.home
         return self.actor.scope(self.candidate.level)
 
     @property
@@ -131,6 +134,7 @@ class Draft:
             "fingerprint": self.fingerprint,
             "vector": self.vector,
             "agent": self.actor.agent,
+            "author": self.actor.user,
             "occurred_at": candidate.occurred_at,
             "valid_from": candidate.valid_from,
             "valid_to": candidate.valid_to,

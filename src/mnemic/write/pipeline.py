@@ -21,6 +21,7 @@ from mnemic.types import (
     Actor,
     Candidate,
     Deadline,
+    Memory,
     Origin,
     Outcome,
     Scope,
@@ -163,29 +164,44 @@ class MemoryWritePipeline:
         """
         revision = Revision(memory_id, tuple(scopes), expected_version)
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
-        candidate = revision_of(known, content, origin, actor)
         laps = Laps(self._clock)
+        draft = await self._redraft(known, content, actor, origin, laps, deadline)
+        if draft.blocked is not None:
+            return _blocked(draft.candidate, draft.blocked, laps)
+        settled = await self._store.transact(partial(revision.settle, draft=draft), deadline=deadline)
+        return await self._publish(settled, laps)
+
+    async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
+        """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
+
+        `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
+        """
+        return await self._redraft(known, content, actor, origin, Laps(self._clock), None)
+
+    async def _redraft(
+        self, known: Memory, content: str, actor: Actor, origin: Origin, laps: Laps, deadline: Deadline | None
+    ) -> Draft:
         draft = Draft(
-            candidate=candidate,
-            actor=replace(actor, **{known.scope.level: known.scope.owner}),
+            candidate=revision_of(known, content, origin, actor),
+            actor=actor,
+            home=known.scope,
             policy=Policy(),
             rules=self._rules,
-            secret=await self._secret(actor.tenant),
+            secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
         draft = self._prepared(draft, laps)
         if draft.blocked is not None:
-            return _blocked(candidate, draft.blocked, laps)
+            return draft
         job = _Job(draft, None, laps)
         await self._embed([job], deadline)
-        settled = await self._store.transact(partial(revision.settle, draft=job.draft), deadline=deadline)
-        return await self._publish(settled, laps)
+        return job.draft
 
     async def redacted(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
-        return self._redactor.redact(text, await self._secret(tenant)).text
+        return self._redactor.redact(text, await self.secret(tenant)).text
 
-    async def _secret(self, tenant: str) -> bytes:
+    async def secret(self, tenant: str) -> bytes:
         """The tenant's secret, asked for once: it never changes."""
         if tenant not in self._secrets:
             if len(self._secrets) >= MAX_SECRETS:
@@ -250,7 +266,7 @@ class MemoryWritePipeline:
             actor=actor,
             policy=policy,
             rules=self._rules,
-            secret=await self._secret(actor.tenant),
+            secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
         draft = self._prepared(draft, laps)

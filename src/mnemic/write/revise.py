@@ -66,6 +66,8 @@ class Revision:
             trust=draft.trust,
             fingerprint=draft.fingerprint,
             vector=draft.vector,
+            agent=draft.actor.agent,
+            author=draft.actor.user,
         )
         await tx.replace(memory)
         changes = await record(tx, draft, memory, "revised", {})

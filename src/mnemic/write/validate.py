@@ -37,7 +37,7 @@ def validate(draft: Draft) -> Draft:
     the labels.
     """
     candidate = draft.candidate
-    draft.actor.scope(candidate.level)
+    _ = draft.scope
     cleaned = replace(
         candidate,
         content=clean_text(candidate.content),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,35 @@ def test_the_rest_of_the_guard_does_not_load_pydantic() -> None:
         "sys.exit(any(m in sys.modules for m in ('pydantic', 'numpy', 'openai')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_limits_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(
+        '[limits]\nconsent = "required"\nconsent_keys = ["health"]\n'
+        '[[limits.quotas]]\nper = "tenant"\nkind = "episodic"\nrows = 5\n'
+        "[limits.retention.episodic]\nlongest_days = 90\nhard = true\n",
+        encoding="utf-8",
+    )
+    limits = load_guard(path).limits
+    assert (limits.consent, limits.consent_keys) == ("required", frozenset({"health"}))
+    assert [quota.name("rows") for quota in limits.quotas] == ["tenant.episodic.rows"]
+    assert limits.hard_kinds == {Kind.EPISODIC}
+    assert limits.retention[Kind.EPISODIC].longest == timedelta(days=90)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[limits]\nconsent = "maybe"\n',
+        "[[limits.quotas]]\n",
+        '[[limits.quotas]]\nkind = "odd"\nrows = 1\n',
+        "[limits.retention.episodic]\nlongest_days = -1\n",
+        "[limits.retention.odd]\nhard = true\n",
+    ],
+)
+def test_limits_that_say_nonsense_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidConfig):
+        load_guard(path)

@@ -126,7 +126,7 @@ def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
     if not yes:
         for memory in given.with_engine(look):
             note(f"  {label(memory, 100)}")
-        if not _confirmed(f"Delete {_count(len(memory_ids))} for good?"):
+        if not confirmed(f"Delete {_count(len(memory_ids))} for good?"):
             complain("not_confirmed", "nothing was deleted")
             return Exit.REFUSED
     given.with_engine(erase)
@@ -134,7 +134,7 @@ def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
     return Exit.OK
 
 
-def _confirmed(question: str) -> bool:
+def confirmed(question: str) -> bool:
     """What the person, or a pipe, answers. Raises UsageError where nobody can."""
     try:
         return click.confirm(question, err=True)

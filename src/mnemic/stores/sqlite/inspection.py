@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import apsw
 
 from mnemic.errors import StoreUnavailable
-from mnemic.stores.codec import decode_event, first_broken
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import connect, migrations, recognise
 from mnemic.stores.sqlite.rows import fetch
-from mnemic.types import AuditEvent, VectorSpace
+from mnemic.stores.sqlite.upkeep import broken_audit
+from mnemic.types import VectorSpace
 
 _COUNTS = "SELECT kind, status, count(*) FROM memory GROUP BY kind, status ORDER BY kind, status"
 _WITHOUT_VECTOR = (
@@ -89,16 +88,11 @@ def is_safe(version: str) -> bool:
 
 def _audit(connection: apsw.Connection) -> tuple[int, tuple[str, int] | None]:
     """How many lines there are, and the first one that breaks its tenant's chain."""
-    lines, broken = 0, None
+    lines = 0
+    first: tuple[str, int] | None = None
     for (tenant,) in fetch(connection, "SELECT DISTINCT tenant FROM audit ORDER BY tenant"):
-        lines += fetch(connection, "SELECT count(*) FROM audit WHERE tenant = ?", (tenant,))[0][0]
-        sequence = first_broken(_events(connection, tenant))
-        if sequence is not None and broken is None:
-            broken = (tenant, sequence)
-    return lines, broken
-
-
-def _events(connection: apsw.Connection, tenant: str) -> Iterator[AuditEvent]:
-    rows = connection.execute("SELECT event, hash FROM audit WHERE tenant = ? ORDER BY sequence", (tenant,))
-    for text, digest in rows:
-        yield decode_event(text, digest)
+        count, broken, _ = broken_audit(connection, tenant)
+        lines += count
+        if broken is not None and first is None:
+            first = (tenant, broken)
+    return lines, first

@@ -13,12 +13,14 @@ import apsw
 
 from mnemic.ports import Transaction
 from mnemic.stores.atomic import run_through
+from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.file import Patience, claim_space, connect, prepare
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
 from mnemic.stores.sqlite.rows import GET_MANY, Terms, fetch, memory_of, wanted_memories
 from mnemic.stores.sqlite.threads import Readers, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
+from mnemic.stores.sqlite.upkeep import files_of
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Memory, Scope, Vector, VectorSpace, Where
 
@@ -41,6 +43,7 @@ class OpenFile:
         index_bytes: int,
         readers: int,
         vfs: str | None,
+        ballast: Ballast,
     ) -> None:
         self.space = space
         self.patience = Patience()
@@ -58,19 +61,49 @@ class OpenFile:
         self.indexes = ScopeIndexes(dimension=space.dimension, bm25=bm25, budget=index_bytes)
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
         self._unscrubbed = False
+        self._path = path
+        self._ballast = ballast
+        ballast.load()
 
     def transact(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Run `work` to its end on this thread, and commit."""
-        transaction = SqliteTransaction(
-            self.writing, terms=self.terms, dimension=self.space.dimension, nearest=self._nearest
-        )
+        """Run `work` to its end on this thread, and commit. One that removes may use the room kept for it."""
+        transaction = self._transaction()
+        try:
+            result = self._committed_work(work, transaction)
+        except apsw.FullError:
+            if not (transaction.removed and self._ballast.drop()):
+                raise
+            transaction = self._transaction()
+            result = self._committed_work(work, transaction)
+        if transaction.removed:
+            self._scrub(removed=True)
+            self._ballast.load()
+        else:
+            self._scrub(removed=False)
+        return result
+
+    def _transaction(self) -> SqliteTransaction:
+        return SqliteTransaction(self.writing, terms=self.terms, dimension=self.space.dimension, nearest=self._nearest)
+
+    def _committed_work(self, work: Callable[[Transaction], Awaitable[T]], transaction: SqliteTransaction) -> T:
         try:
             with immediate(self.writing):
-                result = run_through(work, transaction)
+                return run_through(work, transaction)
         finally:
             transaction.end()
-        self._scrub(removed=transaction.removed)
-        return result
+
+    def tidy(self, *, whole: bool) -> int:
+        """Empty the log into the file, and with `whole` write the file anew; the bytes given back."""
+        before = self._size()
+        if whole:
+            self.writing.execute("VACUUM")
+        self.writing.pragma("optimize")
+        self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        self._unscrubbed = False
+        return max(0, before - self._size())
+
+    def _size(self) -> int:
+        return sum(file.stat().st_size for file in files_of(self._path))
 
     def secret(self, tenant: str) -> bytes:
         """The tenant's secret, made and synced to the disk where it has none."""

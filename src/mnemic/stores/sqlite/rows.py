@@ -33,6 +33,7 @@ ACCEPTED = """
     AND (:kinds IS NULL OR m.kind IN (SELECT value FROM json_each(:kinds)))
     AND (:categories IS NULL OR m.category IN (SELECT value FROM json_each(:categories)))
     AND (:keys IS NULL OR m.key IN (SELECT value FROM json_each(:keys)))
+    AND (m.key IS NULL OR m.key NOT IN (SELECT value FROM json_each(:hidden_keys)))
     AND (:happened_from IS NULL OR m.happened_at >= :happened_from)
     AND (:happened_to IS NULL OR m.happened_at < :happened_to)
     AND (:live_at IS NULL OR m.expires_at IS NULL OR m.expires_at > :live_at)
@@ -112,6 +113,7 @@ def filter_of(where: Where) -> dict[str, Any]:
         "kinds": _names(where.kinds),
         "categories": _names(where.categories),
         "keys": _names(where.keys),
+        "hidden_keys": _names(where.hidden_keys),
         "happened_from": to_micros(where.happened_from),
         "happened_to": to_micros(where.happened_to),
         "live_at": to_micros(where.live_at),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -12,7 +13,9 @@ import apsw
 from mnemic.errors import InvalidConfig, StoreBusy, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import decode_event, dump
+from mnemic.stores.codec import decode_event, dump, to_micros
+from mnemic.stores.sqlite import upkeep
+from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
@@ -25,11 +28,14 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    Kind,
     Memory,
     OutboxEntry,
     Scope,
     Scored,
     Signals,
+    Status,
+    Usage,
     Vector,
     VectorSpace,
     Where,
@@ -50,6 +56,9 @@ class SqliteStore:
     `durability="durable"` syncs every commit to the disk; `"fast"` leaves that to the operating system and may lose
     the last moments at a power cut, never the file. `index_bytes` bounds the memory for search indexes, `readers` the
     threads that search; `vfs` names a registered file system of SQLite's. The folder of `path` must exist.
+
+    `ballast_bytes` are kept free in a file beside it and given up when an erasure meets a full disk: SQLite must write
+    in order to delete.
     """
 
     def __init__(
@@ -61,6 +70,7 @@ class SqliteStore:
         index_bytes: int = 256 * 1024 * 1024,
         readers: int = 2,
         vfs: str | None = None,
+        ballast_bytes: int = 0,
     ) -> None:
         if durability not in ("durable", "fast"):
             raise InvalidConfig("durability", hint="durable or fast")
@@ -70,6 +80,7 @@ class SqliteStore:
         self._index_bytes = index_bytes
         self._reader_count = readers
         self._vfs = vfs
+        self._ballast_bytes = ballast_bytes
         self._opened: OpenFile | None = None
 
     @property
@@ -92,6 +103,7 @@ class SqliteStore:
                 index_bytes=self._index_bytes,
                 readers=self._reader_count,
                 vfs=self._vfs,
+                ballast=Ballast(self._path, self._ballast_bytes),
             )
 
     async def close(self) -> None:
@@ -149,10 +161,49 @@ class SqliteStore:
     async def speakers(self, where: Where) -> frozenset[str]:
         return await self.read(lambda moment: moment.speakers(where))
 
+    async def held(
+        self,
+        tenant: str,
+        *,
+        statuses: Collection[Status],
+        expired_by: datetime | None = None,
+        author: str | None = None,
+        memory_ids: Collection[str] | None = None,
+        after: str | None = None,
+        limit: int = 500,
+    ) -> list[Memory]:
+        wanted = {
+            "tenant": tenant,
+            "statuses": dump(sorted(statuses)),
+            "expired_by": to_micros(expired_by),
+            "author": author,
+            "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
+            "after": after,
+            "limit": max(0, limit),
+        }
+        pending = set(statuses) == {Status.PENDING_REVIEW}
+        return await self._read(lambda connection: upkeep.held(connection, wanted, pending=pending))
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        return await self._read(lambda connection: upkeep.usage(connection, tenant, since, scope))
+
+    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
+        return await self._read(lambda connection: upkeep.marks(connection, tenant, prefix))
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        return await self._write(lambda opened: opened.tidy(whole=whole))
+
+    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+        found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
+        return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
+
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         wanted = (tenant, after, max(0, limit))
         rows = await self._read(lambda connection: fetch(connection, _AUDIT, wanted))
         return [decode_event(event, digest) for event, digest in rows]
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))
 
     async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
         rows = await self._read(lambda connection: fetch(connection, _PENDING, (max(0, limit),)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ import apsw
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.codec import checked_vector, cues_of, encode_event, fields_of, is_message, link, to_micros
+from mnemic.stores.codec import checked_vector, cues_of, dump, encode_event, fields_of, is_message, link, to_micros
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
@@ -34,6 +34,12 @@ _STORED = """
     FROM memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id
     WHERE m.tenant = ? AND m.memory_id = ? AND c.level = ? AND c.owner = ?
 """
+_FORGET_REQUESTS = """
+    DELETE FROM request WHERE tenant = :tenant AND EXISTS (
+        SELECT 1 FROM json_tree(receipt) said
+        WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids))
+    ) RETURNING 1
+"""
 _ENTER = """
     INSERT INTO scope (tenant, level, owner, changes) VALUES (?, ?, ?, 1)
     ON CONFLICT DO UPDATE SET changes = changes + 1 RETURNING scope_id, changes
@@ -55,7 +61,7 @@ _UPDATE = """
 class SqliteTransaction(Transaction):
     """The port's `Transaction` on a connection that holds the write lock.
 
-    `removed` says whether something was erased, so that the owner can scrub the log after the commit.
+    `removed` says whether something was to be erased, so that the owner can scrub the log after the commit.
     """
 
     def __init__(self, connection: apsw.Connection, *, terms: Terms, dimension: int, nearest: Nearest) -> None:
@@ -128,12 +134,12 @@ class SqliteTransaction(Transaction):
         stored = self._stored(memory_id, scope)
         if stored is None:
             return False
+        self.removed = True
         row_id, scope_id, _, _, _, content, context = stored
         self._forget_phrases(scope_id, row_id, content, context)
         self._rows("DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
         self._enter(scope)
         self._rows("UPDATE scope SET removed_at = changes WHERE tenant = ? AND scope_id = ?", (scope.tenant, scope_id))
-        self.removed = True
         return True
 
     async def append_audit(self, event: AuditEvent) -> None:
@@ -160,6 +166,20 @@ class SqliteTransaction(Transaction):
             self._rows("INSERT INTO request VALUES (?, ?, ?, ?, ?)", values)
         except apsw.ConstraintError as error:
             raise IdempotencyConflict from error
+
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
+        self.removed = True
+        return len(self._rows(_FORGET_REQUESTS, {"tenant": tenant, "memory_ids": dump(sorted(memory_ids))}))
+
+    async def find_mark(self, tenant: str, name: str) -> str | None:
+        rows = self._rows("SELECT value FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
+        return rows[0][0] if rows else None
+
+    async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
+        if value is None:
+            self._rows("DELETE FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
+        else:
+            self._rows("INSERT OR REPLACE INTO mark VALUES (?, ?, ?)", (tenant, name, value))
 
     def _enter(self, scope: Scope) -> tuple[int, int]:
         """Count one more change of `scope`: its number, and the new count."""

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import pytest
 
-for _part in ("setting", "writing", "reading", "searching", "trail", "sharing"):
+for _part in ("setting", "writing", "reading", "searching", "trail", "sharing", "keeping"):
     pytest.register_assert_rewrite(f"{__name__}.{_part}")
 
+from mnemic.testing.record_store.keeping import KeepingContract  # noqa: E402
 from mnemic.testing.record_store.reading import ReadingContract  # noqa: E402
 from mnemic.testing.record_store.searching import SearchingContract  # noqa: E402
 from mnemic.testing.record_store.setting import EMBEDDER, Setting, memory, remember, scope  # noqa: E402
@@ -26,5 +27,7 @@ from mnemic.testing.record_store.writing import WritingContract  # noqa: E402
 __all__ = ["EMBEDDER", "RecordStoreContract", "Setting", "memory", "remember", "scope"]
 
 
-class RecordStoreContract(WritingContract, ReadingContract, SearchingContract, TrailContract, SharingContract):
+class RecordStoreContract(
+    WritingContract, ReadingContract, SearchingContract, TrailContract, SharingContract, KeepingContract
+):
     """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and give `new_store`."""

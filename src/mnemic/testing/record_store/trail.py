@@ -55,6 +55,13 @@ class TrailContract(Setting):
         assert first_broken(lines[2:], previous=lines[1].hash) is None
         assert await store.audit("nobody") == []
 
+    async def test_the_store_checks_its_own_audit(self, store: RecordStore) -> None:
+        for number in range(4):
+            await _audit(store, _event(number), _event(number, "rival"))
+        lines = await store.audit("acme")
+        assert await store.broken_audit("acme") == (4, None, lines[-1].hash)
+        assert await store.broken_audit("nobody") == (0, None, "")
+
     async def test_a_changed_missing_or_foreign_line_breaks_the_chain(self, store: RecordStore) -> None:
         await _audit(store, *(_event(number) for number in range(5)))
         lines = await store.audit("acme")

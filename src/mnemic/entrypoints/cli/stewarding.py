@@ -1,0 +1,287 @@
+"""review, consent, erase, audit, maintain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit, complain
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.inputs import json_file
+from mnemic.entrypoints.cli.terminal import note, pairs, table
+from mnemic.entrypoints.cli.views import day, label, memory_dict, receipt_dict, receipt_text
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
+    from mnemic.maintain.erase import ErasureReceipt
+    from mnemic.maintain.review import Waiting
+    from mnemic.stewardship import MaintenanceReport
+    from mnemic.types import Actor, WriteReceipt
+
+
+@click.command("review", cls=Command)
+@click.argument("action", type=click.Choice(["list", "approve", "reject"]))
+@click.argument("memory_ids", nargs=-1, metavar="[MEMORY_ID]...")
+@click.option("--content", help="approve: what it shall say instead.")
+@click.option("--merge-with", multiple=True, metavar="MEMORY_ID", help="approve: take its place too; may be repeated.")
+@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="list, reject: what waited so long.")
+@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
+@click.pass_obj
+def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options: Any) -> int:
+    r"""Look at what waits for a person, in the whole tenant; approve or reject it.
+
+    Whoever proposed a memory cannot approve it: name yourself with --user.
+
+    \b
+      mnemic review list
+      mnemic review approve MEMORY_ID --user ben
+      mnemic review reject --older-than 90
+    """
+    if action == "list":
+        return _list(given, options)
+    if not memory_ids and not (action == "reject" and options["older_than"] is not None):
+        raise click.UsageError("which memories? name at least one", ctx=click.get_current_context())
+    if options["content"] is not None and len(memory_ids) > 1:
+        raise click.UsageError("--content is for one memory", ctx=click.get_current_context())
+    receipts, failed = given.with_engine(lambda engine, actor: _decide(engine, actor, action, memory_ids, options))
+    shown = {"receipts": [receipt_dict(one) for one in receipts], "failed": failed}
+    given.show(shown, lambda: "\n".join(receipt_text(one, action) for one in receipts) or "nothing was decided")
+    for one in failed:
+        complain(one["reason"], one["memory_id"])
+    return Exit.REFUSED if failed else Exit.OK
+
+
+def _list(given: Given, options: dict[str, Any]) -> int:
+    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[Waiting]:
+        return await engine.reviews(
+            actor=actor, whole_tenant=True, limit=options["limit"], older_than=_days(options["older_than"])
+        )
+
+    waiting = given.with_engine(work)
+    given.show({"waiting": [_waiting_dict(one) for one in waiting]}, lambda: _waiting_text(waiting))
+    return Exit.OK
+
+
+def _days(number: int | None) -> Any:
+    from datetime import timedelta
+
+    return None if number is None else timedelta(days=number)
+
+
+async def _decide(
+    engine: MemoryEngine, actor: Actor, action: str, memory_ids: tuple[str, ...], options: dict[str, Any]
+) -> tuple[list[WriteReceipt], list[dict[str, str]]]:
+    from mnemic.errors import MnemicError, StoreFailed
+
+    receipts: list[WriteReceipt] = []
+    failed: list[dict[str, str]] = []
+    if action == "reject" and options["older_than"] is not None and not memory_ids:
+        aged = await engine.reject_older(_days(options["older_than"]), actor=actor, whole_tenant=True)
+        return list(aged), []
+    for memory_id in memory_ids:
+        try:
+            if action == "reject":
+                receipts.append(await engine.reject(memory_id, actor=actor, whole_tenant=True))
+            else:
+                merged, content = options["merge_with"], options["content"]
+                receipts.append(
+                    await engine.approve(memory_id, actor=actor, content=content, merge_with=merged, whole_tenant=True)
+                )
+        except StoreFailed:
+            raise
+        except MnemicError as error:
+            failed.append({"memory_id": memory_id, "reason": error.reason})
+    return receipts, failed
+
+
+def _waiting_dict(one: Waiting) -> dict[str, Any]:
+    return {
+        "memory": memory_dict(one.memory),
+        "against": [memory_dict(memory) for memory in one.against],
+        "age_days": round(one.age.total_seconds() / 86400, 2),
+        "proposer": one.proposer,
+    }
+
+
+def _waiting_text(waiting: Sequence[Waiting]) -> str:
+    lines = []
+    for one in waiting:
+        who = f"by {one.proposer or 'unknown'}"
+        lines.append(f"{one.memory.memory_id}  {day(one.memory.created_at)}  {who}  {label(one.memory, 100)}")
+        lines += [f"    against {memory.memory_id}  {label(memory, 100)}" for memory in one.against]
+    return "\n".join(lines) or "nothing waits for review"
+
+
+@click.command("consent", cls=Command)
+@click.argument("action", type=click.Choice(["list", "grant", "revoke"]))
+@click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.option("--erase", "erase_held", is_flag=True, help="revoke: erase what is held under the key as well.")
+@click.pass_obj
+def consent_(given: Given, action: str, keys: tuple[str, ...], erase_held: bool) -> int:
+    """Say which keys may be remembered of you. What you revoke is hidden at once, and erased with --erase."""
+    if action != "list" and not keys:
+        raise click.UsageError("which keys? name at least one", ctx=click.get_current_context())
+
+    async def work(engine: MemoryEngine, actor: Actor) -> list[dict[str, Any]]:
+        told = []
+        for key in keys if action != "list" else ():
+            if action == "grant":
+                await engine.grant_consent(key, actor=actor)
+                told.append({"key": key, "granted": True})
+                continue
+            revoked = await engine.revoke_consent(key, actor=actor, erase_held=erase_held)
+            erased = revoked.erased.as_dict() if revoked.erased else None
+            told.append({"key": revoked.key, "granted": False, "hidden": revoked.hidden, "erased": erased})
+        if action == "list":
+            told = [{"key": key, "granted": granted} for key, granted in (await engine.consents(actor=actor)).items()]
+        return told
+
+    told = given.with_engine(work, creates=True)
+    rows = [[one["key"], "granted" if one["granted"] else "revoked"] for one in told]
+    given.show({"consents": told}, lambda: table(rows) if rows else "nothing decided yet")
+    if any(one.get("hidden") for one in told) and not given.as_json:
+        note("what is held under it is hidden; `mnemic consent revoke KEY --erase` erases it")
+    return Exit.OK
+
+
+@click.command("erase", cls=Command)
+@click.argument("subject", required=False)
+@click.option("--block", is_flag=True, help="Learn nothing about them again.")
+@click.option("--receipt", "receipt_file", metavar="FILE", help="Write the receipt to FILE; it holds no content.")
+@click.option("--verify", "verify_file", metavar="FILE", help="Scan the store for what this receipt says was erased.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
+    r"""Erase everything about the user SUBJECT of the tenant, with a receipt that can be checked again.
+
+    \b
+      mnemic erase ana --receipt ana.json
+      mnemic erase --verify ana.json
+    """
+    if options["verify_file"] is not None:
+        return _verify(given, options["verify_file"])
+    if subject is None:
+        raise click.UsageError("whom? name a user", ctx=click.get_current_context())
+    if not options["yes"]:
+        from mnemic.entrypoints.cli.writing import confirmed
+
+        if not confirmed(f"Erase everything about {subject} for good?"):
+            complain("not_confirmed", "nothing was erased")
+            return Exit.REFUSED
+
+    async def work(engine: MemoryEngine, actor: Actor) -> ErasureReceipt:
+        return await engine.erase(subject, actor=actor, block=options["block"])
+
+    receipt = given.with_engine(work)
+    if options["receipt_file"] is not None:
+        _write(options["receipt_file"], receipt)
+    given.show(receipt.as_dict(), lambda: _erased_text(receipt))
+    if not receipt.complete:
+        complain("erasure_incomplete", "something can still be read in the files; free some disk space and erase again")
+    return Exit.OK if receipt.complete else Exit.STORE
+
+
+def _erased_text(receipt: ErasureReceipt) -> str:
+    facts = {"receipt": receipt.receipt_id, **receipt.counts, "traces left": sum(receipt.traces.values()) or "none"}
+    return "erased\n" + pairs(facts, indent="  ")
+
+
+def _write(file: str, receipt: ErasureReceipt) -> None:
+    from pathlib import Path
+
+    from mnemic.entrypoints.cli.terminal import json_text
+    from mnemic.errors import InvalidInput
+
+    try:
+        Path(file).write_text(json_text(receipt.as_dict()) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput("file:unwritable", hint=error.strerror) from None
+
+
+def _verify(given: Given, file: str) -> int:
+    from mnemic.maintain.erase import ErasureReceipt
+
+    receipt = ErasureReceipt.from_dict(json_file(file))
+
+    async def work(engine: MemoryEngine, _: Actor) -> dict[str, int]:
+        return await engine.verify_erasure(receipt)
+
+    traces = given.with_engine(work)
+    holds = not any(traces.values())
+    given.show(
+        {"holds": holds, "traces": traces},
+        lambda: "nothing of it is there" if holds else "still there:\n" + pairs(traces, indent="  "),
+    )
+    return Exit.OK if holds else Exit.REFUSED
+
+
+@click.command("audit", cls=Command)
+@click.argument("action", type=click.Choice(["list", "verify"]))
+@click.option("--after", type=click.IntRange(min=0), default=0, help="list: from behind this line.")
+@click.option(
+    "--limit", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many at most."
+)
+@click.pass_obj
+def audit_(given: Given, action: str, after: int, limit: int) -> int:
+    """Show the tenant's audit, or check every line of it. It holds no content."""
+    if action == "list":
+        events = given.with_engine(lambda engine, actor: engine.audit(actor=actor, after=after, limit=limit))
+        rows = [[str(one.sequence), day(one.at), one.action, one.actor, one.memory_id or ""] for one in events]
+        shown = [
+            {
+                "sequence": one.sequence,
+                "at": one.at.isoformat(),
+                "action": one.action,
+                "actor": one.actor,
+                "memory_id": one.memory_id,
+                "version": one.version,
+                "hash": one.hash,
+            }
+            for one in events
+        ]
+        given.show({"events": shown}, lambda: table(rows) if rows else "no line yet")
+        return Exit.OK
+    report = given.with_engine(lambda engine, actor: engine.verify_audit(actor=actor))
+    whole = report.broken_at is None
+    told = {"holds": whole, "lines": report.lines, "broken_at": report.broken_at, "last_hash": report.last_hash}
+    given.show(
+        told, lambda: f"{report.lines} lines, " + ("the chain holds" if whole else f"broken at {report.broken_at}")
+    )
+    return Exit.OK if whole else Exit.REFUSED
+
+
+@click.command("maintain", cls=Command)
+@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
+@click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
+@click.option("--vacuum", is_flag=True, help="Write the file anew; needs as much free room again.")
+@click.pass_obj
+def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool) -> None:
+    """Expire, purge, empty the outbox, tidy the file. Made to be run once a day.
+
+    The first run only reads the clock: a moment counts as past when two runs have seen it behind them.
+    """
+
+    async def work(engine: MemoryEngine, actor: Actor) -> MaintenanceReport:
+        from datetime import timedelta
+
+        from mnemic.maintain.expire import ExpiryRules
+
+        rules = ExpiryRules(grace=timedelta(days=grace_days), hard_kinds=engine.gateway.limits.hard_kinds)
+        return await engine.maintain(actor=actor, rules=rules, whole=vacuum, dry_run=dry_run)
+
+    report = given.with_engine(work)
+    expiry = report.expiry
+    told = {
+        "dry_run": report.dry_run,
+        "expired": expiry.expired,
+        "purged": expiry.purged,
+        "restored": expiry.restored,
+        "clock_confirmed_at": expiry.confirmed_at.isoformat() if expiry.confirmed_at else None,
+        "clock_went_back": expiry.clock_went_back,
+        "outbox": report.outbox,
+        "freed_bytes": report.freed_bytes,
+    }
+    given.show(told, lambda: table([[name.replace("_", " "), str(value)] for name, value in told.items()]))

@@ -1,0 +1,169 @@
+"""Consent, quotas and retention: further rules of the runtime, asked after the grant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.guard.execution import consent_required, quota_exceeded, retention_denied
+from mnemic.guard.policy import Policy
+from mnemic.text.normalise import canonical_key
+from mnemic.types import Candidate, Kind, Level, Usage
+
+Per = Literal["tenant", "user"]
+MINUTE = timedelta(minutes=1)
+ERASED = "erased_subject"
+"""The retention rule of a subject whose erasure forbids learning about them again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """How much a tenant, or each user at their own level, may hold: of one kind, or of all of them together.
+
+    `rows` counts memories of every status, `bytes` what is written of them, `writes_a_minute` new memories. Beyond a
+    limit nothing is stored (`quota_exceeded:<name>`); from `soft`, a part of it, on receipts carry a warning of that
+    name. Raises InvalidConfig (`quota`).
+    """
+
+    per: Per = "user"
+    kind: Kind | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    writes_a_minute: int | None = None
+    soft: float = 0.8
+
+    def __post_init__(self) -> None:
+        limits = [limit for limit in (self.rows, self.bytes, self.writes_a_minute) if limit is not None]
+        if self.per not in get_args(Per) or not limits or not 0 < self.soft <= 1:
+            raise InvalidConfig("quota", hint="per tenant or user, at least one limit, soft above 0 and up to 1")
+        if any(isinstance(limit, bool) or not isinstance(limit, int) or limit < 1 for limit in limits):
+            raise InvalidConfig("quota", hint="limits are whole numbers from 1")
+
+    def name(self, limit: str) -> str:
+        """`user.rows`, or with a kind `tenant.episodic.bytes`."""
+        return ".".join(part for part in (self.per, self.kind, limit) if part)
+
+    def applies(self, candidate: Candidate) -> bool:
+        """Whether the candidate would count."""
+        return self.kind in (None, candidate.kind) and (self.per == "tenant" or candidate.level == Level.USER)
+
+    def nearest(self, held: Mapping[Kind, Usage]) -> dict[str, float]:
+        """How far each limit is used up, 1 being all of it, by its name."""
+        chosen = [usage for kind, usage in held.items() if self.kind in (None, kind)]
+        limits = {
+            "rows": (self.rows, sum(usage.rows for usage in chosen)),
+            "bytes": (self.bytes, sum(usage.bytes for usage in chosen)),
+            "writes_a_minute": (self.writes_a_minute, sum(usage.recent for usage in chosen)),
+        }
+        return {self.name(name): used / limit for name, (limit, used) in limits.items() if limit is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long a kind may be kept at most. `hard`: purged at its expiry, without a grace period."""
+
+    longest: timedelta | None = None
+    hard: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What an installation sets beside its policy.
+
+    `consent` is what holds for a key about which a user has said nothing: `implied` allows it, `required` does not;
+    `consent_keys` need consent in any case.
+    """
+
+    consent: Literal["implied", "required"] = "implied"
+    consent_keys: frozenset[str] = frozenset()
+    quotas: tuple[Quota, ...] = ()
+    retention: Mapping[Kind, Retention] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        if self.consent not in ("implied", "required"):
+            raise InvalidConfig("consent", hint="implied or required")
+        try:
+            object.__setattr__(self, "consent_keys", frozenset(canonical_key(key) for key in self.consent_keys))
+        except InvalidInput as error:
+            raise InvalidConfig("consent_keys", hint=error.hint) from error
+
+    @property
+    def hard_kinds(self) -> frozenset[Kind]:
+        """The kinds that are purged without grace."""
+        return frozenset(kind for kind, rule in self.retention.items() if rule.hard)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consents:
+    """What one user has decided, key by key, and whether they were erased for good."""
+
+    decided: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
+    erased: bool = False
+
+    def allows(self, key: str, limits: Limits) -> bool:
+        """Whether the key may be written and found."""
+        default = limits.consent == "implied" and key not in limits.consent_keys
+        return self.decided.get(key, default)
+
+    def hidden(self, policy: Policy, limits: Limits) -> frozenset[str]:
+        """The keys that must not be found."""
+        known = {*self.decided, *limits.consent_keys, *(policy.keys or ())}
+        return frozenset(key for key in known if not self.allows(key, limits))
+
+
+@dataclass(slots=True)
+class LimitCheck:
+    """One `Check` of the execution boundary over the state at one moment. It counts what it lets through, so that a
+    batch cannot pass a limit that each of its candidates would keep.
+    """
+
+    limits: Limits
+    consents: Consents
+    held: Mapping[Per, Mapping[Kind, Usage]] = field(default_factory=dict)
+    admitted: list[Candidate] = field(default_factory=list)
+
+    def __call__(self, candidate: Candidate) -> str | None:
+        """The reason to block the candidate: retention, consent, quota, in this order."""
+        reason = self._retention(candidate) or self._consent(candidate) or self._quota(candidate)
+        if reason is None:
+            self.admitted.append(candidate)
+        return reason
+
+    def warnings(self, candidate: Candidate) -> tuple[str, ...]:
+        """The limits the candidate counts towards that are used up beyond their soft part."""
+        used = [(quota, self._used(quota)) for quota in self.limits.quotas if quota.applies(candidate)]
+        return tuple(name for quota, limits in used for name, part in limits.items() if part >= quota.soft)
+
+    def _retention(self, candidate: Candidate) -> str | None:
+        if self.consents.erased:
+            return retention_denied(ERASED)
+        rule = self.limits.retention.get(candidate.kind)
+        too_long = rule is not None and rule.longest is not None and (candidate.ttl or timedelta(0)) > rule.longest
+        return retention_denied(f"{candidate.kind}.longest") if too_long else None
+
+    def _consent(self, candidate: Candidate) -> str | None:
+        if candidate.key is None:
+            return None
+        key = canonical_key(candidate.key)
+        return None if self.consents.allows(key, self.limits) else consent_required(key)
+
+    def _quota(self, candidate: Candidate) -> str | None:
+        for quota in self.limits.quotas:
+            if quota.applies(candidate):
+                for name, part in self._used(quota).items():
+                    if part >= 1:
+                        return quota_exceeded(name)
+        return None
+
+    def _used(self, quota: Quota) -> dict[str, float]:
+        held = dict(self.held.get(quota.per, {}))
+        for one in self.admitted:
+            if quota.applies(one):
+                known = held.get(one.kind, Usage())
+                size = len(one.content.encode("utf-8", "surrogatepass"))
+                held[one.kind] = Usage(known.rows + 1, known.bytes + size, known.recent + 1)
+        return quota.nearest(held)

@@ -1,0 +1,91 @@
+"""Consent as it is kept: one mark per user and key, and one for a user who was erased.
+
+The names of marks carry a keyed hash of the user, so that they say nothing to whoever reads the file alone.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from datetime import datetime
+
+from mnemic.guard.limits import MINUTE, Consents, LimitCheck, Limits, Per
+from mnemic.guard.policy import Policy
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.text.normalise import canonical_key
+from mnemic.types import Actor, AuditEvent, Kind, Level, Usage
+
+_ERASED = "erased"
+
+
+async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
+    """The name of a user where theirs must not stand; see `token_of`."""
+    return token_of(await store.secret(tenant), user)
+
+
+def token_of(secret: bytes, user: str) -> str:
+    """32 hex digits that stand for a user, keyed by the tenant's secret."""
+    return hmac.digest(secret, f"subject\x1f{user}".encode(), "sha256").hex()[:32]
+
+
+def consent_prefix(token: str) -> str:
+    """What the names of a user's consents begin with."""
+    return f"subject/{token}/consent/"
+
+
+def tombstone(token: str) -> str:
+    """The name of the mark that an erasure leaves."""
+    return f"subject/{token}/{_ERASED}"
+
+
+async def consents(store: RecordStore, token: str, tenant: str) -> Consents:
+    """What the user has decided so far."""
+    marks = await store.marks(tenant, f"subject/{token}/")
+    prefix = consent_prefix(token)
+    decided = {
+        name.removeprefix(prefix): bool(json.loads(value)["granted"])
+        for name, value in marks.items()
+        if name.startswith(prefix)
+    }
+    erased = marks.get(tombstone(token))
+    return Consents(decided=decided, erased=erased is not None and bool(json.loads(erased)["block"]))
+
+
+async def decide(
+    store: RecordStore, clock: Clock, key: str, *, granted: bool, user: str, actor: Actor, policy: Policy
+) -> str:
+    """Keep what `user` decided about `key`, with its line in the audit; the canonical key.
+
+    The audit names keys of the policy; of others it keeps a keyed hash, for they may say something about somebody.
+    It holds from the moment this returns, in every process. Raises InvalidInput for a key that is none.
+    """
+    name = canonical_key(key)
+    token = await subject_token(store, actor.tenant, user)
+    told = name if name in (policy.keys or ()) else await subject_token(store, actor.tenant, f"key\x1f{name}")
+    now: datetime = clock.now()
+
+    async def work(tx: Transaction) -> None:
+        value = json.dumps({"granted": granted, "at": now.isoformat()})
+        await tx.put_mark(actor.tenant, consent_prefix(token) + name, value)
+        await tx.append_audit(
+            AuditEvent(
+                tenant=actor.tenant,
+                action="consent_granted" if granted else "consent_revoked",
+                at=now,
+                actor=actor.user,
+                detail={"subject": token, "key": told, "agent": actor.agent},
+            )
+        )
+
+    await store.transact(work)
+    return name
+
+
+async def limit_check(store: RecordStore, clock: Clock, limits: Limits, token: str, actor: Actor) -> LimitCheck:
+    """The runtime's further rules for the actor as they stand now."""
+    since = clock.now() - MINUTE
+    held: dict[Per, dict[Kind, Usage]] = {}
+    for per in {quota.per for quota in limits.quotas}:
+        scope = actor.scope(Level.USER) if per == "user" else None
+        held[per] = dict(await store.usage(actor.tenant, since=since, scope=scope))
+    return LimitCheck(limits, await consents(store, token, actor.tenant), held)

@@ -1,0 +1,329 @@
+"""Erasure of a subject: everything of theirs, everything made of it, and a receipt that can be checked again.
+
+Small transactions, so that a full disk needs little room; the first leaves the tombstone, and running it again goes on
+where it stopped. It is reported as complete only when a scan of the store found nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import InvalidInput, StoreFailed, StoreFull
+from mnemic.identity import new_id
+from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
+from mnemic.ports import Clock, RecordStore, SessionStore, Transaction
+from mnemic.types import Actor, AuditEvent, Level, Memory, Scope, Status, Where, checked_identifier
+
+PAGE = 500
+BATCH = 256
+"""Memories removed in one transaction; fewer where the disk has no room for what that writes."""
+
+MAX_OUTBOX = 1_000_000
+
+FORMAT = "mnemic-erasure/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureReceipt:
+    """What was erased, in numbers, and the witnesses by which a scan recognises what must not be there any more.
+
+    `subject` is a keyed hash. `memory_ids` and `fingerprints` (keyed hashes too) say nothing about content; `traces`
+    is what the scan at the end found, by place: nothing, if `complete`.
+    """
+
+    receipt_id: str
+    tenant: str
+    subject: str
+    at: datetime
+    counts: Mapping[str, int]
+    traces: Mapping[str, int]
+    memory_ids: tuple[str, ...] = field(default=(), repr=False)
+    fingerprints: tuple[str, ...] = field(default=(), repr=False)
+    blocks_relearning: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Nothing of it was found any more."""
+        return not any(self.traces.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The receipt as JSON data, for keeping outside the store."""
+        return {
+            "format": FORMAT,
+            "receipt_id": self.receipt_id,
+            "tenant": self.tenant,
+            "subject": self.subject,
+            "at": self.at.isoformat(),
+            "complete": self.complete,
+            "blocks_relearning": self.blocks_relearning,
+            "counts": dict(self.counts),
+            "traces": dict(self.traces),
+            "memory_ids": list(self.memory_ids),
+            "fingerprints": list(self.fingerprints),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ErasureReceipt:
+        """The receipt of `as_dict`. Raises InvalidInput (`erasure_receipt`)."""
+        try:
+            if data["format"] != FORMAT:
+                raise InvalidInput("erasure_receipt", hint=f"expected {FORMAT}")
+            return cls(
+                receipt_id=str(data["receipt_id"]),
+                tenant=checked_identifier(data["tenant"], "tenant"),
+                subject=str(data["subject"]),
+                at=datetime.fromisoformat(data["at"]),
+                counts=dict(data["counts"]),
+                traces=dict(data["traces"]),
+                memory_ids=tuple(map(str, data["memory_ids"])),
+                fingerprints=tuple(map(str, data["fingerprints"])),
+                blocks_relearning=bool(data["blocks_relearning"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput("erasure_receipt", hint="not a receipt of an erasure") from error
+
+
+@dataclass(slots=True)
+class _Erasure:
+    """One erasure on its way. `block` None: only some memories go, there is no tombstone and consents stay."""
+
+    store: RecordStore
+    actor: Actor
+    token: str
+    block: bool | None
+    now: datetime
+    receipt_id: str
+    counts: Counter[str] = field(default_factory=Counter)
+    memory_ids: set[str] = field(default_factory=set)
+    fingerprints: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
+
+    async def take(self, memories: Collection[Memory]) -> None:
+        """Remove these memories, batch by batch; a batch that is too much for the disk is halved."""
+        waiting, size = list(memories), BATCH
+        while waiting:
+            batch = waiting[:size]
+            try:
+                self.counts["memories"] += await self.store.transact(lambda tx, batch=batch: self._remove(tx, batch))  # type: ignore[misc]
+            except StoreFull:
+                if size == 1:
+                    raise
+                size //= 2
+                continue
+            waiting = waiting[size:]
+
+    async def note(self, memory: Memory) -> None:
+        """Keep by what the memory, in any of its versions, would be recognised."""
+        self.memory_ids.add(memory.memory_id)
+        versions = [memory]
+        if memory.version > 1:
+            versions = await self.store.versions(memory.memory_id, scopes=[memory.scope])
+        self.fingerprints |= {one.fingerprint for one in versions if one.fingerprint}
+        self.sessions |= {one.source.session for one in versions if one.source.session}
+        self.counts["versions"] += len(versions)
+
+    async def _remove(self, tx: Transaction, batch: list[Memory]) -> int:
+        gone = 0
+        for memory in batch:
+            gone += await tx.remove(memory.memory_id, scope=memory.scope)
+        await self._tell(tx, "erasing", {"memories": gone})
+        return gone
+
+    async def begin(self) -> None:
+        """The tombstone and the consents, and the requests that name what will go: later nobody could tell which."""
+        whole = self.block is not None
+        names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
+
+        async def work(tx: Transaction) -> int:
+            requests = await tx.remove_requests(self.actor.tenant, self.memory_ids)
+            for name in names:
+                await tx.put_mark(self.actor.tenant, name, None)
+            if whole:
+                value = json.dumps({"block": self.block, "at": self.now.isoformat()})
+                await tx.put_mark(self.actor.tenant, tombstone(self.token), value)
+            return requests
+
+        self.counts["requests"] = await self.store.transact(work)
+        self.counts["consents"] = len(names)
+
+    async def run(self, memories: list[Memory]) -> None:
+        """Erase these memories, and what stands beside them."""
+        for memory in memories:
+            await self.note(memory)
+        await self.begin()
+        await self.take(memories)
+        await self.finish()
+
+    async def finish(self) -> None:
+        """The last line of the audit."""
+        await self.store.transact(lambda tx: self._tell(tx, "erased", dict(self.counts)))
+
+    async def _tell(self, tx: Transaction, action: str, detail: dict[str, Any]) -> None:
+        await tx.append_audit(
+            AuditEvent(
+                tenant=self.actor.tenant,
+                action=action,
+                at=self.now,
+                actor=self.actor.user,
+                detail={"subject": self.token, "receipt": self.receipt_id, **detail},
+            )
+        )
+
+
+async def erase(
+    store: RecordStore,
+    clock: Clock,
+    subject: str,
+    *,
+    actor: Actor,
+    block: bool = False,
+    sessions: SessionStore | None = None,
+) -> ErasureReceipt:
+    """Erase the user `subject` of the actor's tenant: their scope, what they wrote in shared scopes, and what was
+    merged from it; versions, index entries, vectors, requests, outbox entries, consents and open sessions.
+
+    With `block` nothing is learnt about them again. The audit keeps that it happened. Raises InvalidInput, StoreFailed;
+    calling it again goes on.
+    """
+    checked_identifier(subject, "subject")
+    now = clock.now()
+    token = await subject_token(store, actor.tenant, subject)
+    erasure = _Erasure(store, actor, token, block, now, new_id(now))
+    own = Scope(tenant=actor.tenant, level=Level.USER, owner=subject)
+    await erasure.run([memory async for page in _pages(store, own) for memory in page] + await _elsewhere(erasure, own))
+    if sessions is not None:
+        for session in erasure.sessions:
+            await sessions.clear(Scope(tenant=actor.tenant, level=Level.SESSION, owner=session))
+        erasure.counts["sessions"] = len(erasure.sessions)
+    return await _proven(erasure)
+
+
+async def erase_key(store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor) -> ErasureReceipt:
+    """Erase what the user holds under one key, in every status and version, as after a consent that was revoked."""
+    now = clock.now()
+    token = await subject_token(store, actor.tenant, user)
+    erasure = _Erasure(store, actor, token, None, now, new_id(now))
+    where = Where(
+        scopes=(Scope(tenant=actor.tenant, level=Level.USER, owner=user),),
+        keys=frozenset({key}),
+        statuses=frozenset(Status),
+    )
+    await erasure.run(await store.newest(where, limit=await store.count(where)))
+    return await _proven(erasure)
+
+
+async def _proven(erasure: _Erasure) -> ErasureReceipt:
+    """Scan for what was erased; where something is left in the raw files, write them anew and scan again."""
+    store, tenant = erasure.store, erasure.actor.tenant
+    erasure.counts["outbox"] = await _off_outbox(store, tenant, erasure.memory_ids)
+    await store.tidy()
+    traces = await store.traces(tenant, erasure.memory_ids, erasure.fingerprints)
+    if traces.get("bytes"):
+        try:
+            await store.tidy(whole=True)
+            traces = await store.traces(tenant, erasure.memory_ids, erasure.fingerprints)
+        except StoreFailed:
+            pass  # the receipt says what is left; `verify` after the next `tidy` shows when it is gone
+    return ErasureReceipt(
+        receipt_id=erasure.receipt_id,
+        tenant=tenant,
+        subject=erasure.token,
+        at=erasure.now,
+        counts=dict(erasure.counts),
+        traces=traces,
+        memory_ids=tuple(sorted(erasure.memory_ids)),
+        fingerprints=tuple(sorted(erasure.fingerprints)),
+        blocks_relearning=bool(erasure.block),
+    )
+
+
+async def _off_outbox(store: RecordStore, tenant: str, memory_ids: Collection[str]) -> int:
+    """Take what was left for derived copies off the outbox; how many entries."""
+    waiting = await store.pending(limit=MAX_OUTBOX)
+    sequences = [entry.sequence for entry in waiting if entry.tenant == tenant and entry.memory_id in memory_ids]
+    await store.acknowledge(sequences)
+    return len(sequences)
+
+
+async def verify(store: RecordStore, receipt: ErasureReceipt) -> dict[str, int]:
+    """What a scan finds now of what the receipt says was erased, by place: nothing but zeros if it holds."""
+    return await store.traces(receipt.tenant, receipt.memory_ids, receipt.fingerprints)
+
+
+async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]]:
+    where = Where(scopes=(scope,), statuses=frozenset(Status))
+    before = None
+    while page := await store.newest(where, limit=PAGE, before=before):
+        before = page[-1].memory_id
+        yield page
+
+
+async def _elsewhere(erasure: _Erasure, own: Scope) -> list[Memory]:
+    """What the subject wrote in shared scopes, and what was made of it there."""
+    found: list[Memory] = []
+    written = await _written_elsewhere(erasure.store, own.tenant, own.owner, own)
+    for place, memories in written.items():
+        derived = await _derived(erasure.store, place, memories)
+        erasure.counts["derived"] += len(derived)
+        found += [*memories.values(), *derived]
+    return found
+
+
+async def _written_elsewhere(
+    store: RecordStore, tenant: str, subject: str, own: Scope
+) -> dict[Scope, dict[str, Memory]]:
+    """What the subject wrote outside their own scope, by scope: as the memories say, and for those that do not say it,
+    as the audit does.
+    """
+    found: dict[Scope, dict[str, Memory]] = {}
+    after = None
+    while page := await store.held(tenant, statuses=list(Status), author=subject, after=after, limit=PAGE):
+        after = page[-1].memory_id
+        for memory in page:
+            found.setdefault(memory.scope, {})[memory.memory_id] = memory
+    line = 0
+    while events := await store.audit(tenant, after=line):
+        line = events[-1].sequence
+        for event in events:
+            if event.actor == subject and event.scope not in (None, own) and event.action in _WRITES:
+                assert event.scope is not None
+                unsigned = await store.get(event.memory_id or "", scopes=[event.scope])
+                if unsigned is not None and unsigned.author is None:
+                    found.setdefault(event.scope, {})[unsigned.memory_id] = unsigned
+    found.pop(own, None)
+    return found
+
+
+_WRITES = frozenset({"created", "kept", "pending_review", "revised"})
+
+
+async def _derived(store: RecordStore, scope: Scope, sources: Mapping[str, Memory]) -> list[Memory]:
+    """Memories of the scope that were merged from `sources`, or from what was. A new value under a key replaces the old
+    one without saying it again: it is none, unless it carries over some of its data.
+    """
+    gone = dict(sources)
+    everything = [memory async for page in _pages(store, scope) for memory in page]
+    found: dict[str, Memory] = {}
+    grew = True
+    while grew:
+        grew = False
+        for memory in everything:
+            if memory.memory_id not in gone and _made_of(memory, gone):
+                gone[memory.memory_id] = found[memory.memory_id] = memory
+                grew = True
+    return list(found.values())
+
+
+def _made_of(memory: Memory, gone: Mapping[str, Memory]) -> bool:
+    older = [gone[memory_id] for memory_id in memory.supersedes if memory_id in gone]
+    if not older or memory.key is None:
+        return bool(older)
+    return any(
+        memory.content == one.content or any(memory.data.get(name) == value for name, value in one.data.items())
+        for one in older
+    )

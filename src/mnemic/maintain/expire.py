@@ -1,0 +1,218 @@
+"""Expiry by a job, never by a read: hidden at its time, marked by the job, purged after a grace period.
+
+A clock can be wrong for a while. So a moment counts as past only once two runs of the job, some time apart, have both
+seen a clock at or behind it; what is purged must have been marked for the whole grace period; and what was marked under
+a clock that has come back since is restored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from mnemic.errors import VersionConflict
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import Actor, AuditEvent, Kind, Memory, OutboxEntry, Status
+
+PAGE = 200
+_READING = "clock/expire"
+_CLOSED = (Status.EXPIRED, Status.SUPERSEDED, Status.REJECTED, Status.PENDING_REVIEW)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiryRules:
+    """`grace`: how long a memory stays recoverable after the job has marked it. `apart`: how far apart two readings of
+    the clock must lie to count as two. Kinds in `hard_kinds` get no grace: they are purged with the run that marks
+    them.
+    """
+
+    grace: timedelta = timedelta(days=30)
+    apart: timedelta = timedelta(minutes=10)
+    hard_kinds: frozenset[Kind] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """What the job has seen of the clock: the last reading, and the moment that two readings agree has passed."""
+
+    seen_at: datetime | None = None
+    confirmed_at: datetime | None = None
+
+    def following(self, now: datetime, apart: timedelta) -> Readings:
+        """The readings after one more. A clock that went back takes the confirmation back with it."""
+        if self.seen_at is None:
+            return Readings(seen_at=now)
+        if now < self.seen_at:
+            confirmed = None if self.confirmed_at is None else min(self.confirmed_at, now)
+            return Readings(seen_at=now, confirmed_at=confirmed)
+        if now - self.seen_at < apart:
+            return self
+        return Readings(seen_at=now, confirmed_at=self.seen_at)
+
+    def encoded(self) -> str:
+        """The readings as the mark that keeps them."""
+        times = {"seen_at": self.seen_at, "confirmed_at": self.confirmed_at}
+        return json.dumps({name: at.isoformat() for name, at in times.items() if at is not None})
+
+    @classmethod
+    def decoded(cls, text: str | None) -> Readings:
+        """The readings of `encoded`; none for None."""
+        return cls(**{name: datetime.fromisoformat(at) for name, at in json.loads(text or "{}").items()})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiryReport:
+    """What one run did, or with `dry_run` would do. `confirmed_at` is the moment up to which it trusted the clock;
+    None: this was the first reading, nothing was judged.
+    """
+
+    expired: int = 0
+    purged: int = 0
+    restored: int = 0
+    confirmed_at: datetime | None = None
+    clock_went_back: bool = False
+    dry_run: bool = False
+
+
+@dataclass(slots=True)
+class _Job:
+    store: RecordStore
+    actor: Actor
+    now: datetime
+    rules: ExpiryRules
+    dry_run: bool
+    counts: dict[str, int] = field(default_factory=lambda: {"expired": 0, "purged": 0, "restored": 0})
+
+    async def over(
+        self,
+        name: str,
+        statuses: Collection[Status],
+        expired_by: datetime | None,
+        wanted: Callable[[Memory], bool],
+        change: Callable[[Transaction, Memory], Awaitable[None]],
+    ) -> None:
+        """Apply `change` to every memory that is `wanted`, page by page, each page in one transaction."""
+        after = None
+        while page := await self.store.held(
+            self.actor.tenant, statuses=statuses, expired_by=expired_by, after=after, limit=PAGE
+        ):
+            after = page[-1].memory_id
+            chosen = [memory for memory in page if wanted(memory)]
+            if self.dry_run:
+                self.counts[name] += len(chosen)
+            elif chosen:
+                self.counts[name] += await self._page(chosen, change)
+
+    async def _page(self, chosen: list[Memory], change: Callable[[Transaction, Memory], Awaitable[None]]) -> int:
+        async def work(tx: Transaction) -> int:
+            done = 0
+            for memory in chosen:
+                present = await tx.get(memory.memory_id, scopes=[memory.scope])
+                if present is not None and present.version == memory.version:
+                    try:
+                        await change(tx, present)
+                    except VersionConflict:
+                        continue  # the same statement lives on in another memory
+                    done += 1
+            return done
+
+        return await self.store.transact(work)
+
+    async def mark(self, tx: Transaction, memory: Memory) -> None:
+        await tx.replace(memory.next_version(self.now, status=Status.EXPIRED))
+        await self._tell(tx, memory, "expired", memory.version + 1)
+        await tx.enqueue(_entry("remove", memory))
+
+    async def restore(self, tx: Transaction, memory: Memory) -> None:
+        await tx.replace(memory.next_version(self.now, status=Status.ACTIVE))
+        await self._tell(tx, memory, "restored", memory.version + 1)
+        await tx.enqueue(_entry("upsert", memory))
+
+    async def purge(self, tx: Transaction, memory: Memory) -> None:
+        await tx.remove(memory.memory_id, scope=memory.scope)
+        await self._tell(tx, memory, "purged", memory.version)
+
+    async def _tell(self, tx: Transaction, memory: Memory, action: str, version: int) -> None:
+        await tx.append_audit(
+            AuditEvent(
+                tenant=self.actor.tenant,
+                action=action,
+                at=self.now,
+                actor=self.actor.user,
+                scope=memory.scope,
+                memory_id=memory.memory_id,
+                version=version,
+            )
+        )
+
+
+def _entry(action: str, memory: Memory) -> OutboxEntry:
+    return OutboxEntry(
+        tenant=memory.scope.tenant, action=action, memory_id=memory.memory_id, version=memory.version + 1
+    )
+
+
+async def expire(
+    store: RecordStore, clock: Clock, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False
+) -> ExpiryReport:
+    """Mark what has expired in the actor's tenant, purge what was marked a grace period ago, restore what a wrong clock
+    had marked.
+
+    The first run only reads the clock. Raises StoreFailed; what earlier pages did stays done, and a further run goes
+    on.
+    """
+    rules, now = rules or ExpiryRules(), clock.now()
+    before, after = await _read_clock(store, actor.tenant, now, rules.apart, dry_run)
+    job = _Job(store, actor, now, rules, dry_run)
+    await job.over(
+        "restored",
+        [Status.EXPIRED],
+        None,
+        lambda memory: memory.expires_at is None or memory.expires_at > now,
+        job.restore,
+    )
+    until = after.confirmed_at
+    if until is not None:
+        await job.over("expired", [Status.ACTIVE], until, lambda _: True, job.mark)
+        await job.over("purged", _CLOSED, until, lambda memory: _purgeable(memory, until, rules), job.purge)
+    went_back = before.seen_at is not None and now < before.seen_at
+    return ExpiryReport(**job.counts, confirmed_at=until, clock_went_back=went_back, dry_run=dry_run)
+
+
+async def _read_clock(
+    store: RecordStore, tenant: str, now: datetime, apart: timedelta, dry_run: bool
+) -> tuple[Readings, Readings]:
+    async def work(tx: Transaction) -> tuple[Readings, Readings]:
+        before = Readings.decoded(await tx.find_mark(tenant, _READING))
+        after = before.following(now, apart)
+        if after != before and not dry_run:
+            await tx.put_mark(tenant, _READING, after.encoded())
+        return before, after
+
+    return await store.transact(work)
+
+
+def _lives(memory: Memory, now: datetime) -> bool:
+    return memory.expires_at is None or memory.expires_at > now
+
+
+def _purgeable(memory: Memory, until: datetime, rules: ExpiryRules) -> bool:
+    if memory.expires_at is None:
+        return False
+    if memory.kind in rules.hard_kinds:
+        return memory.expires_at <= until
+    limit = until - rules.grace
+    return memory.expires_at <= limit and (memory.status is not Status.EXPIRED or memory.updated_at <= limit)
+
+
+async def drain(store: RecordStore, *, dry_run: bool = False) -> int:
+    """Empty an outbox that no projection reads; how many entries it held."""
+    emptied = 0
+    while waiting := await store.pending(limit=1000):
+        emptied += len(waiting)
+        if dry_run:
+            break
+        await store.acknowledge([entry.sequence for entry in waiting])
+    return emptied

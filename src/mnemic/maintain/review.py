@@ -1,0 +1,270 @@
+"""The review queue: what waits for a person, and what becomes of it.
+
+Whoever proposed a memory cannot approve it. Each decision is one transaction with its line in the audit; what an
+approval replaces is closed, never lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
+from mnemic.guard.policy import Policy
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import (
+    Actor,
+    AuditEvent,
+    Memory,
+    OutboxEntry,
+    Outcome,
+    Scope,
+    Status,
+    Trust,
+    Where,
+    WriteReceipt,
+)
+from mnemic.write.draft import Draft, starts_at
+from mnemic.write.merge import closed
+
+PAGE = 200
+_PENDING = frozenset({Status.PENDING_REVIEW})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A memory that waits for review, the memories it stands against, how long it has waited, and who proposed it."""
+
+    memory: Memory
+    against: tuple[Memory, ...]
+    age: timedelta
+    proposer: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a reviewer wants. `draft`: the corrected statement, ready to be stored. `merged_with`: active memories of
+    the same scope that the approved one takes the place of, besides those it stood against.
+    """
+
+    memory_id: str
+    draft: Draft | None = None
+    merged_with: tuple[str, ...] = ()
+    expected_version: int | None = None
+
+
+async def waiting(
+    store: RecordStore,
+    clock: Clock,
+    *,
+    tenant: str,
+    scopes: Sequence[Scope] | None,
+    limit: int,
+    after: str | None = None,
+    older_than: timedelta | None = None,
+) -> list[Waiting]:
+    """The queue, oldest first; of `scopes`, or of the whole tenant for None. `after` ends the previous page."""
+    if scopes is None:
+        pending = await store.held(tenant, statuses=_PENDING, after=after, limit=limit)
+    else:
+        where = Where(scopes=tuple(scopes), statuses=_PENDING)
+        everything = await store.newest(where, limit=await store.count(where))
+        pending = [memory for memory in reversed(everything) if after is None or memory.memory_id > after][:limit]
+    now = clock.now()
+    found = []
+    for memory in pending:
+        if older_than is None or now - memory.created_at >= older_than:
+            known = await store.get_many(memory.conflicts_with, scopes=[memory.scope])
+            against = tuple(one for one in known.values() if one.status is Status.ACTIVE)
+            found.append(Waiting(memory=memory, against=against, age=now - memory.created_at, proposer=memory.author))
+    return found
+
+
+async def find(store: RecordStore, memory_id: str, *, tenant: str, scopes: Sequence[Scope] | None) -> Memory:
+    """The waiting memory of this id, in `scopes` or, for None, anywhere in the tenant. Raises MemoryNotFound."""
+    if scopes is not None:
+        memory = await store.get(memory_id, scopes=scopes)
+    else:
+        page = await store.held(tenant, statuses=_PENDING, memory_ids=[memory_id], limit=1)
+        memory = page[0] if page else None
+    if memory is None or memory.status is not Status.PENDING_REVIEW:
+        raise MemoryNotFound
+    return memory if memory.author is not None else replace(memory, author=await _proposer(store, memory))
+
+
+async def _proposer(store: RecordStore, memory: Memory) -> str | None:
+    """Who proposed a memory that does not say so itself: the audit knows."""
+    after = 0
+    while page := await store.audit(memory.scope.tenant, after=after):
+        for event in page:
+            if event.memory_id == memory.memory_id and event.action == "pending_review":
+                return event.actor
+        after = page[-1].sequence
+    return None
+
+
+async def approve(
+    store: RecordStore, clock: Clock, known: Memory, verdict: Verdict, *, reviewer: Actor, policy: Policy
+) -> WriteReceipt:
+    """Make the waiting memory active and close what it replaces: what it stood against, what `merged_with` names, and
+    under a single-valued key the other values.
+
+    Its time to live starts at the approval. A statement that is known by now is not stored twice: outcome `refreshed`.
+    Raises ReviewDenied for the proposer, MemoryNotFound, VersionConflict.
+    """
+    require_other(known, reviewer)
+    decision = _Decision(store, reviewer, clock.now())
+
+    async def work(tx: Transaction) -> WriteReceipt:
+        pending = await decision.present(tx, known, verdict.expected_version)
+        chosen = _corrected(pending, verdict.draft)
+        twin = await tx.find_fingerprint(pending.scope, chosen.fingerprint)
+        if twin is not None and twin.memory_id not in (*pending.conflicts_with, *verdict.merged_with):
+            await decision.change(tx, pending, "rejected", status=Status.REJECTED, reason="duplicate")
+            return _receipt(Outcome.REFRESHED, twin, "duplicate")
+        replaced = await _replaced(tx, pending, verdict.merged_with, policy)
+        return await decision.approved(tx, pending, chosen, replaced, merged=bool(verdict.merged_with))
+
+    return await store.transact(work)
+
+
+def require_other(known: Memory, reviewer: Actor) -> None:
+    """Raises ReviewDenied where the reviewer is who proposed the memory."""
+    if known.author == reviewer.user:
+        raise ReviewDenied("proposer", hint="somebody else has to look at it")
+
+
+async def reject(
+    store: RecordStore, clock: Clock, known: Memory, *, reviewer: Actor, reason: str = "rejected"
+) -> WriteReceipt:
+    """End the waiting memory without it ever having been read. `reason` is a code, never free text. Also for those who
+    proposed it: to take something back needs nobody else.
+    """
+    decision = _Decision(store, reviewer, clock.now())
+
+    async def work(tx: Transaction) -> WriteReceipt:
+        pending = await decision.present(tx, known, None)
+        ended = await decision.change(tx, pending, "rejected", status=Status.REJECTED, reason=reason)
+        return _receipt(Outcome.BLOCKED, ended, reason)
+
+    return await store.transact(work)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    store: RecordStore
+    reviewer: Actor
+    now: datetime
+
+    async def present(self, tx: Transaction, known: Memory, expected_version: int | None) -> Memory:
+        memory = await tx.get(known.memory_id, scopes=[known.scope])
+        if memory is None or memory.status is not Status.PENDING_REVIEW:
+            raise MemoryNotFound
+        if memory.version != (expected_version or known.version):
+            raise VersionConflict(hint=f"it is at version {memory.version}")
+        return memory
+
+    async def approved(
+        self, tx: Transaction, pending: Memory, chosen: Memory, replaced: Sequence[Memory], *, merged: bool
+    ) -> WriteReceipt:
+        ids = tuple(memory.memory_id for memory in replaced)
+        for memory in replaced:
+            ended = closed(memory, self.now, starts_at(chosen))
+            await tx.replace(ended)
+            await self.tell(tx, ended, "superseded", {"by": pending.memory_id})
+            await tx.enqueue(_entry("remove", ended))
+        lasting = None if pending.expires_at is None else self.now + (pending.expires_at - pending.created_at)
+        data: dict[str, Any] = {}
+        for memory in (*(replaced if merged else ()), chosen):
+            data |= memory.data
+        action = "merged" if merged else "approved"
+        active = await self.change(
+            tx,
+            pending,
+            action,
+            **{name: getattr(chosen, name) for name in ("content", "context", "source", "fingerprint", "vector")},
+            data=data,
+            author=chosen.author,
+            trust=Trust(max(memory.trust for memory in (pending, *replaced))),
+            status=Status.ACTIVE,
+            expires_at=lasting,
+            supersedes=(*pending.supersedes, *ids),
+            conflicts_with=(),
+        )
+        await tx.enqueue(_entry("upsert", active))
+        outcome = Outcome.MERGED if merged else Outcome.SUPERSEDED if ids else Outcome.CREATED
+        return replace(_receipt(outcome, active, action), superseded=ids)
+
+    async def change(
+        self, tx: Transaction, memory: Memory, action: str, *, reason: str | None = None, **changes: Any
+    ) -> Memory:
+        changed = memory.next_version(self.now, **changes)
+        await tx.replace(changed)
+        detail: dict[str, Any] = {"supersedes": list(changed.supersedes)} if changed.supersedes else {}
+        await self.tell(tx, changed, action, detail | ({"reason": reason} if reason else {}))
+        return changed
+
+    async def tell(self, tx: Transaction, memory: Memory, action: str, detail: dict[str, Any]) -> None:
+        await tx.append_audit(
+            AuditEvent(
+                tenant=memory.scope.tenant,
+                action=action,
+                at=self.now,
+                actor=self.reviewer.user,
+                scope=memory.scope,
+                memory_id=memory.memory_id,
+                version=memory.version,
+                detail={"agent": self.reviewer.agent, **detail},
+            )
+        )
+
+
+def _corrected(pending: Memory, draft: Draft | None) -> Memory:
+    """`pending` in the reviewer's words, where there are any."""
+    if draft is None:
+        return pending
+    candidate = draft.candidate
+    return replace(
+        pending,
+        content=candidate.content,
+        context=candidate.context,
+        data=candidate.data,
+        source=candidate.source,
+        fingerprint=draft.fingerprint,
+        vector=draft.vector,
+        trust=draft.trust,
+        author=draft.actor.user,
+    )
+
+
+async def _replaced(tx: Transaction, pending: Memory, merged_with: Sequence[str], policy: Policy) -> list[Memory]:
+    """The active memories that give way. Raises MemoryNotFound for one of `merged_with` that is not there."""
+    found: dict[str, Memory] = {}
+    for memory_id in (*merged_with, *pending.conflicts_with):
+        memory = await tx.get(memory_id, scopes=[pending.scope])
+        if memory is not None and memory.status is Status.ACTIVE:
+            found[memory_id] = memory
+        elif memory_id in merged_with:
+            raise MemoryNotFound
+    if pending.key is not None and policy.rule(pending.key).on_change != "accumulate":
+        for memory in await tx.find_key(pending.scope, pending.key):
+            if memory.kind is pending.kind:
+                found[memory.memory_id] = memory
+    return list(found.values())
+
+
+def _entry(action: str, memory: Memory) -> OutboxEntry:
+    return OutboxEntry(tenant=memory.scope.tenant, action=action, memory_id=memory.memory_id, version=memory.version)
+
+
+def _receipt(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
+    return WriteReceipt(
+        outcome=outcome,
+        memory_id=memory.memory_id,
+        version=memory.version,
+        key=memory.key,
+        level=memory.scope.level,
+        reason=reason,
+    )

@@ -1,0 +1,56 @@
+"""What a caller asked for, as an intent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from mnemic.errors import InvalidInput
+from mnemic.retrieve.search import MAX_TOP_K
+from mnemic.types import Intent, Kind, aware
+
+T = TypeVar("T")
+
+
+def intent_of(
+    query: str,
+    top_k: int,
+    levels: Sequence[str] | None,
+    kinds: Sequence[Kind | str] | None,
+    categories: Sequence[str] | None,
+    keys: Sequence[str] | None,
+    window: tuple[datetime | None, datetime | None],
+    as_of: datetime | None,
+    min_score: float,
+) -> Intent:
+    """The intent that the arguments of a search spell. Raises InvalidInput (`top_k`, `query`, `kind`, `window`)."""
+    if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
+        raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
+    if not isinstance(query, str):
+        raise InvalidInput("query")
+    begin, end = (None if moment is None else aware(moment, "window") for moment in window)
+    return Intent(
+        query=query,
+        top_k=top_k,
+        levels=_listed(levels),
+        kinds=_listed(None if kinds is None else [kind_of(kind) for kind in kinds]),
+        categories=_listed(categories),
+        keys=_listed(keys),
+        happened_from=begin,
+        happened_to=end,
+        as_of=None if as_of is None else aware(as_of, "as_of"),
+        min_score=min_score,
+    )
+
+
+def _listed(values: Sequence[T] | None) -> tuple[T, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def kind_of(kind: Kind | str) -> Kind:
+    """The kind of this name. Raises InvalidInput (`kind`)."""
+    try:
+        return Kind(kind)
+    except ValueError:
+        raise InvalidInput("kind", hint=f"one of {', '.join(Kind)}") from None

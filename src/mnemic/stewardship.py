@@ -1,0 +1,216 @@
+"""The engine's verbs for those who look after what is remembered: review, consent, expiry, erasure, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from mnemic.gateway import MemoryGateway
+from mnemic.maintain import consent, erase, expire, review
+from mnemic.maintain.consent import subject_token
+from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.review import Verdict, Waiting
+from mnemic.ports import Clock, RecordStore, SessionStore
+from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.write.pipeline import MemoryWritePipeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revocation:
+    """A consent that was taken back: the key, how many memories under it are hidden now, and what erased them, if that
+    was asked for.
+    """
+
+    key: str
+    hidden: int
+    erased: ErasureReceipt | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceReport:
+    """What a run of all jobs did: expiry, outbox entries that nobody reads, bytes given back."""
+
+    expiry: ExpiryReport
+    outbox: int
+    freed_bytes: int
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """How many lines a tenant's audit has, the hash of the last one, and the first that does not follow from the line
+    before; None: the whole chain holds. Whoever keeps `last_hash` elsewhere can also tell that the end was cut off.
+    """
+
+    lines: int
+    broken_at: int | None
+    last_hash: str
+
+
+class StewardVerbs:
+    """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
+    others proposed; without it they reach only the actor's own scopes at the granted levels.
+    """
+
+    store: RecordStore
+    clock: Clock
+    sessions: SessionStore | None
+    gateway: MemoryGateway
+    _pipeline: MemoryWritePipeline
+
+    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
+        """The actor's scopes at every granted level it has an owner for."""
+        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
+        return actor.scopes(levels)
+
+    def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
+        return None if whole_tenant else self._scopes(actor)
+
+    # -- review -------------------------------------------------------------------------------------------------------
+
+    async def reviews(
+        self,
+        *,
+        actor: Actor,
+        whole_tenant: bool = False,
+        limit: int = 50,
+        after: str | None = None,
+        older_than: timedelta | None = None,
+    ) -> Sequence[Waiting]:
+        """What waits for a person, oldest first, with what it stands against; `after` ends the previous page."""
+        return await review.waiting(
+            self.store,
+            self.clock,
+            tenant=actor.tenant,
+            scopes=self._reach(actor, whole_tenant),
+            limit=limit,
+            after=after,
+            older_than=older_than,
+        )
+
+    async def approve(
+        self,
+        memory_id: str,
+        *,
+        actor: Actor,
+        content: str | None = None,
+        merge_with: Sequence[str] = (),
+        whole_tenant: bool = False,
+        expected_version: int | None = None,
+    ) -> WriteReceipt:
+        """Let a waiting memory in, and close what it stood against. With `content` it says that instead; with
+        `merge_with` it takes the place of these memories of its scope too.
+
+        Raises ReviewDenied (`review_denied:proposer`) for whoever proposed it, MemoryNotFound, VersionConflict,
+        InvalidInput.
+        """
+        known = await review.find(self.store, memory_id, tenant=actor.tenant, scopes=self._reach(actor, whole_tenant))
+        review.require_other(known, actor)
+        draft = None
+        if content is not None:
+            draft = await self._pipeline.redraft(known, content, actor=actor)
+            if draft.blocked is not None:
+                return WriteReceipt(
+                    outcome=Outcome.BLOCKED,
+                    memory_id=memory_id,
+                    key=known.key,
+                    level=known.scope.level,
+                    reason=draft.blocked,
+                    durable=False,
+                )
+        verdict = Verdict(
+            memory_id=memory_id, draft=draft, merged_with=tuple(merge_with), expected_version=expected_version
+        )
+        return await review.approve(self.store, self.clock, known, verdict, reviewer=actor, policy=self.gateway.policy)
+
+    async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
+        """Turn a waiting memory down; it is kept as `rejected` until it expires and is never read. Raises
+        MemoryNotFound.
+        """
+        known = await review.find(self.store, memory_id, tenant=actor.tenant, scopes=self._reach(actor, whole_tenant))
+        return await review.reject(self.store, self.clock, known, reviewer=actor)
+
+    async def reject_older(
+        self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
+    ) -> Sequence[WriteReceipt]:
+        """Turn down everything that has waited for so long, so that the queue does not rot; one receipt each."""
+        receipts: list[WriteReceipt] = []
+        after = None
+        while page := await self.reviews(actor=actor, whole_tenant=whole_tenant, limit=review.PAGE, after=after):
+            after = page[-1].memory.memory_id
+            aged = [one.memory for one in page if one.age >= older_than]
+            receipts += [
+                await review.reject(self.store, self.clock, memory, reviewer=actor, reason="aged") for memory in aged
+            ]
+        return receipts
+
+    # -- consent ------------------------------------------------------------------------------------------------------
+
+    async def consents(self, *, actor: Actor) -> dict[str, bool]:
+        """What the user has decided, by key."""
+        token = await subject_token(self.store, actor.tenant, actor.user)
+        return dict((await consent.consents(self.store, token, actor.tenant)).decided)
+
+    async def grant_consent(self, key: str, *, actor: Actor) -> None:
+        """From now on the user's memories under `key` may be written and found. Raises InvalidInput."""
+        await self._decide(key, actor, granted=True)
+
+    async def _decide(self, key: str, actor: Actor, *, granted: bool) -> str:
+        policy = self.gateway.policy
+        return await consent.decide(
+            self.store, self.clock, key, granted=granted, user=actor.user, actor=actor, policy=policy
+        )
+
+    async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Revocation:
+        """From now on nothing is written or found under `key` for this user, in any process; with `erase_held` what
+        they hold under it is erased as well. Raises InvalidInput.
+        """
+        name = await self._decide(key, actor, granted=False)
+        where = Where(scopes=(actor.scope(Level.USER),), keys=frozenset({name}), statuses=frozenset(Status))
+        hidden = await self.store.count(where)
+        erased = None
+        if erase_held:
+            erased = await erase.erase_key(self.store, self.clock, name, user=actor.user, actor=actor)
+        return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
+
+    # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
+
+    async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
+        """Mark what has expired in the actor's tenant, purge what was marked a grace period ago; see
+        `mnemic.maintain.expire`.
+        """
+        rules = rules or ExpiryRules(hard_kinds=self.gateway.limits.hard_kinds)
+        return await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
+
+    async def maintain(
+        self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
+    ) -> MaintenanceReport:
+        """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
+        expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
+        outbox = await expire.drain(self.store, dry_run=dry_run)
+        freed = 0 if dry_run else await self.store.tidy(whole=whole)
+        return MaintenanceReport(expiry=expiry, outbox=outbox, freed_bytes=freed, dry_run=dry_run)
+
+    async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
+        """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
+        nothing is learnt about them again. Calling it again goes on where it stopped.
+        """
+        return await erase.erase(self.store, self.clock, subject, actor=actor, block=block, sessions=self.sessions)
+
+    async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
+        """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
+        return await erase.verify(self.store, receipt)
+
+    async def audit(self, *, actor: Actor, after: int = 0, limit: int = 1000) -> Sequence[AuditEvent]:
+        """The tenant's audit from behind sequence `after`."""
+        return await self.store.audit(actor.tenant, after=after, limit=limit)
+
+    async def verify_audit(self, *, actor: Actor) -> AuditReport:
+        """Check every line of the tenant's audit."""
+        lines, broken_at, last_hash = await self.store.broken_audit(actor.tenant)
+        return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
+
+
+__all__ = ["AuditReport", "MaintenanceReport", "Revocation", "StewardVerbs"]

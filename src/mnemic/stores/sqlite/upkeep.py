@@ -1,0 +1,161 @@
+"""What jobs ask of the file: walks over a whole tenant, counts, and proof that something is gone."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from mnemic.errors import StoreCorrupt
+from mnemic.identity import first_id
+from mnemic.stores.codec import decode_event, dump, link, to_micros
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, fetch, memory_of
+from mnemic.types import Kind, Memory, Scope, Usage
+
+_HELD = f"""
+    SELECT {MEMORY} FROM {SOURCES}
+    WHERE m.tenant = :tenant AND (:after IS NULL OR m.memory_id > :after)
+    AND (:expired_by IS NULL OR m.expires_at <= :expired_by)
+    AND (:memory_ids IS NULL OR m.memory_id IN (SELECT value FROM json_each(:memory_ids)))
+    AND (:author IS NULL OR m.body ->> '$.author' = :author OR EXISTS (
+        SELECT 1 FROM memory_version v
+        WHERE v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.body ->> '$.author' = :author
+    ))
+    AND {{status}} ORDER BY m.memory_id LIMIT :limit
+"""  # noqa: S608
+_BY_STATUS = _HELD.format(status="m.status IN (SELECT value FROM json_each(:statuses))")
+_PENDING = _HELD.format(status="m.status = 'pending_review'")
+"""The same for the review queue alone, which has an index."""
+
+_USAGE = """
+    SELECT u.kind, sum(u.rows), sum(u.bytes) FROM usage u JOIN scope c ON c.scope_id = u.scope_id
+    WHERE u.tenant = :tenant AND (:level IS NULL OR (c.level = :level AND c.owner = :owner)) GROUP BY u.kind
+"""
+_RECENT = """
+    SELECT m.kind, count(*) FROM memory m JOIN scope c ON c.scope_id = m.scope_id
+    WHERE m.tenant = :tenant AND m.memory_id >= :first AND m.body ->> '$.created_at' >= :since
+    AND (:level IS NULL OR (c.level = :level AND c.owner = :owner)) GROUP BY m.kind
+"""
+_MARKS = """
+    SELECT name, value FROM mark
+    WHERE tenant = :tenant AND name >= :prefix AND substr(name, 1, length(:prefix)) = :prefix ORDER BY name
+"""
+_TRACES = {
+    "memory": """
+        SELECT count(*) FROM memory WHERE tenant = :tenant AND (
+            memory_id IN (SELECT value FROM json_each(:memory_ids))
+            OR fingerprint IN (SELECT value FROM json_each(:fingerprints)))
+    """,
+    "memory_version": """
+        SELECT count(*) FROM memory_version WHERE tenant = :tenant AND (
+            memory_id IN (SELECT value FROM json_each(:memory_ids))
+            OR body ->> '$.fingerprint' IN (SELECT value FROM json_each(:fingerprints)))
+    """,
+    "outbox": """
+        SELECT count(*) FROM outbox
+        WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids))
+    """,
+    "request": """
+        SELECT count(*) FROM request WHERE tenant = :tenant AND EXISTS (
+            SELECT 1 FROM json_tree(receipt) said
+            WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids)))
+    """,
+}
+_AUDIT = """
+    SELECT sequence, CAST(event AS BLOB), CAST(hash AS BLOB) FROM audit WHERE tenant = ? ORDER BY sequence
+"""
+_HASH = re.compile(rb"(?=([0-9a-f]{64}))")
+_IDENTIFIER = re.compile(
+    rb"(upsert|remove|\"memory_id\": \"|.)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})", re.DOTALL
+)
+
+
+def held(connection: apsw.Connection, wanted: dict[str, Any], *, pending: bool) -> list[Memory]:
+    """The port's `held`; `pending`: of the review queue alone."""
+    return [memory_of(row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
+
+
+def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
+    """The port's `usage`: what is held from the counters, what is recent from the index of identifiers."""
+    wanted = {
+        "tenant": tenant,
+        "level": None if scope is None else scope.level.value,
+        "owner": None if scope is None else scope.owner,
+        "first": first_id(since),
+        "since": to_micros(since),
+    }
+    recent = dict(fetch(connection, _RECENT, wanted))
+    rows = fetch(connection, _USAGE, wanted)
+    return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows if count}
+
+
+def marks(connection: apsw.Connection, tenant: str, prefix: str) -> dict[str, str]:
+    """The port's `marks`."""
+    return dict(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
+
+
+def traces(
+    connection: apsw.Connection, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]
+) -> dict[str, int]:
+    """The rows of the port's `traces`."""
+    wanted = {
+        "tenant": tenant,
+        "memory_ids": dump(sorted(memory_ids)),
+        "fingerprints": dump(sorted(filter(None, fingerprints))),
+    }
+    return {place: fetch(connection, sql, wanted)[0][0] for place, sql in _TRACES.items()}
+
+
+def broken_audit(connection: apsw.Connection, tenant: str) -> tuple[int, int | None, str]:
+    """The port's `broken_audit`. The canonical text itself is checked, so that no changed byte escapes."""
+    lines, previous = 0, ""
+    broken: int | None = None
+    for sequence, event, digest in connection.execute(_AUDIT, (tenant,)):
+        lines += 1
+        # As bytes: a changed one may leave no valid text behind.
+        text, told = (bytes(value).decode("utf-8", "replace") for value in (event, digest))
+        whole = sequence == lines and told == link(previous, text) and _tells(text, tenant, lines)
+        if broken is None and not whole:
+            broken = sequence
+        previous = told
+    return lines, broken, previous
+
+
+def _tells(event: str, tenant: str, sequence: int) -> bool:
+    try:
+        decoded = decode_event(event, "")
+    except StoreCorrupt:
+        return False
+    return (decoded.tenant, decoded.sequence) == (tenant, sequence)
+
+
+def bytes_found(path: Path, memory_ids: Collection[str], fingerprints: Collection[str]) -> int:
+    """How often the raw files show one of these memories: its fingerprint anywhere, or its identifier where a row, an
+    index, an outbox entry or a request's receipt would have it.
+
+    Identifiers inside JSON are left out: the audit and the lineage of other memories keep them, and nothing else.
+    """
+    hashes = {text.encode() for text in fingerprints if text}
+    names = {text.encode() for text in memory_ids}
+    return sum(_found(file, hashes, names) for file in files_of(path))
+
+
+def files_of(path: Path) -> Iterator[Path]:
+    """The files in which something of the store can be read."""
+    return (file for file in (path, Path(f"{path}-wal"), Path(f"{path}-journal")) if file.is_file())
+
+
+def _found(file: Path, hashes: set[bytes], names: set[bytes]) -> int:
+    if not file.stat().st_size:
+        return 0
+    found: int = 0
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if hashes:
+            found += sum(match[1] in hashes for match in _HASH.finditer(data))
+        found += sum(match[2] in names and match[1] != b'"' for match in _IDENTIFIER.finditer(data))
+    return found

@@ -1,0 +1,163 @@
+"""What jobs ask for: walks over a tenant, counts, marks, and proof that something is gone."""
+
+# ruff: noqa: D102
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mnemic.ports import RecordStore, Transaction
+from mnemic.testing.record_store.setting import START, Setting, change, day, everything, ids, memory, remember, scope
+from mnemic.types import Kind, Level, OutboxEntry, Status
+
+
+class KeepingContract(Setting):
+    """Held, usage, marks, requests, traces."""
+
+    async def test_held_walks_every_scope_of_one_tenant_in_order(self, store: RecordStore) -> None:
+        places = [scope(), scope("bob"), scope(level=Level.WORKSPACE), scope(tenant="rival")]
+        kept = [memory(f"m{number}", scope=places[number % 4]) for number in range(12)]
+        await remember(store, *kept)
+        mine = [each for each in kept if each.scope.tenant == "acme"]
+        assert await store.held("acme", statuses=[Status.ACTIVE]) == mine
+        page = await store.held("acme", statuses=[Status.ACTIVE], limit=4)
+        assert page == mine[:4]
+        assert await store.held("acme", statuses=[Status.ACTIVE], after=page[-1].memory_id) == mine[4:]
+        assert await store.held("acme", statuses=[Status.ACTIVE], memory_ids=[mine[5].memory_id, "x"]) == mine[5:6]
+        assert await store.held("nobody", statuses=list(Status)) == []
+        assert await store.held("acme", statuses=[]) == []
+
+    @pytest.mark.parametrize("status", list(Status))
+    async def test_held_keeps_to_the_statuses(self, store: RecordStore, status: Status) -> None:
+        kept = {each: memory(f"is {each}", status=each) for each in Status}
+        await remember(store, *kept.values())
+        assert await store.held("acme", statuses=[status]) == [kept[status]]
+        others = [each for each in Status if each is not status]
+        assert set(ids(await store.held("acme", statuses=others))) == {kept[each].memory_id for each in others}
+
+    async def test_held_knows_what_has_expired_and_who_wrote_any_version(self, store: RecordStore) -> None:
+        never = memory("never", author="ada")
+        soon, late = memory("soon", expires_at=day(1)), memory("late", expires_at=day(9), author="bob")
+        await remember(store, never, soon, late)
+        assert await store.held("acme", statuses=[Status.ACTIVE], expired_by=day(1)) == [soon]
+        assert await store.held("acme", statuses=[Status.ACTIVE], expired_by=day(0.9)) == []
+        assert await store.held("acme", statuses=[Status.ACTIVE], author="bob") == [late]
+        revised = never.next_version(day(1), author="cat")
+        await change(store, revised)
+        assert await store.held("acme", statuses=[Status.ACTIVE], author="ada") == [revised]
+        assert await store.held("acme", statuses=[Status.ACTIVE], author="cat") == [revised]
+        assert await store.held("acme", statuses=[Status.ACTIVE], author="a") == []
+
+    async def test_usage_counts_what_is_there(self, store: RecordStore) -> None:
+        old, new = memory("an old one"), memory("a new one", at=day(2))
+        entity, bobs = memory("a thing", kind=Kind.ENTITY, at=day(2)), memory("bob's", scope=scope("bob"))
+        await remember(store, old, new, entity, bobs, memory("theirs", scope=scope(tenant="rival")))
+        mine = await store.usage("acme", since=day(1), scope=scope())
+        assert (mine[Kind.LONG_TERM].rows, mine[Kind.LONG_TERM].recent) == (2, 1)
+        assert (mine[Kind.ENTITY].rows, mine[Kind.ENTITY].recent) == (1, 1)
+        everywhere = await store.usage("acme", since=day(1))
+        assert everywhere[Kind.LONG_TERM].rows == 3
+        assert everywhere[Kind.LONG_TERM].bytes > mine[Kind.LONG_TERM].bytes > 100
+        longer = old.next_version(day(3), content="x" * 5000, status=Status.SUPERSEDED)
+        await change(store, longer)
+        grown = await store.usage("acme", since=day(1), scope=scope())
+        assert grown[Kind.LONG_TERM].rows == 2
+        assert 4900 < grown[Kind.LONG_TERM].bytes - mine[Kind.LONG_TERM].bytes < 5200
+        await store.transact(lambda transaction: transaction.remove(old.memory_id, scope=scope()))
+        await store.transact(lambda transaction: transaction.remove(entity.memory_id, scope=scope()))
+        left = await store.usage("acme", since=day(1), scope=scope())
+        assert left[Kind.LONG_TERM].rows == 1
+        assert left.get(Kind.ENTITY) is None
+        assert await store.usage("nobody", since=START) == {}
+
+    async def test_marks_are_the_tenants_own(self, store: RecordStore) -> None:
+        async def work(transaction: Transaction) -> list[str | None]:
+            await transaction.put_mark("acme", "consent:ada:diet", "granted")
+            await transaction.put_mark("acme", "consent:ada:diet", "revoked")
+            await transaction.put_mark("acme", "consent:adam:diet", "granted")
+            await transaction.put_mark("acme", "other%", "x")
+            await transaction.put_mark("rival", "consent:ada:diet", "theirs")
+            return [await transaction.find_mark("acme", name) for name in ("consent:ada:diet", "absent")]
+
+        assert await store.transact(work) == ["revoked", None]
+        assert await store.marks("acme", "consent:ada:") == {"consent:ada:diet": "revoked"}
+        assert len(await store.marks("acme", "consent:")) == 2
+        assert len(await store.marks("acme", "")) == 3
+        assert await store.marks("acme", "%") == {}
+        await store.transact(lambda transaction: transaction.put_mark("acme", "consent:ada:diet", None))
+        await store.transact(lambda transaction: transaction.put_mark("acme", "absent", None))
+        assert await store.marks("acme", "consent:ada:") == {}
+        assert await store.marks("rival", "consent:ada:") == {"consent:ada:diet": "theirs"}
+
+    async def test_requests_that_name_a_memory_are_forgotten(self, store: RecordStore) -> None:
+        receipts = {
+            "made": '{"outcome": "created", "memory_id": "m1"}',
+            "merged": '{"memory_id": "m3", "superseded": ["m0", "m1"]}',
+            "other": '{"memory_id": "m11", "superseded": ["m12"]}',
+        }
+
+        async def keep(transaction: Transaction) -> None:
+            for name, receipt in receipts.items():
+                await transaction.remember_request("acme", name, "d", receipt, START)
+            await transaction.remember_request("rival", "made", "d", receipts["made"], START)
+
+        async def find(transaction: Transaction) -> list[bool]:
+            return [await transaction.find_request("acme", name) is not None for name in receipts]
+
+        await store.transact(keep)
+        assert await store.transact(lambda transaction: transaction.remove_requests("acme", ["m1", "m99"])) == 2
+        assert await store.transact(find) == [False, False, True]
+        assert await store.transact(lambda transaction: transaction.find_request("rival", "made")) is not None
+
+    async def test_traces_show_what_is_left_and_that_nothing_is(self, store: RecordStore) -> None:
+        gone = memory("a lagoon", fingerprint="ab" * 32)
+        await remember(store, gone, *(memory(f"by {number}", fingerprint=f"{number:064x}") for number in range(9)))
+        await change(store, gone.next_version(day(1), content="a bay", fingerprint="cd" * 32))
+
+        async def leave(transaction: Transaction) -> None:
+            entry = OutboxEntry(tenant="acme", action="upsert", memory_id=gone.memory_id, version=1)
+            await transaction.enqueue(entry)
+            await transaction.remember_request("acme", "k", "d", f'{{"memory_id": "{gone.memory_id}"}}', START)
+
+        await store.transact(leave)
+        wanted = [gone.memory_id], ["ab" * 32, "cd" * 32]
+        before = await store.traces("acme", *wanted)
+        assert before["memory"] > 0
+        assert before["outbox"] == before["request"] == 1
+        assert before.get("bytes", 1) > 0
+        assert not any(count for place, count in (await store.traces("rival", *wanted)).items() if place != "bytes")
+
+        async def erase(transaction: Transaction) -> None:
+            assert await transaction.remove(gone.memory_id, scope=scope())
+            assert await transaction.remove_requests("acme", [gone.memory_id]) == 1
+
+        await store.transact(erase)
+        await store.acknowledge([entry.sequence for entry in await store.pending()])
+        assert await store.tidy() >= 0
+        assert not any((await store.traces("acme", *wanted)).values())
+        assert await store.count(everything()) == 9
+
+    async def test_tidying_changes_nothing_that_can_be_read(self, store: RecordStore) -> None:
+        kept = [memory(f"m{number}") for number in range(30)]
+        await remember(store, *kept)
+        for each in kept[:20]:
+            await store.transact(lambda transaction, each=each: transaction.remove(each.memory_id, scope=scope()))  # type: ignore[misc]
+        await store.tidy(whole=True)
+        assert await store.held("acme", statuses=[Status.ACTIVE]) == kept[20:]
+        assert len(await store.match(everything(), "m25", limit=9)) == 1
+
+    async def test_hidden_keys_are_hidden_from_every_list(self, store: RecordStore) -> None:
+        seat, diet, free = memory("tea one", key="seat"), memory("tea two", key="diet"), memory("tea three")
+        await remember(store, seat, diet, free)
+        where = replace(everything(), hidden_keys=frozenset({"diet", "absent"}))
+        assert where.accepts(free)
+        assert not where.accepts(diet)
+        shown = {seat.memory_id, free.memory_id}
+        assert set(ids(await store.newest(where, limit=9))) == shown
+        assert await store.count(where) == 2
+        assert set(ids(await store.match(where, "tea", limit=9))) == shown
+        assert set(ids(await store.recent(where, limit=9))) == shown
+        assert diet.vector is not None
+        assert set(ids(await store.nearest(where, diet.vector, limit=9))) == shown

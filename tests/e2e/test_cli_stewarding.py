@@ -1,0 +1,83 @@
+"""review, consent, erase, audit and maintain, as typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from mnemic.entrypoints.cli import cli
+
+Run = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs a command on one file; its exit code and its JSON."""
+
+    def run(*words: str, user: str = "ana") -> tuple[int, Any]:
+        common = ["--store", str(tmp_path / "m.db"), "--user", user, "--json"]
+        result = CliRunner().invoke(cli, [*words, *common], prog_name="mnemic")
+        return result.exit_code, json.loads(result.stdout) if result.stdout.startswith("{") else result.stdout
+
+    return run
+
+
+def test_a_contradiction_is_reviewed_by_somebody_else(run: Run) -> None:
+    run("add", "The office is open on Sundays.")
+    code, flagged = run("add", "The office is not open on Sundays.")
+    assert (code, flagged["outcome"]) == (0, "pending_review")
+    code, queue = run("review", "list")
+    assert [one["memory"]["memory_id"] for one in queue["waiting"]] == [flagged["memory_id"]]
+    assert queue["waiting"][0]["proposer"] == "ana"
+    code, told = run("review", "approve", flagged["memory_id"])
+    assert (code, told["failed"][0]["reason"]) == (1, "review_denied:proposer")
+    code, told = run("review", "approve", flagged["memory_id"], user="ben")
+    assert (code, told["receipts"][0]["outcome"]) == (0, "superseded")
+    assert run("review", "list")[1] == {"waiting": []}
+    assert run("review", "reject", "--older-than", "0")[1]["receipts"] == []
+    assert run("review", "approve")[0] == 2
+    assert run("review", "approve", "a", "b", "--content", "x")[0] == 2
+
+
+def test_consent_is_taken_back(run: Run) -> None:
+    run("add", "vegan", "--key", "diet")
+    code, told = run("consent", "revoke", "diet")
+    assert (code, told["consents"][0]["hidden"]) == (0, 1)
+    assert run("list")[1]["memories"] == []
+    code, refused = run("add", "omnivore", "--key", "diet")
+    assert (code, refused["reason"]) == (1, "consent_required:diet")
+    assert run("consent", "list")[1] == {"consents": [{"key": "diet", "granted": False}]}
+    run("consent", "grant", "diet")
+    assert len(run("list")[1]["memories"]) == 1
+    assert run("consent", "revoke", "diet", "--erase")[1]["consents"][0]["erased"]["complete"] is True
+    assert run("consent", "grant")[0] == 2
+
+
+def test_erasure_is_proven_by_its_receipt(run: Run, tmp_path: Path) -> None:
+    run("add", "The Zyxwvutcanary sings.")
+    receipt = tmp_path / "receipt.json"
+    code, told = run("erase", "ana", "--yes", "--receipt", str(receipt), user="ben")
+    assert (code, told["complete"], told["counts"]["memories"]) == (0, True, 1)
+    assert b"Zyxwvutcanary" not in (tmp_path / "m.db").read_bytes()
+    code, told = run("erase", "--verify", str(receipt))
+    assert (code, told["holds"]) == (0, True)
+    assert run("erase")[0] == 2
+    receipt.write_text("{}", encoding="utf-8")
+    assert run("erase", "--verify", str(receipt))[0] == 3
+
+
+def test_the_jobs_and_the_audit(run: Run) -> None:
+    run("add", "The sea is calm.")
+    code, told = run("maintain", "--dry-run")
+    assert (code, told["dry_run"], told["outbox"]) == (0, True, 1)
+    code, told = run("maintain", "--vacuum")
+    assert (told["expired"], told["clock_confirmed_at"]) == (0, None)
+    code, told = run("audit", "verify")
+    assert (code, told["holds"], told["lines"]) == (0, True, 1)
+    code, told = run("audit", "list")
+    assert [event["action"] for event in told["events"]] == ["created"]

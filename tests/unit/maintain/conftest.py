@@ -1,0 +1,46 @@
+"""An engine on a file, with a clock that the test sets."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.guard.execution import Grant
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor
+from mnemic.write.pipeline import WriteRules
+
+ANA = Actor(user="ana", workspace="travel", session="s1")
+BEN = Actor(user="ben", workspace="travel", session="s2")
+
+
+@pytest.fixture
+async def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def engine(clock: ManualClock, tmp_path: Path) -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(
+        store=SqliteStore(tmp_path / "m.db"),
+        embedder=WordEmbedder(),
+        clock=clock,
+        rules=WriteRules(conflict=0.5),
+        grant=Grant(levels=frozenset({"user", "workspace", "agent"})),
+    ) as engine:
+        yield engine
+
+
+@pytest.fixture
+def ana() -> Actor:
+    return ANA
+
+
+@pytest.fixture
+def ben() -> Actor:
+    return BEN

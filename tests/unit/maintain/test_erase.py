@@ -1,0 +1,217 @@
+"""Erasure: nothing left in any row or byte, a receipt that proves it again, also on a full disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput, StoreFull
+from mnemic.guard.execution import Grant
+from mnemic.maintain import erase
+from mnemic.maintain.erase import ErasureReceipt
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.session import InProcessSessions
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.disk import FullDisk
+from mnemic.types import Actor, Candidate, Level, Message, Outcome, Source
+
+CANARY = "Zyxwvutsrq9876543210canary"
+
+
+def on_disk(folder: Path, text: bytes = CANARY.lower().encode()) -> int:
+    return sum(path.read_bytes().lower().count(text) for path in folder.iterdir() if path.suffix != ".json")
+
+
+async def plant(engine: MemoryEngine, actor: Actor) -> None:
+    """Canaries in every field and at every place a memory can come to."""
+    full = Candidate(
+        content=f"{CANARY} content",
+        key=f"{CANARY}-key",
+        category=f"{CANARY}-category",
+        context=f"{CANARY} context",
+        data={CANARY: CANARY},
+        source=Source(ref=CANARY, session=CANARY, speaker=CANARY, quote=CANARY),
+    )
+    receipt = await engine.add(full, actor=actor, idempotency_key=CANARY)
+    assert receipt.memory_id is not None
+    await engine.update(receipt.memory_id, f"{CANARY} revised", actor=actor)
+    await engine.add(f"{CANARY} loves the sea.", actor=actor)
+    flagged = await engine.add(f"{CANARY} never loves the sea.", actor=actor)
+    assert flagged.outcome is Outcome.PENDING_REVIEW
+    await engine.add(f"{CANARY} was here.", actor=actor, level="workspace")
+    await engine.record([Message(role="user", content=f"{CANARY} said so.", speaker=CANARY)], actor=actor)
+    await engine.grant_consent(f"{CANARY}-key", actor=actor)
+
+
+async def test_every_byte_is_gone_and_the_receipt_proves_it_again(
+    engine: MemoryEngine, ana: Actor, ben: Actor, tmp_path: Path
+) -> None:
+    for number in range(60):
+        await engine.add(f"Bystander {number} of many.", actor=ben)
+    await plant(engine, ana)
+    assert on_disk(tmp_path) > 10
+    receipt = await engine.erase("ana", actor=ben)
+    assert on_disk(tmp_path) == 0
+    assert receipt.complete
+    assert receipt.counts["memories"] == 5
+    assert receipt.counts["versions"] == 6
+    assert receipt.counts["requests"] == receipt.counts["consents"] == 1
+    again = ErasureReceipt.from_dict(json.loads(json.dumps(receipt.as_dict())))
+    assert again == receipt
+    assert not any((await engine.verify_erasure(again)).values())
+    assert "ana" not in json.dumps(receipt.as_dict())
+    assert await engine.count(actor=ana) == 0
+    assert await engine.count(actor=ben) == 60
+    report = await engine.verify_audit(actor=ben)
+    assert report.broken_at is None
+    assert [event.action for event in await engine.audit(actor=ben, limit=10_000)][-1] == "erased"
+
+
+async def test_a_receipt_that_does_not_hold_is_found_out(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
+    kept = await engine.add("The harbour is near.", actor=ana)
+    memory = await engine.get(kept.memory_id or "", actor=ana)
+    receipt = await engine.erase("nobody", actor=ben)
+    assert receipt.complete
+    forged = ErasureReceipt.from_dict(receipt.as_dict() | {"memory_ids": [memory.memory_id]})
+    assert sum((await engine.verify_erasure(forged)).values()) > 0
+    forged = ErasureReceipt.from_dict(receipt.as_dict() | {"fingerprints": [memory.fingerprint]})
+    found = await engine.verify_erasure(forged)
+    assert found["memory"] == 1
+    assert found["bytes"] > 0
+
+
+@pytest.mark.parametrize("data", [{}, {"format": "other"}, {"format": "mnemic-erasure/1"}])
+def test_what_is_no_receipt_is_refused(data: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        ErasureReceipt.from_dict(data)
+
+
+async def test_what_was_made_of_it_in_shared_scopes_goes_too(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
+    await engine.add("Ana Silva has a red bicycle.", actor=ana, level="workspace")
+    merged = await engine.add("Ana Silva has a red bicycle now.", actor=ben, level="workspace")
+    bens = await engine.add("The office closes at six.", actor=ben, level="workspace")
+    assert merged.outcome in (Outcome.MERGED, Outcome.REFRESHED, Outcome.CREATED)
+    receipt = await engine.erase("ana", actor=ben)
+    assert receipt.complete
+    left = {memory.memory_id for memory in await engine.list(actor=ben)}
+    assert bens.memory_id in left
+    if merged.outcome is Outcome.MERGED:
+        assert receipt.counts["derived"] >= 1
+        assert left == {bens.memory_id}
+
+
+async def test_another_users_new_value_under_a_key_stays(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
+    await engine.add("Porto", actor=ana, key="office", level="workspace")
+    await engine.add("Lisbon", actor=ben, key="office", level="workspace")
+    receipt = await engine.erase("ana", actor=ben)
+    assert (receipt.counts["memories"], receipt.counts["derived"]) == (1, 0)
+    assert [memory.content for memory in await engine.list(actor=ben)] == ["Lisbon"]
+
+
+async def test_a_tombstone_can_block_learning_again(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
+    await engine.add("I have a boat.", actor=ana)
+    assert (await engine.erase("ana", actor=ben, block=True)).blocks_relearning
+    refused = await engine.add("I have a boat.", actor=ana)
+    assert refused.reason == "retention_denied:erased_subject"
+    assert (await engine.add("I have a boat.", actor=ben)).stored
+    report = await engine.capture("I live in Oslo and I love skiing.", actor=ana)
+    assert {blocked.reason for blocked in report.blocked} <= {"retention_denied:erased_subject"}
+    assert await engine.count(actor=ana) == 0
+    await engine.erase("ana", actor=ben, block=False)
+    assert (await engine.add("I have a boat.", actor=ana)).stored
+
+
+async def test_only_that_tenant_and_that_name(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
+    rival, similar = Actor(tenant="rival", user="ana"), Actor(user="anan")
+    for actor in (ana, rival, similar):
+        await engine.add("I have a boat.", actor=actor)
+    await engine.erase("ana", actor=ben)
+    assert [await engine.count(actor=actor) for actor in (ana, rival, similar)] == [0, 1, 1]
+
+
+async def test_open_sessions_end(ana: Actor, ben: Actor, clock: ManualClock) -> None:
+    sessions = InProcessSessions(clock)
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, sessions=sessions) as engine:
+        scope = ana.scope(Level.SESSION)
+        await sessions.append(scope, Message(role="user", content="hello"), ttl=timedelta(hours=1), keep=9)
+        await engine.add("I have a boat.", actor=ana)
+        assert (await engine.erase("ana", actor=ben)).complete
+        assert await sessions.tail(scope, limit=9) == []
+
+
+@asynccontextmanager
+async def ballasted(path: Path, size: int) -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(
+        store=SqliteStore(path, ballast_bytes=size), embedder=WordEmbedder(), grant=Grant(levels=frozenset({"user"}))
+    ) as engine:
+        yield engine
+
+
+async def fill(engine: MemoryEngine, actor: Actor) -> None:
+    for number in range(500):
+        await engine.add(f"{CANARY} more {number} of everything.", actor=actor)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("ballast", [0, 4 * 1024 * 1024])
+async def test_a_full_disk_stops_no_erasure_that_has_ballast(
+    tmp_path: Path, ballast: int, ana: Actor, ben: Actor
+) -> None:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    async with ballasted(folder / "m.db", ballast) as engine:
+        for number in range(60):
+            await engine.add(f"{CANARY} fact {number} about ships and harbours.", actor=ana)
+        with FullDisk(folder, room=0) as disk:
+            disk.room = disk.used
+            with pytest.raises(StoreFull):
+                await fill(engine, ana)
+            if not ballast:
+                with pytest.raises(StoreFull):
+                    await engine.erase("ana", actor=ben)
+            else:
+                receipt = await engine.erase("ana", actor=ben)
+                assert receipt.complete
+                assert receipt.counts["memories"] >= 60
+                assert on_disk(folder) == 0
+                assert await engine.count(actor=ana) == 0
+        receipt = await engine.erase("ana", actor=ben)
+        assert receipt.complete
+        assert on_disk(folder) == 0
+
+
+async def test_what_was_stopped_goes_on(
+    engine: MemoryEngine, ana: Actor, ben: Actor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erase, "BATCH", 8)
+    for number in range(40):
+        await engine.add(f"{CANARY} fact {number} about ships.", actor=ana, idempotency_key=f"k{number}")
+    store, calls = engine.store, 0
+    transact = store.transact
+
+    async def failing(work: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise StoreFull
+        if calls > 4:
+            raise ConnectionAbortedError
+        return await transact(work, **options)
+
+    store.transact = failing  # type: ignore[method-assign]
+    with pytest.raises(ConnectionAbortedError):
+        await engine.erase("ana", actor=ben)
+    store.transact = transact  # type: ignore[method-assign]
+    assert 0 < await engine.count(actor=ana) < 40
+    receipt = await engine.erase("ana", actor=ben)
+    assert receipt.complete
+    assert on_disk(tmp_path) == 0

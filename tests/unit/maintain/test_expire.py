@@ -1,0 +1,157 @@
+"""Expiry by a job that trusts no single reading of the clock."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import MemoryNotFound
+from mnemic.maintain.expire import ExpiryRules, Readings
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.record_store.setting import START
+from mnemic.types import Actor, Kind, Status
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+
+
+async def added(engine: MemoryEngine, actor: Actor, text: str, days: float) -> str:
+    receipt = await engine.add(text, actor=actor, ttl=timedelta(days=days))
+    assert receipt.memory_id is not None
+    return receipt.memory_id
+
+
+async def status(engine: MemoryEngine, actor: Actor, memory_id: str) -> Status:
+    return (await engine.get(memory_id, actor=actor)).status
+
+
+async def test_the_first_run_only_reads_the_clock(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
+    memory_id = await added(engine, ana, "The code is 4711.", 7)
+    clock.advance(8 * DAY)
+    first = await engine.expire(actor=ana)
+    assert (first.expired, first.confirmed_at) == (0, None)
+    clock.advance(timedelta(minutes=1))
+    assert (await engine.expire(actor=ana)).expired == 0  # too soon to count as a second reading
+    clock.advance(HOUR)
+    second = await engine.expire(actor=ana)
+    assert (second.expired, second.purged) == (1, 0)
+    assert await status(engine, ana, memory_id) is Status.EXPIRED
+    assert [event.action for event in await engine.audit(actor=ana)][-1] == "expired"
+
+
+async def test_after_the_grace_period_it_is_gone(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
+    memory_id = await added(engine, ana, "The code is 4711.", 7)
+    stays = await added(engine, ana, "The harbour is near.", 300)
+    for _ in range(38):
+        clock.advance(DAY)
+        await engine.expire(actor=ana)
+    assert await status(engine, ana, memory_id) is Status.EXPIRED
+    for _ in range(3):
+        clock.advance(DAY)
+        await engine.expire(actor=ana)
+    with pytest.raises(MemoryNotFound):
+        await engine.get(memory_id, actor=ana)
+    assert await status(engine, ana, stays) is Status.ACTIVE
+    assert [event.action for event in await engine.audit(actor=ana)][-1] == "purged"
+
+
+async def test_a_read_never_changes_anything(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
+    memory_id = await added(engine, ana, "The code is 4711.", 7)
+    clock.jump_to(clock.now() + 400 * DAY)
+    assert (await engine.search("code", actor=ana)).hits == ()
+    assert await engine.list(actor=ana) == []
+    clock.jump_to(clock.now() - 400 * DAY)
+    assert len((await engine.search("code", actor=ana)).hits) == 1
+    assert (await engine.get(memory_id, actor=ana)).version == 1
+
+
+async def test_a_clock_that_jumps_during_one_run_expires_nothing(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor
+) -> None:
+    memory_id = await added(engine, ana, "The code is 4711.", 7)
+    await engine.expire(actor=ana)
+    clock.advance(DAY)
+    clock.jump_to(clock.now() + 400 * DAY)
+    assert (await engine.expire(actor=ana)).expired == 0
+    clock.jump_to(clock.now() - 400 * DAY)
+    clock.advance(DAY)
+    report = await engine.expire(actor=ana)
+    assert report.clock_went_back
+    assert report.expired == report.purged == 0
+    assert await status(engine, ana, memory_id) is Status.ACTIVE
+
+
+async def test_what_a_wrong_clock_expired_is_restored(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
+    memory_id = await added(engine, ana, "The code is 4711.", 7)
+    await engine.expire(actor=ana)
+    clock.jump_to(clock.now() + 400 * DAY)
+    for _ in range(3):
+        clock.advance(HOUR)
+        await engine.expire(actor=ana)
+    assert await status(engine, ana, memory_id) is Status.EXPIRED  # marked, but not purged in spite of 400 days
+    clock.jump_to(clock.now() - 400 * DAY)
+    assert (await engine.expire(actor=ana)).restored == 1
+    assert await status(engine, ana, memory_id) is Status.ACTIVE
+    assert len((await engine.search("code", actor=ana)).hits) == 1
+
+
+async def test_a_dry_run_tells_and_changes_nothing(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
+    memory_id = await added(engine, ana, "The code is 4711.", 7)
+    clock.advance(8 * DAY)
+    await engine.expire(actor=ana)
+    clock.advance(HOUR)
+    lines = len(await engine.audit(actor=ana))
+    assert (await engine.expire(actor=ana, dry_run=True)).expired == 1
+    assert await status(engine, ana, memory_id) is Status.ACTIVE
+    assert len(await engine.audit(actor=ana)) == lines
+    assert (await engine.expire(actor=ana)).expired == 1
+
+
+async def test_hard_kinds_get_no_grace(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
+    rules = ExpiryRules(hard_kinds=frozenset({Kind.LONG_TERM}))
+    memory_id = await added(engine, ana, "The code is 4711.", 7)
+    clock.advance(8 * DAY)
+    await engine.expire(actor=ana, rules=rules)
+    clock.advance(HOUR)
+    report = await engine.expire(actor=ana, rules=rules)
+    assert (report.expired, report.purged) == (1, 1)
+    with pytest.raises(MemoryNotFound):
+        await engine.get(memory_id, actor=ana)
+
+
+async def test_the_job_keeps_to_its_tenant(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
+    rival = Actor(tenant="rival", user="ana")
+    memory_id = await added(engine, rival, "The code is 4711.", 7)
+    clock.advance(8 * DAY)
+    for _ in range(3):
+        clock.advance(HOUR)
+        await engine.expire(actor=ana)
+    assert await status(engine, rival, memory_id) is Status.ACTIVE
+
+
+async def test_maintaining_does_every_job(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
+    for number in range(5):
+        await added(engine, ana, f"Fact {number} of many.", 7)
+    clock.advance(8 * DAY)
+    dry = await engine.maintain(actor=ana, dry_run=True)
+    assert (dry.outbox, dry.freed_bytes) == (5, 0)
+    assert (await engine.maintain(actor=ana, whole=True)).outbox == 5
+    assert await engine.store.pending() == []
+    clock.advance(HOUR)
+    assert (await engine.maintain(actor=ana)).expiry.expired == 5
+
+
+@given(st.lists(st.integers(-500, 500), min_size=1, max_size=30))
+def test_a_moment_is_confirmed_only_by_two_readings_and_never_lies_ahead(days: list[int]) -> None:
+    readings, seen = Readings(), []
+    for number in days:
+        now = START + timedelta(days=number)
+        readings = Readings.decoded(readings.following(now, HOUR).encoded())
+        seen.append(now)
+        if readings.confirmed_at is not None:
+            assert readings.confirmed_at <= now
+            assert sum(one >= readings.confirmed_at for one in seen) >= 2

@@ -177,9 +177,14 @@ async def test_a_failing_model_stops_the_run_in_every_phase(phase: str, reply: A
 
 
 async def test_a_hanging_model_ends_with_the_runs_budget() -> None:
-    report = await run(script(apply=Reply.broken(Fault.HANG)), budget=Budget(max_seconds=0.4))
-    assert report.stop_reason in {"llm_timeout", "max_seconds"}
-    assert sorted(receipt.key or "" for receipt in report.receipts) == ["language", "update_channel"]
+    store = InProcessStore()
+    await run(script(), store=store)
+    with ScriptedModelServer(script(plan=Reply.broken(Fault.HANG))) as server:
+        async with engine_on(server, store=store, budget=Budget(max_seconds=0.5)) as engine:
+            report = await engine.run(actor=ACTOR, goal=GOAL)
+    assert report.status == "stopped"
+    assert (report.stop_reason, report.phase) in {("llm_timeout", "retrieve_plan"), ("max_seconds", "retrieve_plan")}
+    assert sorted(entry["key"] for entry in report.memory_state) == ["language", "update_channel"]
 
 
 @pytest.mark.parametrize(

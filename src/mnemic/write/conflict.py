@@ -62,6 +62,8 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise. Between
     speakers there is no contradiction.
     """
+    if not near:
+        return []
     candidate, rules = draft.candidate, draft.rules
     said = Statement.of(candidate.content)
     found: list[tuple[Memory, str]] = []

@@ -79,6 +79,8 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     draft is stored beside it as superseded. Trust is never traded: a near-duplicate of higher trust is confirmed
     (`near_duplicate`), or, where the draft says more than it, the draft waits for review (`lower_trust`).
     """
+    if not near:
+        return None
     said = Statement.of(draft.candidate.content)
     alike = [one for one in near if _mergeable(one.memory, draft)]
     covered = [one.memory for one in alike if _covered(said, one.statement, one.cosine, draft)]

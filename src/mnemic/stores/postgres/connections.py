@@ -1,0 +1,246 @@
+"""Pooled connections, and what happens on one of them from BEGIN to COMMIT."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import asyncpg
+
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.stores.postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
+from mnemic.stores.postgres.rows import decode_vector, encode_vector
+from mnemic.stores.postgres.statements import load
+from mnemic.types import Deadline
+
+T = TypeVar("T")
+
+APP_ROLE = "mnemic_app"
+_SESSION = load("session")
+_ATTEMPTS = 5
+_GRACE = 0.05
+"""Seconds that the server's own time limit has before the connection is given up."""
+
+
+class Session:
+    """One open transaction. Its errors are mnemic's; `failure` keeps the driver's for whoever decides about a retry."""
+
+    def __init__(self, connection: Any, remaining: Callable[[], float]) -> None:
+        self._connection = connection
+        self._remaining = remaining
+        self._tenant: str | None = None
+        self.failure: BaseException | None = None
+
+    async def fetch(self, statement: str, *values: Any) -> list[Any]:
+        """The rows of a statement."""
+        try:
+            rows: list[Any] = await self._connection.fetch(statement, *values)
+        except DRIVER_ERRORS as error:
+            self.failure = error
+            raise typed(error) from None
+        return rows
+
+    async def execute(self, command: str) -> str:
+        """Run a command without parameters; what the server says it did."""
+        try:
+            status: str = await self._connection.execute(command)
+        except DRIVER_ERRORS as error:
+            self.failure = error
+            raise typed(error) from None
+        return status
+
+    async def enter(self, tenant: str, lock: int | None = None) -> None:
+        """From here on see the rows of `tenant` alone; with `lock`, only once nobody else holds it."""
+        if lock is not None:
+            await self.fetch(_SESSION["lock"], tenant, self._limit(), lock)
+        elif tenant != self._tenant:
+            await self.fetch(_SESSION["name_tenant"], tenant, self._limit())
+        self._tenant = tenant
+
+    async def enter_drain(self) -> None:
+        """See the outbox of all tenants, and nothing else."""
+        await self.fetch(_SESSION["name_drain"], self._limit())
+
+    def _limit(self) -> str:
+        """The server's time limit for a statement, in milliseconds."""
+        return str(max(1, int(self._remaining() * 1000)))
+
+
+class Connections:
+    """Up to `size` connections to one database, each held by one transaction at a time and by nothing else.
+
+    No call takes longer than `seconds` or than its deadline allows, whatever the network does.
+    """
+
+    def __init__(self, pool: Any, *, seconds: float) -> None:
+        self._pool = pool
+        self._seconds = seconds
+
+    async def close(self) -> None:
+        """Finish what runs, then let go of the connections."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """`work` in a read-only transaction."""
+        return await self._run("BEGIN READ ONLY", work, None)
+
+    async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
+        """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
+        return await self._run("BEGIN", work, deadline)
+
+    async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
+        limit = self._limited(deadline)
+        for attempt in range(_ATTEMPTS):
+            if limit() <= 0:
+                raise StoreBusy(hint="no time was left for the database")
+            attempted = _Attempt(self._pool, begin, limit)
+            try:
+                async with asyncio.timeout(limit() + _GRACE):
+                    return await attempted.run(work)
+            except TimeoutError:
+                raise attempted.timed_out() from None
+            except MnemicError:
+                if attempt + 1 == _ATTEMPTS or not attempted.worth_another:
+                    raise
+        raise AssertionError
+
+    def _limited(self, deadline: Deadline | None) -> Callable[[], float]:
+        now = asyncio.get_running_loop().time
+        until = now() + self._seconds
+
+        def remaining() -> float:
+            own = until - now()
+            return own if deadline is None else min(own, deadline.remaining())
+
+        return remaining
+
+
+class _Attempt:
+    """One transaction, tried once."""
+
+    def __init__(self, pool: Any, begin: str, remaining: Callable[[], float]) -> None:
+        self._pool = pool
+        self._begin = begin
+        self._remaining = remaining
+        self._session: Session | None = None
+        self._committing = False
+
+    @property
+    def worth_another(self) -> bool:
+        """Whether nothing was committed for certain, and a second attempt may end better."""
+        failure = self._session and self._session.failure
+        return failure is not None and (
+            lost_race(failure) or (not self._committing and lost_connection(failure) and not self._pool.is_closing())
+        )
+
+    def timed_out(self) -> StoreFailed:
+        """What to say when the time is up."""
+        if self._committing and self._begin == "BEGIN":
+            return CommitUnknown(hint="retry with the same idempotency key")
+        return StoreBusy(hint="the database did not answer in time")
+
+    async def run(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """BEGIN, `work`, COMMIT. Whatever is left open when it fails is rolled back, or the connection is dropped."""
+        try:
+            connection = await self._pool.acquire()
+        except DRIVER_ERRORS as error:
+            if isinstance(error, TimeoutError):
+                raise
+            raise typed(error) from None
+        session = self._session = Session(connection, self._remaining)
+        clean = False
+        try:
+            result = await self._through(session, work)
+            clean = True
+            return result
+        except Exception:
+            clean = await _rolled_back(connection)
+            raise
+        finally:
+            if not clean:
+                connection.terminate()
+            await self._pool.release(connection)
+
+    async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
+        await session.execute(self._begin)
+        result = await work(session)
+        self._committing = True
+        try:
+            status = await session.execute("COMMIT")
+        except StoreFailed:
+            if self._begin == "BEGIN" and session.failure is not None and _outcome_unknown(session.failure):
+                raise CommitUnknown(hint="retry with the same idempotency key") from None
+            raise
+        if status != "COMMIT":
+            # A statement had failed and `work` went on regardless: the server undid everything.
+            raise StoreFailed("rolled_back") if session.failure is None else typed(session.failure)
+        return result
+
+
+def _outcome_unknown(error: BaseException) -> bool:
+    return lost_connection(error) or (isinstance(error, asyncpg.PostgresError) and (error.sqlstate or "")[:2] == "57")
+
+
+async def _rolled_back(connection: Any) -> bool:
+    """End the transaction without its changes; False where the connection cannot say that it did."""
+    if connection.is_closed():
+        return False
+    try:
+        await connection.execute("ROLLBACK")
+    except DRIVER_ERRORS:
+        return False
+    return True
+
+
+async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
+    """One connection of its own. Raises StoreUnavailable."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncpg.connect(dsn, timeout=seconds, server_settings=dict(settings))
+    except (*DRIVER_ERRORS, ValueError) as error:
+        raise _unreachable(error) from None
+
+
+async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str], vector_schema: str) -> Any:
+    """A pool whose connections work as the application's role and speak pgvector."""
+
+    async def prepared(connection: Any) -> None:
+        await connection.set_type_codec(
+            "vector", schema=vector_schema, encoder=encode_vector, decoder=decode_vector, format="binary"
+        )
+
+    async def as_it_is(connection: Any) -> None:
+        """Nothing to reset: every setting ends with its transaction."""
+
+    milliseconds = str(int(seconds * 1000))
+    limits = {
+        "role": APP_ROLE,
+        "statement_timeout": milliseconds,
+        "idle_in_transaction_session_timeout": milliseconds,
+        "jit": "off",
+    }
+    pool = asyncpg.create_pool(
+        dsn,
+        min_size=0,
+        max_size=size,
+        timeout=seconds,
+        max_inactive_connection_lifetime=300.0,
+        init=prepared,
+        reset=as_it_is,
+        server_settings={**limits, **settings},
+    )
+    try:
+        return await pool
+    except (*DRIVER_ERRORS, ValueError) as error:
+        raise _unreachable(error) from None
+
+
+def _unreachable(error: BaseException) -> MnemicError:
+    if isinstance(error, TimeoutError | ValueError):
+        return StoreUnavailable(hint="check the address of the server")
+    return typed(error)

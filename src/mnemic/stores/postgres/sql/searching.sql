@@ -1,0 +1,67 @@
+-- The ranked lists.
+
+-- name: recent
+WITH {places}
+SELECT page.memory_id, page.happened_at
+FROM places
+CROSS JOIN LATERAL (
+    SELECT m.memory_id, m.happened_at
+    FROM memory m
+    WHERE m.scope_id = places.scope_id AND {accepted}
+    ORDER BY m.happened_at DESC, m.memory_id DESC
+    LIMIT $12
+) page
+ORDER BY page.happened_at DESC, page.memory_id DESC
+LIMIT $12
+
+-- name: nearest
+-- Every vector of the scopes is compared. MATERIALIZED keeps the planner from an approximate index.
+WITH {places}, near AS MATERIALIZED (
+    SELECT m.memory_id, -(m.vector <#> $12) AS score
+    FROM places
+    JOIN memory m ON m.scope_id = places.scope_id
+    WHERE m.vector IS NOT NULL AND {accepted}
+)
+SELECT memory_id, score FROM near ORDER BY score DESC, memory_id DESC LIMIT $13
+
+-- name: sizes
+-- How many active memories the scopes have, and whether all of them are in the approximate index.
+WITH {places}
+SELECT coalesce(sum(active), 0)::bigint, coalesce(bool_and(large), false), array_agg(scope_id) FROM places
+
+-- name: match
+-- BM25 over two fields (mnemic.text.bm25), with the statistics of each scope. $12: terms, $13: k1, $14: b, $15 and $16: the
+-- weights of content and context, $17: phrases that must stand in one of the fields, $18: limit.
+WITH {places}, found AS MATERIALIZED (
+    SELECT p.scope_id, p.number, p.term, p.active,
+           $15::float8 * p.content / (1 - $14::float8 + $14 * p.content_length / places.content_average)
+           + $16::float8 * p.context / (1 - $14 + $14 * p.context_length / places.context_average) AS frequency
+    FROM places
+    CROSS JOIN unnest($12::integer[]) AS wanted (term)
+    JOIN posting p ON p.tenant = $1 AND p.scope_id = places.scope_id AND p.term = wanted.term
+), telling AS (
+    SELECT held.scope_id, held.term, ln(1 + (places.active - held.holders + 0.5) / (held.holders + 0.5)) AS idf
+    FROM (SELECT scope_id, term, count(*) FILTER (WHERE active)::float8 AS holders FROM found GROUP BY 1, 2) held
+    JOIN places USING (scope_id)
+), scored AS (
+    SELECT found.scope_id, found.number, sum(telling.idf * found.frequency / ($13::float8 + found.frequency)) AS score
+    FROM found
+    JOIN telling USING (scope_id, term)
+    GROUP BY 1, 2
+), ranked AS (
+    SELECT m.memory_id, best.score
+    FROM (SELECT * FROM scored WHERE score > 0 ORDER BY score DESC OFFSET 0) best
+    CROSS JOIN LATERAL (
+        SELECT m.memory_id
+        FROM memory m
+        WHERE m.scope_id = best.scope_id AND m.number = best.number AND {accepted}
+        AND NOT EXISTS (
+            SELECT FROM unnest($17::bytea[]) AS phrase
+            WHERE position(phrase IN m.content) = 0 AND position(phrase IN m.context) = 0
+        )
+        OFFSET 0
+    ) m
+    ORDER BY best.score DESC
+    FETCH FIRST $18 ROWS WITH TIES
+)
+SELECT memory_id, score FROM ranked ORDER BY score DESC, memory_id DESC LIMIT $18

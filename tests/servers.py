@@ -5,7 +5,6 @@ them.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import shutil
 import signal
@@ -51,7 +50,7 @@ class PostgresServer:
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
         self._identity: dict[str, Any] = {}
-        self._current: str | None = None
+        self._current: Path | None = None
         installed = Path(sysconfig.get_path("purelib"))
         if os.geteuid() == 0:
             self._identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
@@ -89,9 +88,9 @@ class PostgresServer:
         self._process.wait()
 
     def stop(self) -> None:
-        """Stop the server if it runs, and remove all its files."""
+        """Stop the server at once if it runs, and remove all its files."""
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(signal.SIGQUIT)
             try:
                 self._process.wait(_WAIT_SECONDS)
             except subprocess.TimeoutExpired:
@@ -99,13 +98,13 @@ class PostgresServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def database(self, folder: Path) -> str:
-        """The address of the database that belongs to `folder`: empty at first. Those of other folders are dropped."""
-        name = "d" + hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-        if name != self._current:
-            dropped = [f"DROP DATABASE {self._current} WITH (FORCE)"] if self._current else []
-            self.sql(*dropped, f"CREATE DATABASE {name}")
-            self._current = name
-        return self.dsn(name)
+        """The address of the database that belongs to `folder`, empty at first: there is one, and it belongs to whoever
+        asked last.
+        """
+        if folder != self._current:
+            self.sql("SET lock_timeout = '10s'", "DROP SCHEMA IF EXISTS mnemic CASCADE")
+            self._current = folder
+        return self.dsn()
 
     def sql(self, *statements: str, database: str = "postgres") -> list[Any]:
         """Run statements as the superuser, also from inside a running event loop: the rows of the last one."""

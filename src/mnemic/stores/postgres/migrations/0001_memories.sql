@@ -24,7 +24,7 @@ $$;
 
 GRANT USAGE ON SCHEMA mnemic TO mnemic_app;
 
-CREATE EXTENSION IF NOT EXISTS vector;
+CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
 
 -- The salt of the term hashes: what stands in the search entries cannot be looked up in a list of words made for all stores.
 CREATE TABLE salt (

@@ -1,7 +1,8 @@
 """How the `work` of a transaction runs where a database answers over the network.
 
-`work` is driven by hand: each question it has for the database comes up to the driver, is awaited there, and the answer goes
-back down. Whatever else it awaits is refused, so no model and no embedder can be called while a transaction is open.
+`work` is driven by hand: each question it has for the database comes up to the driver, is awaited there, and the answer
+goes back down. Whatever else it awaits is refused, so no model and no embedder can be called while a transaction is
+open.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ class Session:
         self._connection = connection
         self._remaining = remaining
         self._tenant: str | None = None
+        self._approximate = False
         self.failure: BaseException | None = None
 
     async def fetch(self, statement: str, *values: Any) -> list[Any]:
@@ -57,6 +58,12 @@ class Session:
         elif tenant != self._tenant:
             await self.fetch(_SESSION["name_tenant"], tenant, self._limit())
         self._tenant = tenant
+
+    async def approximate(self, on: bool) -> None:
+        """From here on plan statements for the approximate index, or not any more."""
+        if on != self._approximate:
+            await self.fetch(_SESSION["approximately" if on else "exactly"])
+            self._approximate = on
 
     async def enter_drain(self) -> None:
         """See the outbox of all tenants, and nothing else."""
@@ -133,7 +140,7 @@ class _Attempt:
     @property
     def worth_another(self) -> bool:
         """Whether nothing was committed for certain, and a second attempt may end better."""
-        failure = self._session and self._session.failure
+        failure = None if self._session is None else self._session.failure
         return failure is not None and (
             lost_race(failure) or (not self._committing and lost_connection(failure) and not self._pool.is_closing())
         )
@@ -223,6 +230,7 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
         "statement_timeout": milliseconds,
         "idle_in_transaction_session_timeout": milliseconds,
         "jit": "off",
+        "plan_cache_mode": "force_generic_plan",
     }
     pool = asyncpg.create_pool(
         dsn,

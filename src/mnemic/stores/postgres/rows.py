@@ -148,8 +148,8 @@ class Terms:
 
 
 def pack(numbers: Iterable[int]) -> bytes:
-    """Five bytes a term, of which the first alone has its high bit set: one sequence stands inside another exactly where
-    the bytes do.
+    """Five bytes a term, of which the first alone has its high bit set: one sequence stands inside another exactly
+    where the bytes do.
     """
     packed = bytearray()
     for number in numbers:

@@ -22,7 +22,9 @@ _NUMBERED = re.compile(r"(\d{4})_\w+\.sql")
 
 _STATE = """
     SELECT to_regclass('mnemic.schema_version') IS NOT NULL AS known,
-           EXISTS (SELECT FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid WHERE n.nspname = 'mnemic') AS used
+           EXISTS (
+               SELECT FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid WHERE n.nspname = 'mnemic'
+           ) AS used
 """
 _SERVER = """
     SELECT current_setting('server_version_num')::integer AS number, current_setting('server_encoding') AS encoding,
@@ -61,7 +63,7 @@ def migrations() -> tuple[Migration, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What the store needs to know of a database that is ready. `durable` says whether its commits survive power loss."""
+    """What the store needs to know of a database that is ready. `durable`: its commits survive power loss."""
 
     salt: bytes
     vector_schema: str
@@ -71,7 +73,7 @@ class Prepared:
 
 
 async def prepare(connection: Any, space: VectorSpace) -> Prepared:
-    """Bring the database up to date, claim it for `space`, and see that no tenant can see another's rows.
+    """Bring the database up to date, claim it for `space`, and see that row-level security binds the application.
 
     Needs the owner's rights only where something is to be changed. Raises StoreNewer, StoreCorrupt, SpaceMismatch,
     InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.

@@ -22,6 +22,4 @@ _PARTS = {name: re.sub(r"^--.*\n", "", text, flags=re.MULTILINE) for name, text 
 
 def load(name: str) -> dict[str, str]:
     """The statements of one file, by name, each complete."""
-    return {
-        name: _PLACE.sub(lambda place: _PARTS[place[1]], statement) for name, statement in _sections(name).items()
-    }
+    return {name: _PLACE.sub(lambda place: _PARTS[place[1]], statement) for name, statement in _sections(name).items()}

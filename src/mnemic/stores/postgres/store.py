@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import heapq
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from mnemic.errors import InvalidConfig, SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Transaction
 from mnemic.stores.codec import CUES, checked_vector, decode_event, decode_memory, from_micros
 from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
+from mnemic.stores.postgres.promotion import Promotions
 from mnemic.stores.postgres.rows import Terms, filter_of, memory_of, pack, places_of, storable
-from mnemic.stores.postgres.schema import prepare, reopen_with
+from mnemic.stores.postgres.schema import LONGEST_INDEXED, prepare, reopen_with
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.stores.steps import drive
@@ -21,6 +24,7 @@ from mnemic.types import (
     AuditEvent,
     Cues,
     Deadline,
+    Level,
     Memory,
     OutboxEntry,
     Scope,
@@ -43,8 +47,9 @@ class PostgresStore:
 
     Needs PostgreSQL 16 or newer with pgvector. Everything lies in the schema `mnemic`; the store works as the role
     `mnemic_app`, which row-level security binds. `open` creates and migrates both with the rights of `owner_dsn`, or of
-    `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call from the wait
-    for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its disk.
+    `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
+    wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
+    disk. `exact_up_to` is the number of active memories beyond which a scope moves into the approximate vector index.
     """
 
     def __init__(
@@ -55,6 +60,7 @@ class PostgresStore:
         pool_size: int = 10,
         statement_timeout: float = 10.0,
         durability: Literal["durable", "fast"] = "durable",
+        exact_up_to: int = 10_000,
         bm25: Bm25 | None = None,
     ) -> None:
         if durability not in ("durable", "fast"):
@@ -66,13 +72,14 @@ class PostgresStore:
         self._pool_size = pool_size
         self._seconds = statement_timeout
         self._fast = durability == "fast"
+        self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
         self._opened: _Opened | None = None
 
     @property
     def capabilities(self) -> Capabilities:
         durable = not self._fast and (self._opened is None or self._opened.durable)
-        return Capabilities(name="postgres", durable=durable, shared=True, phrase=True)
+        return Capabilities(name="postgres", durable=durable, shared=True, phrase=True, exact_up_to=self._exact_up_to)
 
     async def open(self, space: VectorSpace) -> None:
         if self._opened is None:
@@ -98,11 +105,14 @@ class PostgresStore:
             settings=settings,
             vector_schema=ready.vector_schema,
         )
-        return _Opened(Connections(pool, seconds=self._seconds), Terms(ready.salt), space, ready.durable)
+        connections = Connections(pool, seconds=self._seconds)
+        promotions = Promotions(connections, possible=space.dimension <= LONGEST_INDEXED)
+        return _Opened(connections, promotions, Terms(ready.salt), space, ready.durable)
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
+            await opened.promotions.stop()
             await opened.connections.close()
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
@@ -161,8 +171,41 @@ class PostgresStore:
         return int(rows[0][0])
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        checked_vector(vector, self._ready.space.dimension)
-        return _scored(await self._filtered(where, _SEARCHING["nearest"], vector, max(0, limit)))
+        opened = self._ready
+        checked_vector(vector, opened.space.dimension)
+        if limit <= 0:
+            return []
+        found, grown = await opened.connections.read(lambda session: self._nearest(session, where, vector, limit))
+        for scope in grown:
+            opened.promotions.start(scope)
+        return heapq.nlargest(limit, found, key=lambda entry: (entry.score, entry.memory_id))
+
+    async def _nearest(
+        self, session: Session, where: Where, vector: Vector, limit: int
+    ) -> tuple[list[Scored], list[Scope]]:
+        """The nearest of each scope, and the scopes that have outgrown the exact search."""
+        await session.enter(where.tenant)
+        sizes = await session.fetch(_SEARCHING["sizes"], *places_of(where.tenant, where.scopes))
+        places = {
+            Scope(tenant=where.tenant, level=Level(row["level"]), owner=row["owner"]): (row["active"], row["large"])
+            for row in sizes
+        }
+        exact = [scope for scope, (_, large) in places.items() if not large]
+        found: list[Scored] = []
+        for scope in places.keys() - set(exact):
+            await session.approximate(True)
+            given = (*filter_of(replace(where, scopes=(scope,))), vector, limit)
+            some = _scored(await session.fetch(_SEARCHING["approximate"], *given))
+            if len(some) < limit:
+                exact.append(scope)  # the index gave up early, or there are no more: never fewer than there are
+            else:
+                found += some
+        if exact:
+            await session.approximate(False)
+            given = (*filter_of(replace(where, scopes=tuple(exact))), vector, limit)
+            found += _scored(await session.fetch(_SEARCHING["nearest"], *given))
+        grown = [scope for scope, (active, large) in places.items() if not large and active > self._exact_up_to]
+        return found, grown
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         words, phrases = parse_query(query)
@@ -170,9 +213,7 @@ class PostgresStore:
         wanted = list(dict.fromkeys(map(number, words)))
         quoted = [pack(map(number, phrase)) for phrase in phrases]
         parameters = (bm25.k1, bm25.b, bm25.content_weight, bm25.context_weight)
-        return _scored(
-            await self._filtered(where, _SEARCHING["match"], wanted, *parameters, quoted, max(0, limit))
-        )
+        return _scored(await self._filtered(where, _SEARCHING["match"], wanted, *parameters, quoted, max(0, limit)))
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
         rows = await self._filtered(where, _SEARCHING["recent"], max(0, limit))
@@ -224,15 +265,16 @@ class PostgresStore:
         return await self._ready.connections.read(read)
 
 
+@dataclass(slots=True)
 class _Opened:
     """What an open store holds."""
 
-    def __init__(self, connections: Connections, terms: Terms, space: VectorSpace, durable: bool) -> None:
-        self.connections = connections
-        self.terms = terms
-        self.space = space
-        self.durable = durable
-        self.secrets: dict[str, bytes] = {}
+    connections: Connections
+    promotions: Promotions
+    terms: Terms
+    space: VectorSpace
+    durable: bool
+    secrets: dict[str, bytes] = field(default_factory=dict)
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -47,8 +47,8 @@ class _Place(NamedTuple):
 class PostgresTransaction(Transaction):
     """The port's `Transaction` on a connection inside BEGIN and COMMIT.
 
-    The first touch of a scope takes its lock, so that nothing read there can be stale when it is written. What goes to the
-    end of the tenant's audit and to the outbox is kept until `finish`: the audit's lock is held for two statements.
+    The first touch of a scope takes its lock, so that nothing read there can be stale when it is written. What goes to
+    the end of the tenant's audit and to the outbox waits for `finish`: the audit's lock is held for two statements.
     """
 
     def __init__(self, session: Session, *, terms: Terms, dimension: int) -> None:
@@ -100,13 +100,20 @@ class PostgresTransaction(Transaction):
         await self._lock(scope)
         changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
         given = (*place_of(scope), vector, changed, at_least, max(0, limit))
-        found = [(memory_of(row), row["score"]) for row in await self._rows("nearest_in_scope", *given)]
-        for memory in self._before.values():
-            if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
-                found.append((memory, sum(map(mul, floats(memory.vector), floats(vector)))))
-        found = [entry for entry in found if entry[1] >= at_least]
+        large = await self._is_large(scope)
+        await Step(partial(self._open.approximate, large))
+        rows = await self._rows("approximate_in_scope" if large else "nearest_in_scope", *given)
+        await Step(partial(self._open.approximate, False))
+        found = [(memory_of(row), row["score"]) for row in rows]
+        found += [(memory, score) for memory, score in self._nearest_before(scope, vector) if score >= at_least]
         found.sort(key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
         return found[: max(0, limit)]
+
+    def _nearest_before(self, scope: Scope, vector: Vector) -> Iterator[tuple[Memory, float]]:
+        """What this transaction has changed, as it was before."""
+        for memory in self._before.values():
+            if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
+                yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
 
     async def insert(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
@@ -204,6 +211,15 @@ class PostgresTransaction(Transaction):
             self._places[scope] = _Place(*rows[0])
         return self._places[scope]
 
+    async def _is_large(self, scope: Scope) -> bool:
+        """Whether the scope's vectors are in the approximate index."""
+        if scope not in self._places:
+            rows = await self._rows("scope", *place_of(scope))
+            if not rows:
+                return False
+            self._places[scope] = _Place(*rows[0])
+        return self._places[scope].large
+
     async def _lock(self, scope: Scope) -> None:
         if scope in self._locked:
             await self._enter(scope.tenant)
@@ -218,7 +234,8 @@ class PostgresTransaction(Transaction):
         return await self._ask(_WRITING[name], *values)
 
     async def _ask(self, statement: str, *values: Any) -> list[Any]:
-        return await Step(partial(self._open.fetch, statement, *values))
+        rows: list[Any] = await Step(partial(self._open.fetch, statement, *values))
+        return rows
 
     @property
     def _open(self) -> Session:

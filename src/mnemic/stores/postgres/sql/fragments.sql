@@ -3,7 +3,7 @@
 -- part: places
 -- The scopes that a filter names, with their statistics.
 places AS MATERIALIZED (
-    SELECT s.scope_id, s.active, s.large,
+    SELECT s.scope_id, s.level, s.owner, s.active, s.large,
            coalesce(nullif(s.content_total::float8 / greatest(s.active, 1), 0), 1) AS content_average,
            coalesce(nullif(s.context_total::float8 / greatest(s.active, 1), 0), 1) AS context_average
     FROM scope s

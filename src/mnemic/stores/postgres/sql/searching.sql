@@ -25,9 +25,22 @@ WITH {places}, near AS MATERIALIZED (
 SELECT memory_id, score FROM near ORDER BY score DESC, memory_id DESC LIMIT $13
 
 -- name: sizes
--- How many active memories the scopes have, and whether all of them are in the approximate index.
-WITH {places}
-SELECT coalesce(sum(active), 0)::bigint, coalesce(bool_and(large), false), array_agg(scope_id) FROM places
+WITH {places} SELECT level, owner, active, large FROM places
+
+-- name: approximate
+-- From the approximate index, with the settings of `approximately`: about in order, so more than asked for, and sorted again.
+WITH {places}, near AS MATERIALIZED (
+    SELECT page.memory_id, page.score
+    FROM places
+    CROSS JOIN LATERAL (
+        SELECT m.memory_id, -(m.vector <#> $12) AS score
+        FROM memory m
+        WHERE m.large AND m.vector IS NOT NULL AND m.scope_id = places.scope_id AND {accepted}
+        ORDER BY m.vector <#> $12
+        LIMIT 2 * $13
+    ) page
+)
+SELECT memory_id, score FROM near ORDER BY score DESC, memory_id DESC LIMIT $13
 
 -- name: match
 -- BM25 over two fields (mnemic.text.bm25), with the statistics of each scope. $12: terms, $13: k1, $14: b, $15 and $16: the

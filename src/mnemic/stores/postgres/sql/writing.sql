@@ -35,6 +35,41 @@ JOIN memory m ON m.tenant = $1 AND m.memory_id = best.memory_id
 JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
 JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
 
+-- name: approximate_in_scope
+-- The same from the approximate index, with the settings of `approximately`.
+WITH near AS MATERIALIZED (
+    SELECT m.memory_id, -(m.vector <#> $4) AS score
+    FROM memory m
+    WHERE m.large AND m.tenant = $1 AND m.status = 'active' AND m.vector IS NOT NULL AND m.memory_id <> ALL ($5::text[])
+    AND m.scope_id = (SELECT s.scope_id FROM scope s WHERE s.tenant = $1 AND s.level = $2 AND s.owner = $3)
+    ORDER BY m.vector <#> $4
+    LIMIT 2 * $7
+), best AS (
+    SELECT memory_id, score FROM near WHERE score >= $6 ORDER BY score DESC, memory_id DESC LIMIT $7
+)
+SELECT {columns}, best.score
+FROM best
+JOIN memory m ON m.tenant = $1 AND m.memory_id = best.memory_id
+JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
+JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
+
+-- name: promote
+-- The next memories of a scope into the approximate index: $3 is where the last batch ended, $4 how many.
+WITH batch AS (
+    SELECT memory_id FROM memory WHERE tenant = $1 AND scope_id = $2 AND memory_id > $3 ORDER BY memory_id LIMIT $4
+), moved AS (
+    UPDATE memory m SET large = true FROM batch
+    WHERE m.tenant = $1 AND m.memory_id = batch.memory_id AND NOT m.large
+)
+SELECT max(memory_id) AS last FROM batch
+
+-- name: promote_rest
+-- What came in meanwhile, and from here on whatever comes. The scope's lock is held.
+WITH moved AS (
+    UPDATE memory SET large = true WHERE tenant = $1 AND scope_id = $2 AND NOT large
+)
+UPDATE scope SET large = true WHERE tenant = $1 AND scope_id = $2
+
 -- name: stored
 SELECT m.scope_id, m.number, m.version, m.status, m.content, m.context, m.content_length, m.context_length, {columns}
 FROM {sources}

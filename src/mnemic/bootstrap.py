@@ -57,6 +57,7 @@ def build_engine(
         sessions=InProcessSessions(clock),
         rules=WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict),
         preference_bias=settings.preference_bias,
+        max_tokens=settings.max_tokens,
     )
 
 

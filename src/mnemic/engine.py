@@ -28,7 +28,7 @@ from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import MAX_TOP_K, Searcher
 from mnemic.trace import RunReport
-from mnemic.turn import TurnParts, TurnRequest, run_turn
+from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
 from mnemic.types import (
     Actor,
     AuditEvent,
@@ -76,6 +76,7 @@ class MemoryEngine:
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         preference_bias: bool = False,
+        max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -98,6 +99,7 @@ class MemoryEngine:
             composer=composer or OfflineComposer(),
             usage=usage or UsageAudit(),
             preference_bias=preference_bias,
+            max_tokens=max_tokens,
         )
 
     async def open(self) -> Self:
@@ -253,8 +255,8 @@ class MemoryEngine:
         """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
         newest.
 
-        Lists that failed are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a
-        level that is not granted.
+        What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
+        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
         """
         window = (happened_from, happened_to)
         intent = _intent(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
@@ -262,7 +264,7 @@ class MemoryEngine:
             query,
             self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
             top_k=top_k,
-            bias=self.gateway.bias(preference_bias),
+            bias=self.gateway.bias(preference_bias, standing=False),
             min_score=min_score,
             deadline=deadline,
         )

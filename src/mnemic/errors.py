@@ -210,7 +210,7 @@ class StoreBusy(StoreFailed):
 
 
 class StoreFull(StoreFailed):
-    """No space is left; reads and erasure still work."""
+    """No space is left; reads still work, and what was acknowledged is there."""
 
     code = "store_full"
 

@@ -16,7 +16,8 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit, admit_intent
 from mnemic.guard.policy import Policy
 from mnemic.ports import Clock
-from mnemic.retrieve.search import Bias, Searcher
+from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -107,12 +108,19 @@ class MemoryGateway:
             live_at=self.clock.now(),
         )
 
-    def bias(self, preference_bias: bool) -> Bias:
-        """The policy's standing keys, kinds and categories, and its preference keys where the run asks for the bias."""
+    def bias(self, preference_bias: bool, *, standing: bool = True) -> Bias:
+        """The policy's preference keys where the bias is asked for, and unless `standing` is False what stands in every
+        answer.
+        """
         rules = (self.policy.keys or {}).values()
-        return Bias(
+        preferred = Bias(
             keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
             bonus=self.policy.preference_bias,
+        )
+        if not standing:
+            return preferred
+        return replace(
+            preferred,
             standing_keys=frozenset(rule.key for rule in rules if rule.standing),
             standing_kinds=self.policy.standing_kinds,
             standing_categories=self.policy.standing_categories,

@@ -148,37 +148,11 @@ class Transaction(Protocol):
         """Keep the receipt of a request, in the same transaction as its effect."""
 
 
-class RecordStore(Protocol):
-    """The one source of truth. Every read names its scopes; no method reaches beyond them.
+class Snapshot(Protocol):
+    """What can be read of a record store. Every read names its scopes; none reaches beyond them.
 
     Cost of every method depends on the memories of the scopes it names, not on those of others.
     """
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What this store promises."""
-
-    async def open(self, space: VectorSpace) -> None:
-        """Open and migrate. Raises StoreNewer, StoreCorrupt, StoreUnavailable, or SpaceMismatch for another vector
-        space.
-        """
-
-    async def close(self) -> None:
-        """Release everything. May be called twice."""
-
-    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        """Run `work` in one transaction and commit it; its result is returned only once the commit is durable.
-
-        `work` may be run again from the start after a lost race, so it has no effect of its own; it awaits nothing but
-        the transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull,
-        CommitUnknown.
-        """
-
-    async def secret(self, tenant: str) -> bytes:
-        """32 random bytes of the tenant, made durably at first use: the key of its fingerprints and pseudonyms."""
-
-    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        """The current version, whatever its status, if it lives in one of `scopes`."""
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         """Those of the memories that live in `scopes`, by id."""
@@ -187,7 +161,10 @@ class RecordStore(Protocol):
         """All versions, oldest first; empty when it is not in `scopes`."""
 
     async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        """What `where` accepts, most recently created first; `before` is the memory_id a previous page ended with."""
+        """What `where` accepts, most recently created first: by memory_id, for identifiers sort by creation.
+
+        `before` is the memory_id a previous page ended with, which may be gone by now.
+        """
 
     async def count(self, where: Where) -> int:
         """How many memories `where` accepts."""
@@ -210,6 +187,39 @@ class RecordStore(Protocol):
 
     async def speakers(self, where: Where) -> frozenset[str]:
         """Everybody who speaks in `where`'s scopes."""
+
+
+class RecordStore(Snapshot, Protocol):
+    """The one source of truth. Each read is of the moment it is called; `read` keeps several to one moment."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store promises."""
+
+    async def open(self, space: VectorSpace) -> None:
+        """Open and migrate. Raises StoreNewer, StoreCorrupt, StoreUnavailable, or SpaceMismatch for another vector
+        space.
+        """
+
+    async def close(self) -> None:
+        """Release everything. May be called twice."""
+
+    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+        """Run `work` in one transaction and commit it; its result is returned only once the commit is durable.
+
+        `work` may be run again from the start after a lost race, so it has no effect of its own; it awaits nothing but
+        the transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull,
+        CommitUnknown.
+        """
+
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        """Run `work` on the store as of one moment; it sees no later commit. It awaits nothing but the snapshot."""
+
+    async def secret(self, tenant: str) -> bytes:
+        """32 random bytes of the tenant, made durably at first use: the key of its fingerprints and pseudonyms."""
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        """The current version, whatever its status, if it lives in one of `scopes`."""
 
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         """The tenant's audit in order, from behind sequence `after`."""

@@ -17,6 +17,7 @@ from mnemic.errors import BudgetSpent, InvalidAnswer, MnemicError, RunStopped
 from mnemic.extract import Extractor
 from mnemic.gateway import GatewayWrite, MemoryGateway
 from mnemic.guard.contract import Answer, check_answer, check_intent
+from mnemic.inject.compact import within_tokens
 from mnemic.inject.recall import record_injection
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.retrieve.plan import Planner
@@ -25,6 +26,8 @@ from mnemic.types import Actor, Deadline, Hit, Intent, Memory, Message, SearchRe
 
 STATE_LIMIT = 50
 SHORTENED_CHARS = 240
+MAX_TOKENS = 1000
+"""Estimated tokens of the memories put into one model call, unless the settings say otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class TurnParts:
     composer: Composer
     usage: UsageAudit = field(default_factory=UsageAudit)
     preference_bias: bool = False
+    max_tokens: int = MAX_TOKENS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +154,7 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
     result = await gateway.retrieve(
         intent, actor=request.actor, preference_bias=parts.preference_bias, deadline=run.deadline
     )
-    run.hits = referenced(result.hits)
+    run.hits = referenced(within_tokens(result.hits, parts.max_tokens))
     run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
     scopes = [scope.level.value for scope in result.where.scopes]
     run.trace.record(
@@ -161,13 +165,14 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
         requested_scopes=scopes,
         include_preference_keys=parts.preference_bias,
         memory_hits=len(result.hits),
+        injected=len(run.hits),
     )
     run.trace.tell(
         session=request.actor.session,
         intent=_intent_entry(intent),
         resolved_scopes=scopes,
         include_preference_keys=parts.preference_bias,
-        retrieved_keys=list(run.hits),
+        retrieved_keys=list(referenced(result.hits)),
         reasons={ref: hit.reason for ref, hit in run.hits.items()},
     )
     return result

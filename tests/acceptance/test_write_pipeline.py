@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,21 @@ async def test_a_failure_before_the_commit_leaves_nothing(bench: Bench, monkeypa
     assert await bench.store.pending() == []
     receipt = await bench.write("The user prefers dark mode", idempotency_key="k1")
     assert (receipt.outcome, receipt.replayed) == (Outcome.CREATED, False)
+
+
+async def test_writers_at_once_make_one_memory_and_one_truth(bench: Bench, embedder: MiniLmEmbedder) -> None:
+    other = Bench(bench.path, embedder)
+    await other.store.open(embedder.space)
+    said = ["The user is allergic to penicillin"] * 4 + ["The user is not allergic to penicillin"] * 4
+    try:
+        receipts = await asyncio.gather(*((bench, other)[n % 2].write(text) for n, text in enumerate(said)))
+    finally:
+        await other.store.close()
+    active = await bench.stored(Status.ACTIVE)
+    assert len(active) == 1
+    assert sum(receipt.outcome is Outcome.CREATED for receipt in receipts) == 1
+    assert sum(receipt.was_duplicate for receipt in receipts) == 3
+    assert sum(receipt.was_flagged for receipt in receipts) == 4
 
 
 async def test_a_cache_that_is_down_does_not_fail_the_write(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:

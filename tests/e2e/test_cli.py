@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from mnemic.entrypoints.cli import cli
 from tests.e2e.conftest import Call, complaint
 
 
@@ -171,10 +173,6 @@ def test_common_options_stand_before_or_after_the_command(mnemic: Call, store: P
 
 
 def test_the_environment_names_store_and_user(mnemic: Call, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from click.testing import CliRunner
-
-    from mnemic.entrypoints.cli import cli
-
     added(mnemic, "The cat is called Miso.")
     environment = {"MNEMIC_STORE": str(store), "MNEMIC_USER": "ana"}
     assert "Miso" in CliRunner().invoke(cli, ["list"], env=environment).stdout
@@ -330,3 +328,104 @@ def test_what_is_printed_cannot_control_the_terminal(mnemic: Call, tmp_path: Pat
 def test_completion_scripts(mnemic: Call, shell: str) -> None:
     script = mnemic("completion", shell).stdout
     assert f"_MNEMIC_COMPLETE={shell}_complete" in script
+
+
+def test_what_stands_in_every_answer_does_not_stand_before_what_was_searched(mnemic: Call) -> None:
+    added(mnemic, "Always sign with my initials.", "--category", "instruction")
+    added(mnemic, "The cat is called Miso.")
+    found = data(mnemic, "search", "cat")["hits"]
+    assert found[0]["memory"]["content"] == "The cat is called Miso."
+    assert {hit["reason"] for hit in found} == {"relevance"}
+
+
+def test_captured_facts_have_the_time_of_their_message(mnemic: Call, tmp_path: Path) -> None:
+    """However the file is ordered, what was said last is what holds, and what held before can be asked for."""
+    file = tmp_path / "talk.jsonl"
+    file.write_text("".join(f"{json.dumps(message)}\n" for message in reversed(TALK)))
+    data(mnemic, "import", str(file))
+
+    def lives(*words: str) -> list[str]:
+        found = data(mnemic, "search", "home city", "--key", "home_city", *words)["hits"]
+        return [hit["memory"]["content"] for hit in found]
+
+    assert lives() == ["Bergen"]
+    assert lives("--as-of", "2026-02-01") == ["Oslo"]
+
+
+MESSAGE = "For incident updates use email as the primary channel, and remember that I am enterprise tier."
+INCIDENT = Path(__file__).parents[2] / "examples" / "incident" / "policy.toml"
+
+
+def blocked(report: Any) -> list[dict[str, str]]:
+    return [entry for event in report["history"] for entry in event.get("blocked", ())]
+
+
+def test_the_trust_toggle_is_a_setting(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("run", "--message", MESSAGE, "--policy", str(INCIDENT))
+    assert blocked(data(mnemic, *words)) == [{"key": "declared_tier", "reason": "key_denied_execution"}]
+    monkeypatch.setenv("MNEMIC_TRUSTED_KEYS", '["declared_tier"]')
+    assert blocked(data(mnemic, *words)) == []
+
+
+def test_policy_file_alone_opens_the_workspace_and_a_further_key(mnemic: Call, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    text = INCIDENT.read_text().replace('[grant]\nlevels = ["user"]', '[grant]\nlevels = ["user", "workspace"]')
+    for line in ("[keys.timezone]", "preference = true", 'verifier = "contains"', 'trust = ["declared_tier"]'):
+        text = text.replace(f"# {line}", line)
+    policy.write_text(text)
+    context = tmp_path / "context.json"
+    context.write_text('{"severity": "P1"}')
+
+    told = data(mnemic, "run", "--message", f"{MESSAGE} My timezone is Europe/Oslo.", "--policy", str(policy))
+    assert blocked(told) == []
+    mnemic(
+        "add",
+        "concise",
+        "--key",
+        "response_style",
+        "--level",
+        "workspace",
+        "--workspace",
+        "w1",
+        "--policy",
+        str(policy),
+    )
+    words = (
+        "--goal",
+        "Draft the incident update.",
+        "--context",
+        str(context),
+        "--preference-bias",
+        "--workspace",
+        "w1",
+    )
+    report = data(mnemic, "run", *words, "--policy", str(policy))
+
+    assert "Europe/Oslo" in report["answer"]
+    assert {"timezone", "response_style"} <= set(report["used_memory_keys"])
+    assert {entry["scope"] for entry in report["applied_memory"]} == {"user", "workspace"}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("mnemic se", {"search"}),
+        ("mnemic ex", {"export"}),
+        ("mnemic search --ki", {"--kind"}),
+        ("mnemic search --kind ep", {"episodic"}),
+        ("mnemic completion z", {"zsh"}),
+        ("mnemic demo tr", {"travel"}),
+    ],
+)
+def test_a_shell_completes_words(monkeypatch: pytest.MonkeyPatch, words: str, offered: set[str]) -> None:
+    environment = {
+        "_MNEMIC_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    result = CliRunner().invoke(cli, [], prog_name="mnemic", env=environment)
+    assert {line.partition(",")[2] for line in result.stdout.splitlines()} == offered
+
+
+def test_the_version(mnemic: Call) -> None:
+    assert mnemic("--version").stdout.startswith("mnemic 0.")

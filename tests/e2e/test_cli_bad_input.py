@@ -15,8 +15,9 @@ from typing import Any
 
 import apsw
 import pytest
+from click.testing import CliRunner
 
-from mnemic.entrypoints.cli import COMMANDS
+from mnemic.entrypoints.cli import COMMANDS, cli
 from mnemic.entrypoints.cli.failures import Exit
 from tests.e2e.conftest import Call, complaint
 
@@ -221,10 +222,6 @@ def test_a_memory_that_was_tampered_with_is_seen_by_the_doctor(mnemic: Call, kep
     ],
 )
 def test_a_bad_setting(mnemic: Call, monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
-    from click.testing import CliRunner
-
-    from mnemic.entrypoints.cli import cli
-
     monkeypatch.setenv(variable, value)
     result = CliRunner().invoke(cli, ["--user", "ana", "add", "x"])
     assert result.exit_code == Exit.INPUT
@@ -258,6 +255,30 @@ def test_a_full_disk(process: Callable[..., subprocess.CompletedProcess[bytes]],
     assert shown["content"] == "The cat is called Miso."
     assert process("doctor").returncode == Exit.OK
     assert json.loads(process("list", "--json").stdout)["total"] == 1
+
+
+def test_an_import_on_a_full_disk_goes_on_later(
+    process: Callable[..., subprocess.CompletedProcess[bytes]], store: Path, tmp_path: Path
+) -> None:
+    """What was taken in before the disk was full stays; the same command takes in the rest, once."""
+    process("add", "The cat is called Miso.")
+    talk = tmp_path / "talk.jsonl"
+    said = [{"role": "assistant", "content": f"Chapter {number}. " + f"word{number} " * 600} for number in range(60)]
+    talk.write_text("".join(f"{json.dumps(message)}\n" for message in said))
+
+    def no_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+
+    full = process("import", str(talk), "--json", preexec_fn=no_room)
+    assert full.returncode == Exit.STORE
+    assert full.stderr.count(b"\n") == 1
+    taken = json.loads(full.stdout)["recorded"]
+    assert 0 < taken < 60
+
+    rest = json.loads(process("import", str(talk), "--json").stdout)
+    assert rest["recorded"] + rest["refreshed"] == 60
+    assert rest["recorded"] <= 60 - taken
+    assert json.loads(process("list", "--json").stdout)["total"] == 61
 
 
 def test_a_reader_that_goes_away(process: Callable[..., subprocess.CompletedProcess[bytes]], store: Path) -> None:
@@ -322,10 +343,6 @@ def test_every_command_has_help_for_a_stranger(mnemic: Call, name: str) -> None:
 
 
 def test_without_words_it_shows_its_help(mnemic: Call) -> None:
-    from click.testing import CliRunner
-
-    from mnemic.entrypoints.cli import cli
-
     result = CliRunner().invoke(cli, [])
     assert result.exit_code == Exit.USAGE
     assert "Commands:" in result.stderr

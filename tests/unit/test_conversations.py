@@ -184,6 +184,8 @@ def test_a_chat_without_names_takes_the_given_one(tmp_path: Path) -> None:
         ('{"role": "pope", "content": "x"}', "invalid_input:message:role"),
         ('{"role": 3, "content": "x"}', "invalid_input:message:role"),
         ('{"role": "user", "content": 3}', "invalid_input:message:content"),
+        ('{"role": "user", "content": [{"type": "text", "text": 3}]}', "invalid_input:message:content"),
+        ('{"role": [], "content": "x"}', "invalid_input:message:role"),
         ('{"role": "user", "content": "x", "timestamp": "yesterday"}', "invalid_input:message:timestamp"),
         ('{"role": "user", "content": "x", "timestamp": true}', "invalid_input:message:timestamp"),
         ('{"role": "user", "content": "x", "timestamp": 1e300}', "invalid_input:message:timestamp"),
@@ -273,6 +275,14 @@ def test_a_moment_that_is_none(text: str) -> None:
 def test_iso_times_come_back_as_they_were(when: datetime) -> None:
     # What was written counts: a local time that a clock change skipped comes back as the moment it spells.
     assert moment(when.isoformat(), "when") == datetime.fromisoformat(when.isoformat())
+
+
+def test_types_that_are_no_words_do_no_harm(tmp_path: Path) -> None:
+    (part,) = read(write(tmp_path, lines([{"role": "user", "content": [{"type": [], "text": "x"}]}])))
+    turn = {**LONGMEMEVAL, "haystack_sessions": [[{"role": [], "content": "x"}]]}
+    (spoken,) = read(write(tmp_path, json.dumps([turn])))
+    assert part.skipped == "empty"
+    assert spoken.problem is not None
 
 
 @given(st.binary(max_size=200))

@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 import pytest
 
-from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_answer, check_candidates, check_intent
 from mnemic.guard.policy import Policy
+from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt
 from mnemic.types import Prompt
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemic.prompts import answer_prompt
 from mnemic.guard.contract import parse_json
 from mnemic.ports import Completer
+from mnemic.prompts import answer_prompt
 from mnemic.types import Deadline
 
 

@@ -86,7 +86,7 @@ def _content(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
-        parts = [part.get("text") for part in content if part.get("type") in {"text", "input_text", "output_text"}]
+        parts = [part.get("text") for part in content if part.get("type") in ("text", "input_text", "output_text")]
         if all(isinstance(part, str) for part in parts):
             return "\n".join(str(part) for part in parts)
     raise InvalidInput("message:content", hint="expected text")

@@ -62,7 +62,7 @@ def _at(values: Any, number: int) -> Any:
 
 
 def _message(turn: Any, said: Any, message_id: str, session: str) -> Message:
-    if not isinstance(turn, Mapping) or turn.get("role") not in {"user", "assistant"}:
+    if not isinstance(turn, Mapping) or turn.get("role") not in ("user", "assistant"):
         raise InvalidInput("message:role", hint="expected an object with role user or assistant")
     return Message(
         role=turn["role"],

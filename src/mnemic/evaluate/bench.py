@@ -15,11 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder, build_store
+from mnemic.bootstrap import build_embedder
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
-from mnemic.engine import MemoryEngine
-from mnemic.evaluate.conditions import conditions, file_system
+from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
@@ -30,7 +29,7 @@ from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.ports import Embedder
 from mnemic.stores.sqlite.bare import bare_commits
-from mnemic.types import Actor
+from mnemic.types import Actor, Kind
 
 USER, IMPORTER = "measured", "importing"
 
@@ -81,21 +80,22 @@ def run(
         if options.starts:
             question = next(questions(seed))
             figures["cold_start"] = cold_starts(store, USER, question, starts=options.starts, progress=progress)
-    return {**figures, "footprint": footprint(), "settings": settings}
+    return {**figures, "footprint": footprint(), "settings": {**settings, "load_1min_after": load()}}
 
 
 async def _run(options: BenchOptions, path: Path, embedder: TimedEmbedder, progress: Progress) -> dict[str, Any]:
     said, asked = statements(options.seed), questions(options.seed)
     floor = await _floors(options, path.parent, embedder.inner, list(islice(said, options.repeats + WARM)), progress)
-    store = build_store(str(path), durability=options.durability)
-    async with MemoryEngine(store=store, embedder=embedder) as engine:
-        bench = Bench(engine=engine, embedder=embedder, statements=said, questions=asked, progress=progress)
-        figures = await _calls(bench, options)
+    bench = Bench(
+        path=path, durability=options.durability, embedder=embedder, statements=said, questions=asked, progress=progress
+    )
+    figures = await _calls(bench, options)
+    async with bench.engine() as engine:
         stored = sum([await engine.count(actor=Actor(user=user)) for user in _users(options)])
-        peak = peak_mb()
+    await embedder.inner.close()
     size = await asyncio.to_thread(_size, path)
     memory = {
-        "peak_rss_mb": peak,
+        "peak_rss_mb": peak_mb(),
         "stored": stored,
         "file_mb": round(size / 1e6, 1),
         "bytes_per_memory": size // stored,
@@ -122,10 +122,11 @@ async def _floors(
 
 async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
     user = Actor(user=USER)
-    filled = await bench.fill(user, options.rows, f"filling {options.rows} memories")
-    write = await bench.writes(user, options.repeats)
-    search = await bench.searches(user, options.repeats)
-    imported = await bench.imports(Actor(user=IMPORTER), options.imports)
+    filled = await bench.fill([user], options.rows, Kind.LONG_TERM)
+    async with bench.engine() as engine:
+        write = await bench.writes(engine, user, options.repeats)
+        search = await bench.searches(engine, user, options.repeats)
+        imported = await bench.imports(engine, Actor(user=IMPORTER), options.imports)
     figures: dict[str, Any] = {
         "write": {**write, "rows": options.rows},
         "search": {**search, "rows": options.rows},
@@ -139,13 +140,14 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:
     """The same user again, with the other users' rows in the same file; ratios are this by the same user alone."""
-    for place, name in enumerate(_users(options)[2:], start=1):
-        await bench.fill(Actor(user=name), options.rows_per_other, f"filling user {place} of {options.others}")
-    search = await bench.searches(user, options.repeats, "searches among others")
+    await bench.fill([Actor(user=name) for name in _users(options)[2:]], options.rows_per_other, Kind.EPISODIC)
+    async with bench.engine() as engine:
+        search = await bench.searches(engine, user, options.repeats, "searches among others")
+        write = await bench.writes(engine, user, options.repeats, "writes among others")
     return {
         "other_users": options.others,
         "other_rows": options.others * options.rows_per_other,
-        "write": await bench.writes(user, options.repeats),
+        "write": write,
         "search": search,
         "search_p95_ratio": round(search["p95_ms"] / alone["p95_ms"], 3),
         "search_overhead_p50_ratio": round(search["overhead_p50_ms"] / alone["overhead_p50_ms"], 3),

@@ -30,8 +30,13 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "load_1min": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "load_1min": load(),
     }
+
+
+def load() -> float | None:
+    """How many processes wanted to run, averaged over the last minute; None where the system does not say."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
 def conditions(*, seed: int, **more: Any) -> dict[str, Any]:

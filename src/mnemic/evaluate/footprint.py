@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,19 @@ def footprint(package: str = PACKAGE) -> dict[str, Any]:
     """
     direct = _needs(distribution(package))
     sizes: dict[str, float] = {}
+    bytecode = 0
     waiting = sorted(direct)
     while waiting:
         found = _installed(waiting.pop())
         if found is not None and _normal(found.metadata["Name"]) not in sizes:
-            sizes[_normal(found.metadata["Name"])] = round(_bytes(found) / 1e6, 2)
+            files = _files(found)
+            sizes[_normal(found.metadata["Name"])] = round(_bytes(files) / 1e6, 2)
+            bytecode += _bytes([file for file in files if file.suffix == ".pyc"])
             waiting += sorted(_needs(found))
-    own = round(sum(file.stat().st_size for file in Path(__file__).parents[1].rglob("*") if _counts(file)) / 1e6, 2)
+    own = round(_bytes(file for file in Path(__file__).parents[1].rglob("*") if _counts(file)) / 1e6, 2)
     return {
         "install_mb": round(sum(sizes.values()) + own, 1),
+        "bytecode_mb": round(bytecode / 1e6, 1),
         "direct": len(direct),
         "distributions": len(sizes),
         "own_mb": own,
@@ -55,9 +60,13 @@ def _installed(name: str) -> Distribution | None:
         return None
 
 
-def _bytes(found: Distribution) -> int:
+def _files(found: Distribution) -> list[Path]:
     paths = [Path(str(found.locate_file(file))) for file in found.files or ()]
-    return sum(path.stat().st_size for path in paths if path.is_file())
+    return [path for path in paths if path.is_file()]
+
+
+def _bytes(files: Iterable[Path]) -> int:
+    return sum(file.stat().st_size for file in files)
 
 
 def _counts(file: Path) -> bool:

@@ -7,14 +7,16 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.ports import Embedder
-from mnemic.types import Actor, Candidate
+from mnemic.types import Actor, Candidate, Kind
 
 WARM = 5
 FILL_CHUNK = 500
@@ -23,43 +25,53 @@ TOP_K = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """The engine under test with its timed embedder, and the endless texts to feed it."""
+    """The file under test, the timed embedder, and the endless texts to feed them."""
 
-    engine: MemoryEngine
+    path: Path
+    durability: str
     embedder: TimedEmbedder
     statements: Iterator[str]
     questions: Iterator[str]
     progress: Progress
 
-    async def fill(self, actor: Actor, rows: int, what: str) -> float:
-        """Write `rows` memories through the whole pipeline with hashed vectors; rows per second."""
-        began = time.perf_counter()
-        with self.embedder.filling():
-            for start in range(0, rows, FILL_CHUNK):
-                texts = islice(self.statements, min(FILL_CHUNK, rows - start))
-                await self.engine.add_many([Candidate(content=text) for text in texts], actor=actor)
-                self.progress(what, min(start + FILL_CHUNK, rows), rows)
-        self.embedder.take()
-        return round(rows / (time.perf_counter() - began), 1)
+    def engine(self, durability: str | None = None) -> MemoryEngine:
+        """An engine on the file, not yet open."""
+        store = build_store(str(self.path), durability=durability or self.durability)
+        return MemoryEngine(store=store, embedder=self.embedder)
 
-    async def writes(self, actor: Actor, repeats: int) -> dict[str, Any]:
-        """`add`, one memory at a time, each durable before the next: total, embed and overhead, and how the writes
-        ended.
-        """
+    async def fill(self, actors: Sequence[Actor], rows: int, kind: Kind) -> float:
+        """Write `rows` memories of each actor through the whole pipeline with hashed vectors; memories per second."""
+        began = time.perf_counter()
+        total = rows * len(actors)
+        with self.embedder.filling():
+            async with self.engine("fast") as engine:
+                for place, actor in enumerate(actors):
+                    for start in range(0, rows, FILL_CHUNK):
+                        texts = islice(self.statements, min(FILL_CHUNK, rows - start))
+                        await engine.add_many([Candidate(content=text, kind=kind) for text in texts], actor=actor)
+                        done = place * rows + min(start + FILL_CHUNK, rows)
+                        self.progress(f"filling {total:,} memories", done, total)
+        self.embedder.take()
+        return round(total / (time.perf_counter() - began), 1)
+
+    async def writes(self, engine: MemoryEngine, actor: Actor, repeats: int, what: str = "writes") -> dict[str, Any]:
+        """`add`, one memory at a time, each durable before the next: total, embed and overhead, and how they ended."""
         outcomes: Counter[str] = Counter()
 
         async def write(text: str) -> None:
-            receipt = await self.engine.add(text, actor=actor)
+            receipt = await engine.add(text, actor=actor)
             outcomes[receipt.outcome.value] += 1
 
-        figures = await self._timed(write, list(islice(self.statements, repeats + WARM)), "writes")
+        figures = await self._timed(write, list(islice(self.statements, repeats + WARM)), what)
         return {**figures, "outcomes": dict(outcomes)}
 
-    async def searches(self, actor: Actor, repeats: int, what: str = "searches") -> dict[str, Any]:
+    async def searches(
+        self, engine: MemoryEngine, actor: Actor, repeats: int, what: str = "searches"
+    ) -> dict[str, Any]:
         """`search` for the ten best, one question at a time: total, embed and overhead."""
 
         async def search(question: str) -> None:
-            result = await self.engine.search(question, actor=actor, top_k=TOP_K)
+            result = await engine.search(question, actor=actor, top_k=TOP_K)
             if result.errors or len(result.hits) < TOP_K:
                 raise RuntimeError(f"a search that fails is not measured: {len(result.hits)} hits")
 
@@ -84,7 +96,7 @@ class Bench:
             "calls": len(total),
         }
 
-    async def imports(self, actor: Actor, rows: int) -> dict[str, Any]:
+    async def imports(self, engine: MemoryEngine, actor: Actor, rows: int) -> dict[str, Any]:
         """`add_many` against the embedder alone on as many texts of the same kind, in memories and texts per second.
 
         The embedder alone runs before and after, so that a machine that changes its mind shows.
@@ -95,7 +107,7 @@ class Bench:
         alone = [await batch_rate(self.embedder.inner, texts[:rows])]
         self.progress("batch import", 1, 3)
         began = time.perf_counter()
-        receipts = await self.engine.add_many([Candidate(content=text) for text in texts[rows : 2 * rows]], actor=actor)
+        receipts = await engine.add_many([Candidate(content=text) for text in texts[rows : 2 * rows]], actor=actor)
         rate = rows / (time.perf_counter() - began)
         self.progress("batch import", 2, 3)
         alone.append(await batch_rate(self.embedder.inner, texts[2 * rows :]))

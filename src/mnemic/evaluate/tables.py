@@ -79,8 +79,8 @@ def _single_figures(result: Mapping[str, Any]) -> Iterator[str]:
         yield from _start_figures(cold)
     weight, memory = result["footprint"], result["memory"]
     yield (
-        f"default install: {weight['install_mb']:.0f} MB, {weight['direct']} direct dependencies, "
-        f"{weight['distributions']} distributions in all"
+        f"default install: {weight['install_mb']:.0f} MB ({weight['bytecode_mb']:.0f} of it compiled), "
+        f"{weight['direct']} direct dependencies, {weight['distributions']} distributions in all"
     )
     yield (
         f"a memory on disk: {memory['bytes_per_memory']:,} bytes (file {memory['file_mb']} MB); "
@@ -109,6 +109,7 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
     yield ", ".join(f"{name} {version}" for name, version in settings["versions"].items())
     if "options" in settings:
         yield f"file system {settings['file_system']}; {_counts(settings['options'])}"
+        yield f"load when it ended: {settings['load_1min_after']}; with other work on the machine, all times grow"
     if "messages" in settings:
         yield (
             f"{settings['messages']} messages told, {settings['blocked']} refused; "

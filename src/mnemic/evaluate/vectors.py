@@ -72,8 +72,7 @@ class TimedEmbedder:
             self.seconds += time.perf_counter() - began
 
     async def close(self) -> None:
-        """Close the inner embedder."""
-        await self.inner.close()
+        """Leaves the inner embedder open: several engines take turns with it, and its owner closes it."""
 
     @contextmanager
     def filling(self) -> Iterator[None]:
@@ -91,29 +90,34 @@ class TimedEmbedder:
 
 
 class KeptEmbedder:
-    """Keeps every vector that `inner` makes in the file at `path`, so that a repeated evaluation embeds nothing
-    twice.
+    """Keeps every vector that `inner` makes in the file at `path`, so that a repeated evaluation embeds nothing twice.
 
     The file begins with the name of the vector space; behind it stand records of a text's digest and its vector. It
-    holds no text. Raises InvalidInput (`invalid_input:vectors`) for a file of another space.
+    holds no text. A last record that an interrupted run left cut off is made anew. Raises InvalidInput
+    (`invalid_input:vectors`) for a file that does not begin so.
     """
 
     def __init__(self, inner: Embedder, path: Path) -> None:
         self.inner = inner
         self._vectors: dict[bytes, Vector] = {}
         head = f"{self.space.model}/{self.space.dimension}\n".encode()
-        if path.exists() and path.stat().st_size:
-            self._read(path.read_bytes(), head)
-        self._file = path.open("ab")
-        if not self._file.tell():
+        self._file = path.open("a+b")
+        if self._file.tell():
+            self._read(head)
+        else:
             self._file.write(head)
 
-    def _read(self, data: bytes, head: bytes) -> None:
+    def _read(self, head: bytes) -> None:
+        self._file.seek(0)
+        data = self._file.read()
+        if not data.startswith(head):
+            self._file.close()
+            raise InvalidInput("vectors", hint="the file holds vectors of another embedder, or something else")
         width = _DIGEST + 4 * self.space.dimension
-        if not data.startswith(head) or (len(data) - len(head)) % width:
-            raise InvalidInput("vectors", hint="the file holds vectors of another embedder, or is cut off")
-        for start in range(len(head), len(data), width):
+        whole = len(data) - (len(data) - len(head)) % width
+        for start in range(len(head), whole, width):
             self._vectors[data[start : start + _DIGEST]] = data[start + _DIGEST : start + width]
+        self._file.truncate(whole)
 
     @property
     def space(self) -> VectorSpace:

@@ -79,6 +79,7 @@ def _from_channel(candidate: Candidate, message: Message) -> Candidate:
         confidence=min(candidate.confidence, ceiling),
         clamped=tuple(dict.fromkeys((*candidate.clamped, *(("confidence",) if too_sure else ())))),
         source=source_of(message, quote=candidate.source.quote),
+        occurred_at=message.sent_at,
     )
 
 

@@ -131,6 +131,7 @@ class _Findings:
             category=rule.category,
             confidence=rule.confidence,
             source=source_of(self.message, quote=quote, span=span),
+            occurred_at=self.message.sent_at,
         )
         try:
             self.candidates.append(check_candidate(candidate, self.policy, self.budget))

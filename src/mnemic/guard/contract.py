@@ -241,34 +241,36 @@ def _key_to_name(item: object) -> str | None:
 
 def _value(raw: object, key: str, policy: Policy, budget: Budget) -> str:
     if not isinstance(raw, str):
-        raise InvalidCandidates("value")
+        raise InvalidCandidates("value", hint="the value is not text")
+    too_long = InvalidCandidates("value_too_long", hint=f"at most {budget.max_value_chars} characters under a key")
     text = raw.strip()
     if len(text) > 4 * budget.max_value_chars:
-        raise InvalidCandidates("value_too_long")
+        raise too_long
     if not text or invisible(text):
-        raise InvalidCandidates("value")
+        raise InvalidCandidates("value", hint="the value is empty, or has characters that cannot be seen")
     text = unicodedata.normalize("NFC", text)
     if len(text) > budget.max_value_chars:
-        raise InvalidCandidates("value_too_long")
+        raise too_long
     spelling = policy.rule(key).spelling(text)
     if spelling is None:
-        raise InvalidCandidates("value")
+        raise InvalidCandidates("value", hint="not one of the values that the policy allows for this key")
     return spelling
 
 
 def _free_text(raw: object) -> str:
     if not isinstance(raw, str):
-        raise InvalidCandidates("value")
+        raise InvalidCandidates("value", hint="the content is not text")
+    too_long = InvalidCandidates("value_too_long", hint=f"at most {MAX_CONTENT_CHARS} characters")
     if len(raw) > 4 * MAX_CONTENT_CHARS:
-        raise InvalidCandidates("value_too_long")
+        raise too_long
     try:
         text = clean_content(raw)
-    except InvalidInput:
-        raise InvalidCandidates("value") from None
+    except InvalidInput as refused:
+        raise InvalidCandidates("value", hint=refused.reason) from None
     if not text:
-        raise InvalidCandidates("value")
+        raise InvalidCandidates("value", hint="the content is empty")
     if len(text) > MAX_CONTENT_CHARS:
-        raise InvalidCandidates("value_too_long")
+        raise too_long
     return text
 
 

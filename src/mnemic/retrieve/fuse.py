@@ -6,8 +6,8 @@ Retrieval", ACM TOIS 2023): it keeps how far apart two hits are, which reciproca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from mnemic.types import Rank, Scored
 
@@ -26,15 +26,6 @@ class Weights:
         return float(getattr(self, name, 0.0))
 
 
-@dataclass(slots=True)
-class Fused:
-    """One memory after fusion: its score and its place in each list it was in."""
-
-    memory_id: str
-    score: float = 0.0
-    ranks: dict[str, Rank] = field(default_factory=dict)
-
-
 def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:
     """Scores mapped so that the best is 1: from zero for scores that mean something at zero (BM25), else from the
     list's own lowest (cosines, times). Equal scores map to 1.
@@ -48,14 +39,22 @@ def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:
     return [(score - low) / (high - low) for score in scores]
 
 
-def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights) -> dict[str, Fused]:
-    """All memories of all lists, by id. A score is at most the sum of the weights of the lists that have entries."""
-    fused: dict[str, Fused] = {}
+def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights) -> dict[str, float]:
+    """The fused score of each memory of any list; at most the sum of the weights of the lists that have entries."""
+    fused: dict[str, float] = {}
     for name, entries in lists.items():
         weight = weights.of(name)
         shares = normalised(entries, from_zero=name in {"keyword", "key"})
-        for position, (entry, share) in enumerate(zip(entries, shares, strict=True), start=1):
-            one = fused.setdefault(entry.memory_id, Fused(entry.memory_id))
-            one.score += weight * share
-            one.ranks[name] = Rank(position=position, score=entry.score)
+        for entry, share in zip(entries, shares, strict=True):
+            fused[entry.memory_id] = fused.get(entry.memory_id, 0.0) + weight * share
     return fused
+
+
+def ranks_of(memory_ids: Iterable[str], lists: Mapping[str, Sequence[Scored]]) -> dict[str, dict[str, Rank]]:
+    """For each of the memories, its place in each list it is in."""
+    ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}
+    for name, entries in lists.items():
+        for position, entry in enumerate(entries, start=1):
+            if entry.memory_id in ranks:
+                ranks[entry.memory_id][name] = Rank(position, entry.score)
+    return ranks

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from mnemic.prompts import intent_prompt
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import parse_json
 from mnemic.ports import Completer
+from mnemic.prompts import intent_prompt
 from mnemic.types import Deadline
 
 DEFAULT_TOP_K = 4

@@ -97,10 +97,10 @@ class Question:
     asks_when: bool = False
     names_date: NamedDate | None = None
     vector: Vector | None = field(default=None, repr=False)
-    depth: int = 200
+    depth: int = 100
 
 
-def read_question(text: str, *, speakers: Iterable[str] = (), asker: str = "user", depth: int = 200) -> Question:
+def read_question(text: str, *, speakers: Iterable[str] = (), asker: str = "user", depth: int = 100) -> Question:
     """`text` read against those who speak in the scope; "I" in it means `asker`."""
     known = frozenset(speakers)
     people = sorted(known - _ROLES)

@@ -1,55 +1,61 @@
-"""One search: the lists side by side, fused, biased, cut to the budget, with the reason for each hit."""
+"""One search: lists, fused, lifted by signals, biased by policy, cut to the budget, with the reason for each hit."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import partial
 
 from mnemic.errors import MnemicError
-from mnemic.ports import Embedder, RecordStore
-from mnemic.retrieve.fuse import Fused, Weights, fuse
-from mnemic.retrieve.lists import LISTS, RankedList
+from mnemic.ports import Embedder, RecordStore, Snapshot
+from mnemic.retrieve.bias import Bias, find_biased, in_order
+from mnemic.retrieve.fuse import Weights, fuse, ranks_of
+from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, RankedList
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.signals import SignalWeights, with_signals
-from mnemic.types import Deadline, Hit, Kind, Memory, Scored, SearchResult, Where
-
-T = TypeVar("T")
+from mnemic.types import Deadline, Hit, Scored, SearchResult, Vector, Where
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
 
+Lists = dict[str, Sequence[Scored]]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bias:
-    """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query says.
+class _Search:
+    """One search on its way. `errors` collects what failed: `name: reason`."""
 
-    It is a run-time switch, not "always include": they still compete for the places. Standing keys, kinds and
-    categories need no competition: they are included by policy, first, and counted against `top_k`.
-    """
+    where: Where
+    question: Question
+    top_k: int
+    bias: Bias
+    min_score: float
+    errors: dict[str, str] = field(default_factory=dict)
+    failures: list[MnemicError] = field(default_factory=list)
 
-    keys: frozenset[str] = frozenset()
-    bonus: float = 0.4
-    standing_keys: frozenset[str] = frozenset()
-    standing_kinds: frozenset[Kind] = frozenset()
-    standing_categories: frozenset[str] = frozenset()
+    def note(self, name: str, failure: MnemicError) -> None:
+        """Say in the result that `name` failed."""
+        self.errors[name] = failure.reason
+        self.failures.append(failure)
 
 
 @dataclass(slots=True)
 class Searcher:
     """Searches one record store with one embedder.
 
-    A list that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first
-    failure is raised, so that an outage never looks like "nothing is known".
+    While the query is embedded, the lists that need no vector are made; the rest is one more read of the store. A list
+    that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure is
+    raised, so that an outage never looks like "nothing is known".
     """
 
     store: RecordStore
     embedder: Embedder
     weights: Weights = field(default_factory=Weights)
     signal_weights: SignalWeights = field(default_factory=SignalWeights)
-    lists: Mapping[str, RankedList] = field(default_factory=lambda: LISTS)
-    depth: int = 200
+    early_lists: Mapping[str, RankedList] = field(default_factory=lambda: EARLY_LISTS)
+    late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
+    depth: int = 100
 
     async def search(
         self,
@@ -61,126 +67,80 @@ class Searcher:
         min_score: float = 0.0,
         deadline: Deadline | None = None,
     ) -> SearchResult:
-        """The `top_k` best memories for `query`; an empty query lists the newest. Raises MnemicError if every list
-        fails.
+        """The `top_k` best memories for `query`; an empty query lists the newest.
+
+        Raises MnemicError if every list fails.
         """
         text = query.strip()[:MAX_QUERY_CHARS]
-        errors: dict[str, str] = {}
+        speakers = await self.store.speakers(where) if text else frozenset[str]()
+        search = _Search(
+            where=where,
+            question=read_question(text, speakers=speakers, depth=self.depth),
+            top_k=top_k,
+            bias=bias or Bias(),
+            min_score=min_score,
+        )
         if not text:
-            fused = fuse({"recency": await self.store.recent(where, limit=top_k)}, Weights(recency=1.0))
-        else:
-            fused = await self._ranked(text, where, errors, deadline)
-        biased = await self._biased(where, bias, errors) if bias else {}
-        kept = {memory_id: one for memory_id, one in fused.items() if one.score >= min_score}
-        order = _ordered(kept, biased, bias)
-        hits = await self._hits(order[:top_k], where)
-        return SearchResult(hits=hits, errors=errors, where=where, query=text)
-
-    async def _ranked(
-        self, text: str, where: Where, errors: dict[str, str], deadline: Deadline | None
-    ) -> dict[str, Fused]:
-        question = await self._question(text, where, errors, deadline)
-        fused = fuse(await self._lists(where, question, errors), self.weights)
-        try:
-            signals = await self.store.signals(where, list(fused))
-        except MnemicError as failure:
-            errors["signals"] = failure.reason
-            signals = {}
-        lifted = with_signals(
-            {one.memory_id: one.score for one in fused.values()}, signals, question, self.signal_weights
+            return await self.store.read(partial(self._listed, search))
+        vector, early = await asyncio.gather(
+            self._vector(search, deadline), self.store.read(partial(self._made, search, self.early_lists))
         )
-        most = (
-            self.weights.vector
-            + self.weights.keyword
-            + self.weights.key
-            + self.weights.recency
-            + self.signal_weights.most
-        )
-        for memory_id, score in lifted.items():
-            fused[memory_id].score = min(1.0, max(0.0, score / most))
-        return fused
+        search = replace(search, question=replace(search.question, vector=vector))
+        return await self.store.read(partial(self._answer, search, early))
 
-    async def _question(self, text: str, where: Where, errors: dict[str, str], deadline: Deadline | None) -> Question:
+    async def _vector(self, search: _Search, deadline: Deadline | None) -> Vector | None:
         try:
-            speakers = await self.store.speakers(where)
+            return (await self.embedder.embed([search.question.embedded], deadline=deadline))[0]
         except MnemicError as failure:
-            errors["speakers"] = failure.reason
-            speakers = frozenset()
-        question = read_question(text, speakers=speakers, depth=self.depth)
-        try:
-            return replace(question, vector=(await self.embedder.embed([question.embedded], deadline=deadline))[0])
-        except MnemicError as failure:
-            errors["vector"] = failure.reason
-            return question
+            search.note("vector", failure)
+            return None
 
-    async def _lists(self, where: Where, question: Question, errors: dict[str, str]) -> dict[str, Sequence[Scored]]:
-        names = [name for name in self.lists if not (name == "vector" and question.vector is None)]
-        answers = await asyncio.gather(
-            *(self.lists[name](self.store, where, question) for name in names), return_exceptions=True
-        )
-        ranked: dict[str, Sequence[Scored]] = {}
-        failures: list[MnemicError] = []
-        for name, answer in zip(names, answers, strict=True):
-            if isinstance(answer, MnemicError):
-                errors[name] = answer.reason
-                failures.append(answer)
-            elif isinstance(answer, BaseException):
-                raise answer
-            else:
-                ranked[name] = answer
-        if not ranked:
-            raise failures[0]
-        return ranked
-
-    async def _biased(self, where: Where, bias: Bias, errors: dict[str, str]) -> dict[str, str]:
-        """Memory ids that the bias brings in, each with its reason."""
-        found: dict[str, str] = {}
-        for reason, narrowed in _bias_filters(where, bias):
+    async def _made(self, search: _Search, lists: Mapping[str, RankedList], moment: Snapshot) -> Lists:
+        made: Lists = {}
+        for name, make in lists.items():
             try:
-                memories = await self.store.newest(narrowed, limit=MAX_TOP_K)
+                made[name] = await make(moment, search.where, search.question)
             except MnemicError as failure:
-                errors[reason] = failure.reason
-                continue
-            for memory in memories:
-                found.setdefault(memory.memory_id, reason)
-        return found
+                search.note(name, failure)
+        return made
 
-    async def _hits(self, order: Sequence[tuple[Fused, str]], where: Where) -> tuple[Hit, ...]:
-        memories = await self.store.get_many([one.memory_id for one, _ in order], scopes=where.scopes)
-        return tuple(
-            _hit(memories[one.memory_id], one, reason)
-            for one, reason in order
-            if one.memory_id in memories and where.accepts(memories[one.memory_id])
+    async def _listed(self, search: _Search, moment: Snapshot) -> SearchResult:
+        """Without a query: the newest."""
+        lists: Lists = {"recency": await moment.recent(search.where, limit=search.top_k)}
+        return await self._result(search, lists, fuse(lists, Weights(recency=1.0)), moment)
+
+    async def _answer(self, search: _Search, early: Lists, moment: Snapshot) -> SearchResult:
+        late = {} if search.question.vector is None else await self._made(search, self.late_lists, moment)
+        lists = early | late
+        if not lists:
+            raise search.failures[0]
+        scores = fuse(lists, self.weights)
+        try:
+            signals = await moment.signals(search.where, list(scores))
+        except MnemicError as failure:
+            search.note("signals", failure)
+            signals = {}
+        lifted = with_signals(scores, signals, search.question, self.signal_weights)
+        return await self._result(search, lists, self._scaled(lifted), moment)
+
+    def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """Scores as parts of the most that lists and signals could give, 0 to 1."""
+        weights = self.weights
+        most = weights.vector + weights.keyword + weights.key + weights.recency + self.signal_weights.most
+        return {memory_id: min(1.0, max(0.0, score / most)) for memory_id, score in scores.items()}
+
+    async def _result(
+        self, search: _Search, lists: Lists, scores: Mapping[str, float], moment: Snapshot
+    ) -> SearchResult:
+        biased = await find_biased(moment, search.where, search.bias, search.errors)
+        kept = {memory_id: score for memory_id, score in scores.items() if score >= search.min_score}
+        order = in_order(kept, biased, search.bias.bonus)[: search.top_k]
+        chosen = [memory_id for memory_id, _, _ in order]
+        memories = await moment.get_many(chosen, scopes=search.where.scopes)
+        ranks = ranks_of(chosen, lists)
+        hits = tuple(
+            Hit(memory=memories[memory_id], score=round(score, 6), ranks=ranks[memory_id], reason=reason)
+            for memory_id, score, reason in order
+            if memory_id in memories and search.where.accepts(memories[memory_id])
         )
-
-
-def _bias_filters(where: Where, bias: Bias) -> list[tuple[str, Where]]:
-    filters = []
-    if bias.standing_keys:
-        filters.append(("standing", replace(where, keys=_within(bias.standing_keys, where.keys))))
-    if bias.standing_kinds:
-        filters.append(("standing", replace(where, kinds=_within(bias.standing_kinds, where.kinds))))
-    if bias.standing_categories:
-        filters.append(("standing", replace(where, categories=_within(bias.standing_categories, where.categories))))
-    if bias.keys:
-        filters.append(("preference_bias", replace(where, keys=_within(bias.keys, where.keys))))
-    return filters
-
-
-def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
-    return wanted if allowed is None else wanted & allowed
-
-
-def _ordered(fused: Mapping[str, Fused], biased: Mapping[str, str], bias: Bias | None) -> list[tuple[Fused, str]]:
-    """Best first, standing ones before all; equal scores by memory_id, newest first."""
-    known = dict(fused)
-    for memory_id, reason in biased.items():
-        one = known.setdefault(memory_id, Fused(memory_id))
-        if reason == "preference_bias" and bias is not None:
-            one.score = min(1.0, one.score + bias.bonus)
-    order = [(one, biased.get(one.memory_id, "relevance")) for one in known.values()]
-    return sorted(order, key=lambda pair: (pair[1] == "standing", pair[0].score, pair[0].memory_id), reverse=True)
-
-
-def _hit(memory: Memory, one: Fused, reason: str) -> Hit:
-    return Hit(memory=memory, score=round(one.score, 6), ranks=one.ranks, reason=reason)
+        return SearchResult(hits=hits, errors=search.errors, where=search.where, query=search.question.text)

@@ -1,4 +1,4 @@
-"""How the `work` of a transaction runs: from start to end, without ever giving way.
+"""How the `work` of a transaction or a snapshot runs: from start to end, without ever giving way.
 
 A transaction that waited for the network while it is open would stop every other writer for as long. So `work` is
 driven by hand: its awaits of the transaction complete at once, any other await is refused.
@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from mnemic.ports import Transaction
-
+P = TypeVar("P")
 T = TypeVar("T")
 
 
-def run_through(work: Callable[[Transaction], Awaitable[T]], transaction: Transaction) -> T:
-    """The result of `work(transaction)`. Raises RuntimeError, with `work` closed, when it awaits anything else."""
-    steps = work(transaction).__await__()
+def run_through(work: Callable[[P], Awaitable[T]], port: P) -> T:
+    """The result of `work(port)`. Raises RuntimeError, with `work` closed, when it awaits anything else."""
+    steps = work(port).__await__()
     try:
         next(steps)
     except StopIteration as stop:

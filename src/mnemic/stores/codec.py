@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import struct
 from array import array
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from operator import mul
 from typing import Any
 
 from mnemic.errors import InvalidInput, StoreCorrupt
@@ -158,7 +158,7 @@ def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
     if not isinstance(vector, bytes) or len(vector) != 4 * dimension:
         raise InvalidInput("vector", hint=f"a vector of this store is {4 * dimension} bytes long")
     values = array("f", vector)
-    length = math.fsum(value * value for value in values)
+    length = sum(map(mul, values, values))
     if not 0.98 <= length <= 1.02:  # NaN and infinity fail this too
         raise InvalidInput("vector", hint="a vector has unit length")
     return vector

@@ -14,7 +14,7 @@ from operator import mul
 from typing import NamedTuple, TypeVar
 
 from mnemic.errors import IdempotencyConflict, SpaceMismatch, StoreBusy, StoreUnavailable, VersionConflict
-from mnemic.ports import Capabilities, Transaction
+from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import (
     checked_vector,
@@ -196,6 +196,11 @@ class InProcessStore:
             result = run_through(work, _InProcessTransaction(begun, state, self._dimension))
             self._state = state
             return result
+
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        moment = InProcessStore(bm25=self._bm25)
+        moment._state, moment._space, moment._open = self._committed(), self._space, True
+        return run_through(work, moment)
 
     async def secret(self, tenant: str) -> bytes:
         self._committed()

@@ -178,7 +178,7 @@ class ScopeIndex:
         """Add these memories, or change those that are there already."""
         if not entries:
             return
-        values: tuple[tuple[Any, ...], ...] = tuple(zip(*entries, strict=True))
+        values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
         columns = dict(zip(Entry._fields, values, strict=True))
         self._forget(row_id for row_id in columns["row_id"] if row_id in self._places)
         first = len(self._memory_ids)
@@ -190,13 +190,14 @@ class ScopeIndex:
         self._vectors.extend(np.frombuffer(packed, "<f4").reshape(-1, self._dimension))
         self._has_vector.extend([vector is not None for vector in columns["vector"]])
         for name, codes in self._named.items():
-            codes.extend([self._code(value) for value in columns[name]])
+            codes.extend(self._coded(columns[name]))
         for name in ("session", "speaker"):
-            self._said[name].extend([self._code(value) for value in columns[name]])
+            self._said[name].extend(self._coded(columns[name]))
         self._said["turn"].extend([-1 if turn is None else turn for turn in columns["turn"]])
         self._cues.extend(np.frombuffer(b"".join(columns["cues"]), _CUES))
         for name, times in self._times.items():
-            times.extend([_FUTURE if moment is None else moment for moment in columns[name]])
+            moments = columns[name]
+            times.extend([_FUTURE if moment is None else moment for moment in moments] if None in moments else moments)
         self._content.extend(columns["content"])
         self._context.extend(columns["context"])
 
@@ -258,12 +259,13 @@ class ScopeIndex:
         spoken = (self._names[code] for code in np.unique(self._said["speaker"].all[active]).tolist())
         return frozenset(name for name in spoken if name is not None)
 
-    def _code(self, name: str | None) -> int:
-        """The number that stands for `name` in this index."""
-        code = self._codes.setdefault(name, len(self._codes))
-        if code == len(self._names):
-            self._names.append(name)
-        return code
+    def _coded(self, names: Sequence[str | None]) -> list[int]:
+        """The numbers that stand for `names` in this index."""
+        for name in dict.fromkeys(names):
+            if name not in self._codes:
+                self._codes[name] = len(self._names)
+                self._names.append(name)
+        return list(map(self._codes.__getitem__, names))
 
     def _scores(self, terms: Iterable[int]) -> NDArray[np.float64]:
         scores = np.zeros(len(self._memory_ids))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from mnemic.errors import InvalidInput
 from mnemic.types.memory import Memory
@@ -80,16 +81,14 @@ class Intent:
     min_score: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Scored(NamedTuple):
     """One entry of one ranked list."""
 
     memory_id: str
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cues:
+class Cues(NamedTuple):
     """What a text shows of itself at a glance (`mnemic.text.cues` reads it): how many words it has, which share of them
     only asks, whether its speaker talks of themselves, whether it names a time.
     """
@@ -100,8 +99,7 @@ class Cues:
     timed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
+class Signals(NamedTuple):
     """What ranking needs to know of a memory besides its scores. `turn` is its place in its session, counted from 0,
     and -1 for memories that are not messages.
     """
@@ -114,8 +112,7 @@ class Signals:
     cues: Cues = Cues()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rank:
+class Rank(NamedTuple):
     """Where one list placed a hit: `position` counts from 1, `score` is in that list's own unit."""
 
     position: int

@@ -33,6 +33,7 @@ class Settled:
     """A receipt that is durable once the transaction is, and what to publish then."""
 
     receipt: WriteReceipt
+    decision: str
     changes: tuple[Change, ...] = ()
 
 
@@ -69,7 +70,8 @@ async def commit(tx: Transaction, draft: Draft, decision: Decision, request: Req
     receipt = _receipt(draft, decision)
     if request is not None:
         await tx.remember_request(draft.scope.tenant, request.key, request.digest, encode_receipt(receipt), draft.now)
-    return Settled(receipt, tuple(changes))
+    said = str(decision.outcome) if decision.reason is None else f"{decision.outcome}:{decision.reason}"
+    return Settled(receipt, said, tuple(changes))
 
 
 async def _write(tx: Transaction, draft: Draft, decision: Decision) -> list[Change]:

@@ -65,11 +65,14 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     said = Statement.of(candidate.content)
     found: list[tuple[Memory, str]] = []
     for one in near:
-        how = opposition(said, one.statement)
-        if how is None or one.memory.source.speaker != candidate.source.speaker:
+        if one.memory.source.speaker != candidate.source.speaker:
             continue
-        close = one.cosine > draft.rules.conflict and one.memory.category == candidate.category
-        if how != "value" if candidate.key is not None else close:
+        if candidate.key is None and not (
+            one.cosine > draft.rules.conflict and one.memory.category == candidate.category
+        ):
+            continue
+        how = opposition(said, one.statement)
+        if how is not None and not (candidate.key is not None and how == "value"):
             found.append((one.memory, how))
     return found
 

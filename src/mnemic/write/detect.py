@@ -172,6 +172,9 @@ _CARD = re.compile(
     r"|5[1-5]\d{14}|2[2-7]\d{14}|(?:5[06-9]|6\d)\d{10,17}"
 )
 _ISSUER = re.compile(r"4|3[04-9]|1800|2131|2[2-7]|5|6")
+_ISSUER_LENGTHS = {
+    "1": (15,), "2": (15, 16), "3": (14, 15, 16), "4": (13, 16, 19), "5": range(12, 20), "6": range(12, 20)
+}  # fmt: skip
 _SEPARATORS = str.maketrans("", "", " .-")
 _DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
 _SINGLE = bytes.maketrans(b"0123456789", bytes(range(10)))
@@ -202,12 +205,13 @@ def cards(text: str) -> Iterator[Found]:
 def _card_at(text: str, groups: Sequence[tuple[int, int]]) -> tuple[Found | None, int]:
     """The longest card that begins with the first of `groups`, and how many groups to move on."""
     begin = groups[0][0]
+    lengths = _ISSUER_LENGTHS[text[begin]]
     length, best, width = 0, None, 1
     for at, (start, end) in enumerate(groups):
         length += end - start
         if length > 19:
             break
-        if length >= 12:
+        if length in lengths:
             digits = text[begin:end].translate(_SEPARATORS)
             if luhn(digits) and _CARD.fullmatch(digits):
                 best, width = Found(begin, end, digits), at + 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from mnemic.types import Memory, Outcome, Status
@@ -58,13 +59,17 @@ def _extends(known: Memory, draft: Draft) -> bool:
     return draft.expires_at - known.expires_at >= worth
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Near:
     """A live memory close to the draft, with what it states."""
 
     memory: Memory
     cosine: float
-    statement: Statement
+
+    @cached_property
+    def statement(self) -> Statement:
+        """Its content taken apart, once it is needed."""
+        return Statement.of(self.memory.content)
 
 
 def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> Decision | None:

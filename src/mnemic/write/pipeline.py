@@ -40,6 +40,7 @@ __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
 MAX_IDEMPOTENCY_KEY_CHARS = 512
+MAX_SECRETS = 10_000
 
 
 @dataclass(slots=True)
@@ -82,6 +83,7 @@ class MemoryWritePipeline:
         self._rules = rules or WriteRules()
         self._redactor = redactor or Redactor()
         self._publisher = Publisher(store, projections)
+        self._secrets: dict[str, bytes] = {}
         self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
@@ -168,7 +170,7 @@ class MemoryWritePipeline:
             actor=replace(actor, **{known.scope.level: known.scope.owner}),
             policy=Policy(),
             rules=self._rules,
-            secret=await self._store.secret(actor.tenant),
+            secret=await self._secret(actor.tenant),
             now=self._clock.now(),
         )
         draft = self._prepared(draft, laps)
@@ -176,12 +178,20 @@ class MemoryWritePipeline:
             return _blocked(candidate, draft.blocked, laps)
         job = _Job(draft, None, laps)
         await self._embed([job], deadline)
-        settled = await self._store.transact(partial(revision.settle, draft=job.draft, laps=laps), deadline=deadline)
+        settled = await self._store.transact(partial(revision.settle, draft=job.draft), deadline=deadline)
         return await self._publish(settled, laps)
 
     async def redacted(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
-        return self._redactor.redact(text, await self._store.secret(tenant)).text
+        return self._redactor.redact(text, await self._secret(tenant)).text
+
+    async def _secret(self, tenant: str) -> bytes:
+        """The tenant's secret, asked for once: it never changes."""
+        if tenant not in self._secrets:
+            if len(self._secrets) >= MAX_SECRETS:
+                self._secrets.clear()
+            self._secrets[tenant] = await self._store.secret(tenant)
+        return self._secrets[tenant]
 
     # -- one batch ----------------------------------------------------------------------------------------------------
 
@@ -240,7 +250,7 @@ class MemoryWritePipeline:
             actor=actor,
             policy=policy,
             rules=self._rules,
-            secret=await self._store.secret(actor.tenant),
+            secret=await self._secret(actor.tenant),
             now=self._clock.now(),
         )
         draft = self._prepared(draft, laps)
@@ -260,6 +270,7 @@ class MemoryWritePipeline:
 
     async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
         """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
+        _check(deadline)
 
         async def work(tx: Transaction) -> list[bool]:
             return [await is_known(tx, job.draft, job.request) for job in jobs]
@@ -268,8 +279,7 @@ class MemoryWritePipeline:
             job.known = known
 
     async def _embed(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
-        if deadline is not None and deadline.expired:
-            raise BudgetSpent("max_seconds")
+        _check(deadline)
         fresh = [job for job in jobs if not job.known]
         drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
         for job, draft in zip(fresh, drafts, strict=True):
@@ -287,8 +297,7 @@ class MemoryWritePipeline:
         return await self._publish(settled, laps)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
-        if deadline is not None and deadline.expired:
-            raise BudgetSpent("max_seconds")
+        _check(deadline)
         now = job.draft.now
         memory_ids = new_id(now), new_id(now)
 
@@ -299,10 +308,16 @@ class MemoryWritePipeline:
         return await self._store.transact(work, deadline=deadline)
 
     async def _publish(self, settled: Settled, laps: Laps) -> WriteReceipt:
+        laps.note("commit", settled.decision)
         missed = await self._publisher.publish(settled.changes)
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         durable = self._store.capabilities.durable
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
+
+
+def _check(deadline: Deadline | None) -> None:
+    if deadline is not None and deadline.expired:
+        raise BudgetSpent("max_seconds")
 
 
 def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:

@@ -12,6 +12,8 @@ from mnemic.write.commit import Change
 
 _log = logging.getLogger("mnemic.write")
 _OUTBOX_PAGE = 100
+_UNWATCHED_LIMIT = 256
+"""Changes after which an outbox that nobody reads is emptied."""
 
 
 class Publisher:
@@ -19,13 +21,15 @@ class Publisher:
 
     A projection is given every change of an active memory: `upsert` with the memory, and `remove` with the memory as it
     was closed, so that it can tell where it lay. Pending memories never come here. What every projection took is
-    acknowledged; what one of them refused stays in the outbox for all, since applying twice changes nothing.
+    acknowledged; what one of them refused stays in the outbox for all, since applying twice changes nothing. Without
+    any projection the outbox is emptied from time to time: one that is added later is built from the memories.
     """
 
     def __init__(self, store: RecordStore, projections: Sequence[Projection] = ()) -> None:
         self._store = store
         self._projections = tuple(projections)
         self.failures: Counter[str] = Counter()
+        self._unwatched = 0
 
     async def publish(self, changes: Sequence[Change]) -> tuple[str, ...]:
         """Apply the changes; the names of the projections that missed one. Never raises for what a projection does."""
@@ -36,9 +40,22 @@ class Publisher:
             missed.update(refused)
             if not refused:
                 taken.append(change)
-        if self._projections and taken and not await self._acknowledged(taken):
+        if not self._projections:
+            await self._forget_unwatched(len(changes))
+        elif taken and not await self._acknowledged(taken):
             missed.add("outbox")
         return tuple(sorted(missed))
+
+    async def _forget_unwatched(self, changes: int) -> None:
+        self._unwatched += changes
+        if self._unwatched < _UNWATCHED_LIMIT:
+            return
+        self._unwatched = 0
+        try:
+            waiting = await self._store.pending(limit=4 * _UNWATCHED_LIMIT)
+            await self._store.acknowledge([entry.sequence for entry in waiting])
+        except MnemicError as error:
+            _log.warning("the outbox could not be emptied: %s", error.reason)
 
     async def _applied(self, projection: Projection, change: Change) -> bool:
         try:

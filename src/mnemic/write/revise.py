@@ -8,7 +8,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status, WriteReceipt
 from mnemic.write.commit import Settled, audit, record
-from mnemic.write.draft import Draft, Laps
+from mnemic.write.draft import Draft
 
 
 def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
@@ -45,14 +45,14 @@ class Revision:
             raise VersionConflict(hint=f"it is at version {memory.version}")
         return memory
 
-    async def settle(self, tx: Transaction, *, draft: Draft, laps: Laps) -> Settled:
+    async def settle(self, tx: Transaction, *, draft: Draft) -> Settled:
         """Write the next version, if trust allows and nothing else says the same already."""
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
         if draft.candidate.content == known.content:
             await audit(tx, draft, known, "refreshed", {"reason": "unchanged"})
-            return Settled(_receipt(Outcome.REFRESHED, known, "unchanged"))
+            return Settled(_receipt(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         if draft.trust < known.trust:
-            return Settled(_receipt(Outcome.BLOCKED, known, "lower_trust"))
+            return Settled(_receipt(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
@@ -68,9 +68,8 @@ class Revision:
             vector=draft.vector,
         )
         await tx.replace(memory)
-        return Settled(
-            _receipt(Outcome.SUPERSEDED, memory, "revised"), tuple(await record(tx, draft, memory, "revised", {}))
-        )
+        changes = await record(tx, draft, memory, "revised", {})
+        return Settled(_receipt(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(changes))
 
 
 def _receipt(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:

@@ -11,7 +11,6 @@ from mnemic.write.commit import Request, Settled, commit, replayed
 from mnemic.write.conflict import by_key, contradicted, pending
 from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.merge import Near, merge, refresh
-from mnemic.write.statement import Statement
 
 _LINEAGE = 64
 
@@ -34,8 +33,7 @@ async def settle(
     """
     receipt = await replayed(tx, draft, request)
     if receipt is not None:
-        laps.note("commit", "replayed")
-        return Settled(receipt)
+        return Settled(receipt, "replayed")
     same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
     if same is not None and _live(same, draft):
         decision = refresh(same, draft)
@@ -47,9 +45,7 @@ async def settle(
             # It is past its time and no job has taken it away yet: it ends here, and the statement begins anew.
             ended = same.next_version(draft.now, status=Status.EXPIRED)
             decision = replace(decision, replaced=(ended, *decision.replaced))
-    settled = await commit(tx, draft, decision, request)
-    laps.note("commit", str(decision.outcome) if decision.reason is None else f"{decision.outcome}:{decision.reason}")
-    return settled
+    return await commit(tx, draft, decision, request)
 
 
 async def _decide(tx: Transaction, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
@@ -121,13 +117,13 @@ async def _near(tx: Transaction, draft: Draft, peers: Sequence[Memory]) -> list[
     rules, key = draft.rules, draft.candidate.key
     nearest = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.nominate)
     chosen = {
-        memory.memory_id: Near(memory, cosine, Statement.of(memory.content))
+        memory.memory_id: Near(memory, cosine)
         for memory, cosine in nearest
         if memory.kind is draft.candidate.kind and memory.key == key and _live(memory, draft)
     }
     for memory in peers:
         if memory.memory_id not in chosen:
-            chosen[memory.memory_id] = Near(memory, 0.0, Statement.of(memory.content))
+            chosen[memory.memory_id] = Near(memory, 0.0)
     return list(chosen.values())
 
 

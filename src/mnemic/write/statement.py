@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -197,7 +198,12 @@ def _words(token: str, before: str, *, initial: bool) -> list[Word]:
     if token[0].isupper() and not initial:
         named = "month" if low == "may" else "name" if before in BEFORE_NAMES else "person"
     form = _INFLECTION.sub("", low)
-    return [Word(stem, form, VALUE_CLASSES.get(stem, named)) for stem in analyse(low).sequence]
+    return [Word(stem, form, VALUE_CLASSES.get(stem, named)) for stem in _stems(low)]
+
+
+@lru_cache(maxsize=8192)
+def _stems(word: str) -> tuple[str, ...]:
+    return tuple(analyse(word).sequence)
 
 
 def _starts_sentence(text: str, at: int) -> bool:

@@ -24,6 +24,7 @@ MAX_DATA_DEPTH = 8
 MAX_DATA_BYTES = 32 * 1024
 MAX_DATA_KEY_CHARS = 256
 MAX_TTL = timedelta(days=36_500)
+_LARGEST_INTEGER = 2**63
 _LABEL_CHARS = {"category": 128, "ref": 2048, "session": 128, "speaker": 256, "quote": MAX_CONTENT_CHARS}
 
 
@@ -108,7 +109,7 @@ def _label(name: str, value: object) -> str | None:
 
 
 def _confidence(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidInput("confidence", hint="a number from 0 to 1")
     return float(value)
 
@@ -118,7 +119,10 @@ def _source(source: Source) -> Source:
         raise InvalidInput("origin", hint="one of " + ", ".join(Origin))
     span: object = source.span
     if span is not None and not (
-        isinstance(span, tuple) and len(span) == 2 and all(type(at) is int for at in span) and 0 <= span[0] <= span[1]
+        isinstance(span, tuple)
+        and len(span) == 2
+        and all(type(at) is int for at in span)
+        and 0 <= span[0] <= span[1] < _LARGEST_INTEGER
     ):
         raise InvalidInput("span", hint="two offsets into the message, start and end")
     labels = {name: _label(name, getattr(source, name)) for name in ("ref", "session", "speaker", "quote")}
@@ -141,7 +145,7 @@ def _plain(value: object, depth: int) -> JsonValue:
     """`value` as plain JSON with clean strings. Raises InvalidInput (`data`, `data:depth`)."""
     if depth < 0:
         raise InvalidInput("data:depth", hint=f"at most {MAX_DATA_DEPTH} levels")
-    if value is None or isinstance(value, bool | int):
+    if value is None or (isinstance(value, int) and -_LARGEST_INTEGER <= value < _LARGEST_INTEGER):
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value

@@ -19,6 +19,7 @@ def test_the_footprint_names_what_the_project_declares() -> None:
     assert names <= set(weight["sizes_mb"])
     assert weight["distributions"] == len(weight["sizes_mb"]) > weight["direct"]
     assert weight["install_mb"] >= sum(weight["sizes_mb"].values()) > 20
+    assert 0 <= weight["bytecode_mb"] < weight["install_mb"] / 2
 
 
 def test_what_only_an_extra_needs_is_not_in_it() -> None:

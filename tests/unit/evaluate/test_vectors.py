@@ -62,13 +62,26 @@ async def test_kept_vectors_are_made_once_and_survive_the_process(tmp_path: Path
     assert b"cat" not in (tmp_path / "vectors").read_bytes()
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: b"other-model/3\n" + data])
-async def test_vectors_of_another_space_and_cut_files_are_refused(tmp_path: Path, damage) -> None:  # type: ignore[no-untyped-def]
+async def test_vectors_of_another_space_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "vectors"
-    kept = KeptEmbedder(WordEmbedder(), path)
-    await kept.embed(["a cat"])
-    await kept.close()
-    path.write_bytes(damage(path.read_bytes()))
+    path.write_bytes(b"other-model/3\n" + bytes(28))
 
     with pytest.raises(InvalidInput, match="vectors"):
         KeptEmbedder(WordEmbedder(), path)
+    assert path.read_bytes() == b"other-model/3\n" + bytes(28)
+
+
+async def test_a_record_cut_off_by_an_interrupted_run_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "vectors"
+    first = KeptEmbedder(WordEmbedder(), path)
+    vectors = await first.embed(["a cat", "a dog"])
+    await first.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+
+    inner = WordEmbedder()
+    second = KeptEmbedder(inner, path)
+    assert await second.embed(["a cat", "a dog"]) == vectors
+    assert inner.texts == 1
+    await second.close()
+    assert path.read_bytes() == whole

@@ -11,8 +11,9 @@ from mnemic.types import Actor, Hit, Kind, Memory
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 PUBLISHED_SAMPLE = (
-    "Incident update: On 2026-03-04, the US payment gateway is in a P1 degraded state. Failed payment rate is 3.4% with "
-    "5 chargeback alerts, ETA 45 minutes. Next actions: monitor gateway performance and send customer updates via email."
+    "Incident update: On 2026-03-04, the US payment gateway is in a P1 degraded state. Failed payment rate is 3.4% "
+    "with 5 chargeback alerts, ETA 45 minutes. Next actions: monitor gateway performance and send customer updates "
+    "via email."
 )
 
 

@@ -30,9 +30,14 @@ def test_values_cannot_be_changed_from_the_outside() -> None:
 
 def test_a_task_leaves_nothing_behind_even_when_it_fails() -> None:
     memory = WorkingMemory()
-    with pytest.raises(RuntimeError), memory.task():
-        memory.set("user", "ana")
-        raise RuntimeError
+
+    def work() -> None:
+        with memory.task():
+            memory.set("user", "ana")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        work()
     assert len(memory) == 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.fuse import Weights, fuse, normalised
+from mnemic.retrieve.fuse import Weights, fuse, normalised, ranks_of
 from mnemic.types import Rank, Scored
 
 NAMES = ["vector", "keyword", "key", "recency"]
@@ -31,12 +31,16 @@ def test_a_memory_in_two_lists_beats_one_that_leads_a_single_list() -> None:
         },
         Weights(vector=0.5, keyword=0.5),
     )
-    assert max(fused, key=lambda memory_id: fused[memory_id].score) == "both"
-    assert fused["both"].ranks == {"vector": Rank(position=2, score=0.8), "keyword": Rank(position=2, score=8.0)}
+    assert max(fused, key=fused.__getitem__) == "both"
+
+
+def test_a_memory_knows_its_place_in_each_list() -> None:
+    lists = {"vector": entries(("a", 0.9), ("b", 0.8)), "keyword": entries(("b", 8.0))}
+    assert ranks_of(["b", "c"], lists) == {"b": {"vector": Rank(2, 0.8), "keyword": Rank(1, 8.0)}, "c": {}}
 
 
 def test_a_list_that_is_not_known_weighs_nothing() -> None:
-    assert fuse({"oracle": entries(("a", 1.0))}, Weights())["a"].score == 0.0
+    assert fuse({"oracle": entries(("a", 1.0))}, Weights())["a"] == 0.0
 
 
 lists = st.dictionaries(
@@ -53,4 +57,4 @@ def test_every_memory_comes_out_once_within_the_weights(given_lists: dict[str, l
     fused = fuse(given_lists, weights)
     assert set(fused) == {entry.memory_id for one in given_lists.values() for entry in one}
     most = sum(weights.of(name) for name in NAMES)
-    assert all(-1e-9 <= one.score <= most + 1e-9 for one in fused.values())
+    assert all(-1e-9 <= score <= most + 1e-9 for score in fused.values())

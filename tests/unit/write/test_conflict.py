@@ -63,6 +63,13 @@ async def test_an_old_value_that_arrives_late_is_history_at_once(desk: Any) -> N
     assert len(await desk.all()) == 2
 
 
+async def test_a_late_value_keeps_its_own_end(desk: Any) -> None:
+    now = desk.clock.now()
+    await desk.add("Oslo", key="home", occurred_at=now - DAY)
+    late = await desk.add("Rome", key="home", valid_from=now - 9 * DAY, valid_to=now - 5 * DAY)
+    assert (await desk.get(late.memory_id)).valid_to == now - 5 * DAY
+
+
 async def test_a_clock_set_back_does_not_hide_a_new_value(desk: Any) -> None:
     await desk.add("Rome", key="home")
     desk.clock.jump_to(desk.clock.now() - 400 * DAY)

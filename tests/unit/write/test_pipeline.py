@@ -281,7 +281,9 @@ async def test_nothing_is_read_of_a_memory_of_another_user(desk: Any) -> None:
     assert await desk.store.count(Where(scopes=(desk.actor.scope("user"),))) == 0
 
 
-@pytest.mark.parametrize("rules", [{"nominate": 0.9}, {"near_duplicate": 1.2}, {"conflict": 0.1}, {"neighbours": 0}])
+@pytest.mark.parametrize(
+    "rules", [{"near_duplicate": 1.2}, {"conflict": 0.0}, {"conflict": float("nan")}, {"neighbours": 0}]
+)
 def test_rules_must_make_sense(rules: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="write_rules"):
         WriteRules(**rules)

@@ -99,3 +99,9 @@ async def test_without_projections_the_outbox_keeps_the_work(blind: Any) -> None
     receipt = await blind.add("Likes tea")
     assert receipt.degraded == ()
     assert len(await blind.store.pending()) == 1
+
+
+async def test_an_outbox_that_nobody_reads_does_not_grow_for_ever(blind: Any) -> None:
+    for number in range(600):
+        await blind.add(f"Thing {number} of many others", key=f"thing_{number}")
+    assert len(await blind.store.pending(limit=1000)) < 300

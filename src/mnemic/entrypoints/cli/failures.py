@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
@@ -77,6 +76,8 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
         return Exit.PIPE_CLOSED if sys.stdout is not output else int(left.code or 0)
     except Exception as error:  # noqa: BLE001 - the outermost frame: whatever it is, it becomes one line
         if debug:
+            import traceback
+
             traceback.print_exc()
         return _told(error)
     except KeyboardInterrupt:

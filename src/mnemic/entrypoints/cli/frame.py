@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any
 
 import click
@@ -158,6 +158,8 @@ def _make_output_safe() -> None:
 
 def _version_option() -> click.Option:
     def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        from importlib import metadata  # 20 ms that only this option needs
+
         if wanted and not context.resilient_parsing:
             click.echo(f"mnemic {metadata.version('mnemic')}")
             context.exit()

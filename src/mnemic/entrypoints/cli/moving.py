@@ -135,10 +135,11 @@ def import_(
         raise
     progress.end()
     given.show(summary.as_dict(), lambda: summary_text(summary))
-    for place, reason in summary.failed[:SHOWN_FAILURES]:
+    told = [(place, reason) for place, reason in summary.failed if reason != summary.stopped]
+    for place, reason in told[:SHOWN_FAILURES]:
         complain(reason, place)
-    if len(summary.failed) > SHOWN_FAILURES:
-        complain(f"and {len(summary.failed) - SHOWN_FAILURES} more", "--json lists them all")
+    if len(told) > SHOWN_FAILURES:
+        complain(f"and {len(told) - SHOWN_FAILURES} more", "--json lists them all")
     if summary.stopped is not None:
         complain(summary.stopped, "the import stopped; the same command goes on from there")
         return exit_code_of_run(summary.stopped)

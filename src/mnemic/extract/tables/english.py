@@ -238,9 +238,10 @@ IDENTITY = (
 )  # fmt: skip
 
 FREE = (
-    Rule(pattern=pattern(r"\b(?:always|never|from now on|going forward|please don't ever|don't ever|"
-                         r"make sure (?:to|you) always|"
-                         r"by default|every time you|whenever you|whenever i ask)\b.{0,20}\b(?:you|me|my|use|"
+    Rule(pattern=pattern(r"(?:(?:^|[,;:] ?|\b(?:please|also|and|but|should|must|you to) )(?:always|never)|"
+                         r"\bfrom now on|\bgoing forward|\bplease don't ever|\bdon't ever|"
+                         r"\bmake sure (?:to|you) always|"
+                         r"\bby default|\bevery time you|\bwhenever you|\bwhenever i ask)\b.{0,20}\b(?:you|me|my|use|"
                          r"write|send|reply|answer|"
                          r"include|call|ask|add|show|start|format|put|keep|book|mention|check|confirm|give|avoid|"
                          r"respond|cc|sign|cite)\b"),

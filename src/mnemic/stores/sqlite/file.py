@@ -18,6 +18,8 @@ from mnemic.types import VectorSpace
 APPLICATION_ID = 0x6D6E656D  # "mnem"
 BUSY_SECONDS = 30.0
 _CHECKPOINT_PAGES = 2000
+_MAGIC = b"SQLite format 3\0"
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _SPACE = "SELECT model, dimension FROM space"
 
 
@@ -36,9 +38,13 @@ def migrations() -> list[Migration]:
 
 
 class Patience:
-    """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time."""
+    """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time.
 
-    def __init__(self) -> None:
+    The time is set by `wait`, or, where it `renews`, anew whenever there is something to wait for.
+    """
+
+    def __init__(self, *, renews: bool = False) -> None:
+        self._renews = renews
         self._until = 0.0
         self.wait(BUSY_SECONDS)
 
@@ -47,6 +53,8 @@ class Patience:
         self._until = time.monotonic() + min(seconds, BUSY_SECONDS)
 
     def __call__(self, attempt: int) -> bool:
+        if self._renews and attempt == 0:
+            self.wait(BUSY_SECONDS)
         left = self._until - time.monotonic()
         if left <= 0:
             return False
@@ -60,7 +68,7 @@ def connect(
     """A connection with the settings every one of them needs. Without `patience` it can only read."""
     access = apsw.SQLITE_OPEN_READONLY if patience is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(str(path), flags=access, vfs=vfs)
-    connection.set_busy_handler(patience or Patience())
+    connection.set_busy_handler(patience or Patience(renews=True))
     connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
     connection.pragma("foreign_keys", True)
     connection.pragma("secure_delete", True)
@@ -80,6 +88,8 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
     while True:
         try:
             return _prepare(path, durability, patience, vfs)
+        except OSError as error:
+            raise StoreUnavailable(hint="the file cannot be read") from error
         except (apsw.BusyError, apsw.LockedError) as error:
             # Turning WAL on asks for the whole file and does not wait for it: when many processes create one file at
             # the same time, all but one of them come here.
@@ -89,7 +99,9 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
 
 
 def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -> apsw.Connection:
-    if path.exists() and path.stat().st_size:
+    interrupted = _is_interrupted(path)
+    if not interrupted and path.exists() and path.stat().st_size:
+        _check_magic(path)
         probe = connect(path, durability=durability, vfs=vfs)
         try:
             recognise(probe)
@@ -98,12 +110,33 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
     patience.wait(BUSY_SECONDS)
     connection = connect(path, durability=durability, patience=patience, vfs=vfs)
     try:
+        if interrupted:
+            recognise(connection)
         connection.pragma("journal_mode", "wal")
         migrate(connection, migrations())
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _is_interrupted(path: Path) -> bool:
+    """Whether a rollback journal lies beside the file: its making was cut off, or is under way in another process.
+
+    What it then holds may be anything. SQLite puts that right on the first read, but only for who may write.
+    """
+    try:
+        with path.with_name(f"{path.name}-journal").open("rb") as journal:
+            return journal.read(len(_JOURNAL_MAGIC)) == _JOURNAL_MAGIC
+    except FileNotFoundError:
+        return False
+
+
+def _check_magic(path: Path) -> None:
+    """SQLite takes a very short file of anything for an empty database, and would write over it."""
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise StoreCorrupt("not_mnemic", hint="the file is not a memory file")
 
 
 def recognise(connection: apsw.Connection) -> None:

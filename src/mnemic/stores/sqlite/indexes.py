@@ -6,13 +6,19 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
 
 import apsw
 
-from mnemic.stores.scope_index import Entry, ScopeIndex
+from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.sqlite.rows import fetch
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Scope
 
+if TYPE_CHECKING:
+    from mnemic.stores.scope_index import Entry
+
+# The columns of an `Entry`, in its order.
 _ENTRIES = """
     SELECT m.row_id, m.memory_id, m.kind, m.status, m.key, m.category,
            m.happened_at, m.began_at, m.ended_at, m.expires_at, s.vector, s.content, s.context,
@@ -83,8 +89,8 @@ class ScopeIndexes:
             slot.index = self._empty()
         seen = slot.index.seen
         known = {"scope_id": scope_id, "seen": seen}
-        rows = connection.execute(_CHANGED, known) if seen else connection.execute(_WHOLE, {"scope_id": scope_id})
-        slot.index.put([Entry(*row) for row in rows])
+        rows = fetch(connection, _CHANGED, known) if seen else fetch(connection, _WHOLE, {"scope_id": scope_id})
+        slot.index.put(cast("list[Entry]", rows))
         if seen < counters[1]:
             slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])
         slot.index.seen = counters[0]

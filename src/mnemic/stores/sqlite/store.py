@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import heapq
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
 
 from mnemic.errors import InvalidConfig, StoreBusy, StoreUnavailable
-from mnemic.ports import Capabilities, Transaction
-from mnemic.stores.codec import checked_vector, decode_event, decode_memory, dump
+from mnemic.ports import Capabilities, Snapshot, Transaction
+from mnemic.stores.atomic import run_through
+from mnemic.stores.codec import decode_event, dump
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
-from mnemic.stores.sqlite.indexes import find_scope
 from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.stores.sqlite.rows import (
-    ACCEPTED,
-    GET_MANY,
-    MEMORY,
-    SOURCES,
     fetch,
-    filter_of,
-    memory_of,
-    phrase_query,
-    wanted_memories,
 )
+from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
-from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
@@ -46,21 +36,12 @@ from mnemic.types import (
 )
 
 if TYPE_CHECKING:
-    from mnemic.stores.scope_index import ScopeIndex
+    pass
 
 T = TypeVar("T")
 
-_VERSIONS = "SELECT body FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version"
-_NEWEST = (
-    f"SELECT {MEMORY} FROM {SOURCES} WHERE {ACCEPTED} "  # noqa: S608
-    "AND (:before IS NULL OR m.memory_id < :before) ORDER BY m.memory_id DESC LIMIT :limit"
-)
-_COUNT = f"SELECT count(*) FROM memory m WHERE {ACCEPTED}"  # noqa: S608
 _AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
 _PENDING = "SELECT sequence, tenant, action, memory_id, version FROM outbox ORDER BY sequence LIMIT ?"
-
-
-_FindPhrases = Callable[[list[list[int]]], set[int]]
 
 
 class SqliteStore:
@@ -127,75 +108,43 @@ class SqliteStore:
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
 
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        opened = self._ready
+
+        def run(connection: apsw.Connection) -> T:
+            snapshot = SqliteSnapshot(
+                connection, indexes=opened.indexes, terms=opened.terms, dimension=opened.space.dimension
+            )
+            return run_through(work, snapshot)
+
+        return await self._read(run)
+
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        wanted = wanted_memories(memory_ids, scopes)
-        rows = await self._read(lambda connection: fetch(connection, GET_MANY, wanted))
-        found = {memory.memory_id: memory for memory in map(memory_of, rows)}
-        return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
+        return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        def read(connection: apsw.Connection) -> list[Memory]:
-            rows = fetch(connection, GET_MANY, wanted_memories([memory_id], scopes))
-            if not rows:
-                return []
-            current = memory_of(rows[0])
-            old = fetch(connection, _VERSIONS, (current.scope.tenant, memory_id))
-            return [*(decode_memory(body, current.scope, None) for (body,) in old), current]
-
-        return await self._read(read)
+        return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
 
     async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        wanted = filter_of(where) | {"before": before, "limit": max(0, limit)}
-
-        def read(connection: apsw.Connection) -> list[Memory]:
-            rows = [
-                connection.execute(_NEWEST, wanted | {"scope_id": number}) for number in _numbers(connection, where)
-            ]
-            pages = [[memory_of(row) for row in page] for page in rows]
-            merged = heapq.merge(*pages, key=lambda memory: memory.memory_id, reverse=True)
-            return list(merged)[:limit]
-
-        return await self._read(read)
+        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
 
     async def count(self, where: Where) -> int:
-        wanted = filter_of(where)
-
-        def read(connection: apsw.Connection) -> int:
-            counts = (
-                connection.execute(_COUNT, wanted | {"scope_id": number}) for number in _numbers(connection, where)
-            )
-            return sum(count for ((count,),) in counts)
-
-        return await self._read(read)
+        return await self.read(lambda moment: moment.count(where))
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        checked_vector(vector, self._ready.space.dimension)
-        return await self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit))
+        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        words, phrases = parse_query(query)
-        number = self._ready.terms.number
-        wanted = [number(word) for word in words]
-        quoted = [[number(word) for word in phrase] for phrase in phrases]
-
-        def search(index: ScopeIndex, find: _FindPhrases) -> list[Scored]:
-            return index.match(where, wanted, limit=limit, rows=find(quoted) if quoted else None)
-
-        return await self._ranked(where, limit, search)
+        return await self.read(lambda moment: moment.match(where, query, limit=limit))
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return await self._ranked(where, limit, lambda index, _: index.recent(where, limit=limit))
+        return await self.read(lambda moment: moment.recent(where, limit=limit))
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        def collect(indexes: Iterable[ScopeIndex]) -> dict[str, Signals]:
-            return {memory_id: signals for index in indexes for memory_id, signals in index.signals(memory_ids).items()}
-
-        return await self._through_indexes(where, collect)
+        return await self.read(lambda moment: moment.signals(where, memory_ids))
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        return await self._through_indexes(
-            where, lambda indexes: frozenset(name for index in indexes for name in index.speakers())
-        )
+        return await self.read(lambda moment: moment.speakers(where))
 
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         wanted = (tenant, after, max(0, limit))
@@ -242,42 +191,3 @@ class SqliteStore:
                 return work(opened)
 
         return await finished(opened.writer.submit(run))
-
-    async def _ranked(
-        self, where: Where, limit: int, search: Callable[[ScopeIndex, _FindPhrases], list[Scored]]
-    ) -> list[Scored]:
-        """The best of every scope's own list."""
-        indexes = self._ready.indexes
-
-        def read(connection: apsw.Connection) -> list[Scored]:
-            found: list[Scored] = []
-            for scope_id in _numbers(connection, where):
-                with indexes.use(connection, scope_id) as index:
-                    found += search(index, partial(_with_phrases, connection, scope_id))
-            return heapq.nlargest(limit, found, key=lambda entry: (entry.score, entry.memory_id))
-
-        return await self._read(read)
-
-    async def _through_indexes(self, where: Where, collect: Callable[[Iterable[ScopeIndex]], T]) -> T:
-        """What `collect` makes of the index of each scope, one after the other."""
-        indexes = self._ready.indexes
-
-        def read(connection: apsw.Connection) -> T:
-            def each() -> Iterator[ScopeIndex]:
-                for scope_id in _numbers(connection, where):
-                    with indexes.use(connection, scope_id) as index:
-                        yield index
-
-            return collect(each())
-
-        return await self._read(read)
-
-
-def _numbers(connection: apsw.Connection, where: Where) -> list[int]:
-    found = (find_scope(connection, scope) for scope in dict.fromkeys(where.scopes))
-    return [number for number in found if number is not None]
-
-
-def _with_phrases(connection: apsw.Connection, scope_id: int, phrases: list[list[int]]) -> set[int]:
-    query = phrase_query(scope_id, phrases)
-    return {row_id for (row_id,) in connection.execute("SELECT rowid FROM phrase WHERE phrase MATCH ?", (query,))}

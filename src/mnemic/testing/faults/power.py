@@ -1,21 +1,23 @@
 """A file system that loses power: what was not synced may be gone, in whole, in part, or torn.
 
-`PowerCutVfs` is an SQLite VFS. Files behave as always while the machine is "on"; beside them it keeps, for each file, the bytes
-that a completed sync has made durable and the writes that came after. `cut` then lays out what a disk may hold after a power
-cut, and any SQLite can open that.
+`PowerCutVfs` is an SQLite VFS. Files behave as always while the machine is "on"; beside them it keeps, for each file,
+the bytes that a completed sync has made durable and the writes that came after, and for the folder the files whose
+deletion it has not synced. `cut` then lays out what a disk may hold after a power cut, and any SQLite can open that.
 """
 
 from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import apsw
+
+_JOURNALS = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_SUPER_JOURNAL
 
 
 class Survives(StrEnum):
@@ -70,62 +72,103 @@ def _surviving(pending: list[Write], survives: Survives, choice: random.Random) 
 
 
 class PowerCutVfs(apsw.VFS):
-    """Register by making one; open stores with `vfs=name`. Only files under `folder` are watched."""
+    """Register by making one; open stores with `vfs=name`. Only files directly in `folder` are watched.
 
-    def __init__(self, name: str, folder: Path) -> None:
+    `on_step` is called after every write, truncation, sync and deletion of a watched file, on the thread that made it:
+    from there a `cut` shows the disk at that very moment. It must not raise.
+    """
+
+    def __init__(self, name: str, folder: Path, *, on_step: Callable[[], None] = lambda: None) -> None:
         self.name = name
+        self.on_step = on_step
         self._folder = folder
         self._disks: dict[str, _Disk] = {}
+        self._undead: dict[str, _Disk] = {}
         self._lock = threading.Lock()
         super().__init__(name, "")
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
-        """Open a file of SQLite's, watched when it has a name."""
+        """Open a file of SQLite's."""
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
-        return _WatchedFile(name, flags, self._disk(path) if path else None, self._lock)
-
-    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802
-        """Delete a file: gone after a cut, too, once the folder is synced; else it may come back empty-handed as it was."""
-        super().xDelete(filename, syncdir)
-        with self._lock:
-            self._disks.pop(filename, None)
-
-    def _disk(self, path: str) -> _Disk:
+        if path is None or Path(path).parent != self._folder:
+            return super().xOpen(name, flags)
         with self._lock:
             if path not in self._disks:
-                existing = Path(path)
-                self._disks[path] = _Disk(durable=bytearray(existing.read_bytes() if existing.exists() else b""))
-            return self._disks[path]
+                known = Path(path).read_bytes() if Path(path).exists() else b""
+                self._disks[path] = _Disk(durable=bytearray(known))
+            disk = self._disks[path]
+        # SQLite syncs the folder together with the first sync of a journal that it may have created.
+        created = flags[0] & apsw.SQLITE_OPEN_CREATE and flags[0] & _JOURNALS
+        return _WatchedFile(self, name, flags, disk, syncs_folder=bool(created))
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802
+        """Delete a file. Until the folder is synced, a cut may bring it back."""
+        super().xDelete(filename, syncdir)
+        with self._lock:
+            disk = self._disks.pop(filename, None)
+            if disk is not None:
+                self._undead[filename] = disk
+        if syncdir:
+            self.folder_synced()
+        if disk is not None:
+            self.on_step()
+
+    def folder_synced(self) -> None:
+        """What was deleted stays deleted."""
+        with self._lock:
+            self._undead.clear()
+
+    def note(self, disk: _Disk, write: Write | None) -> None:
+        """A write to a file; None is a sync of it."""
+        with self._lock:
+            if write is None:
+                disk.sync()
+            else:
+                disk.pending.append(write)
 
     def cut(self, target: Path, survives: Survives, choice: random.Random) -> None:
         """Write to the folder `target` what the disk may hold if power is lost at this moment."""
         target.mkdir(parents=True, exist_ok=True)
         with self._lock:
-            for path, disk in self._disks.items():
+            back = {
+                path: disk
+                for path, disk in self._undead.items()
+                if survives is Survives.NOTHING or choice.random() < 0.5
+            }
+            for path, disk in (self._disks | back).items():
                 (target / Path(path).name).write_bytes(disk.after_cut(survives, choice))
 
 
 class _WatchedFile(apsw.VFSFile):
-    def __init__(self, name: Any, flags: list[int], disk: _Disk | None, lock: threading.Lock) -> None:
+    def __init__(self, vfs: PowerCutVfs, name: Any, flags: list[int], disk: _Disk, *, syncs_folder: bool) -> None:
         super().__init__("", name, flags)
+        self._vfs = vfs
         self._disk = disk
-        self._lock = lock
+        self._syncs_folder = syncs_folder
+
+    def xLock(self, level: int) -> None:  # noqa: N802
+        """A read-only connection cannot take the last lock when it closes. SQLite expects that and goes on; from a VFS
+        in Python only "busy" is passed over in the same way.
+        """
+        try:
+            super().xLock(level)
+        except apsw.IOError as error:
+            raise apsw.BusyError from error
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         super().xWrite(data, offset)
-        self._note(offset, bytes(data))
+        self._vfs.note(self._disk, (offset, bytes(data)))
+        self._vfs.on_step()
 
     def xTruncate(self, size: int) -> None:  # noqa: N802
         super().xTruncate(size)
-        self._note(size, None)
+        self._vfs.note(self._disk, (size, None))
+        self._vfs.on_step()
 
     def xSync(self, flags: int) -> None:  # noqa: N802
         super().xSync(flags)
-        if self._disk is not None:
-            with self._lock:
-                self._disk.sync()
-
-    def _note(self, offset: int, data: bytes | None) -> None:
-        if self._disk is not None:
-            with self._lock:
-                self._disk.pending.append((offset, data))
+        self._vfs.note(self._disk, None)
+        if self._syncs_folder:
+            self._syncs_folder = False
+            self._vfs.folder_synced()
+        self._vfs.on_step()

@@ -9,6 +9,8 @@ A backend's suite is a subclass that says how to make a store:
 Where the store declares `shared`, `new_store` is called several times for one folder and reaches the same data.
 """
 
+from __future__ import annotations
+
 import pytest
 
 for _part in ("setting", "writing", "reading", "searching", "trail", "sharing"):

@@ -145,7 +145,19 @@ class ReadingContract(Setting):
             ({"live_at": day(10)}, ""),
             ({"kinds": frozenset({Kind.ENTITY})}, ""),
         ],
-        ids=str,
+        ids=[
+            "default",
+            "every status",
+            "pending",
+            "no status",
+            "at first",
+            "before",
+            "later",
+            "between",
+            "live",
+            "expired",
+            "kind",
+        ],
     )
     async def test_status_validity_and_expiry(self, store: RecordStore, filters: Any, expected: str) -> None:
         kept = {

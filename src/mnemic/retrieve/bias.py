@@ -1,0 +1,76 @@
+"""What joins the candidates by policy and not by likeness: preferences with a bonus, and standing memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from mnemic.errors import MnemicError
+from mnemic.ports import Snapshot
+from mnemic.types import Kind, Where
+
+T = TypeVar("T")
+
+RELEVANCE = "relevance"
+PREFERENCE_BIAS = "preference_bias"
+STANDING = "standing"
+
+MAX_BIASED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bias:
+    """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query says.
+
+    It is a run-time switch, not "always include": they still compete for the places. Standing keys, kinds and
+    categories need no competition: they are included by policy, first, and counted against `top_k`.
+    """
+
+    keys: frozenset[str] = frozenset()
+    bonus: float = 0.1
+    standing_keys: frozenset[str] = frozenset()
+    standing_kinds: frozenset[Kind] = frozenset()
+    standing_categories: frozenset[str] = frozenset()
+
+    def filters(self, where: Where) -> list[tuple[str, Where]]:
+        """A filter for each way in, with its reason, none wider than `where`."""
+        ways = []
+        if self.standing_keys:
+            ways.append((STANDING, replace(where, keys=_within(self.standing_keys, where.keys))))
+        if self.standing_kinds:
+            ways.append((STANDING, replace(where, kinds=_within(self.standing_kinds, where.kinds))))
+        if self.standing_categories:
+            ways.append((STANDING, replace(where, categories=_within(self.standing_categories, where.categories))))
+        if self.keys:
+            ways.append((PREFERENCE_BIAS, replace(where, keys=_within(self.keys, where.keys))))
+        return ways
+
+
+def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
+    return wanted if allowed is None else wanted & allowed
+
+
+async def find_biased(moment: Snapshot, where: Where, bias: Bias, errors: dict[str, str]) -> dict[str, str]:
+    """The ids of the memories that the bias brings in, each with its first reason; a failure is noted under its
+    reason.
+    """
+    found: dict[str, str] = {}
+    for reason, narrowed in bias.filters(where):
+        try:
+            entries = await moment.recent(narrowed, limit=MAX_BIASED)
+        except MnemicError as failure:
+            errors[reason] = failure.reason
+            continue
+        for entry in entries:
+            found.setdefault(entry.memory_id, reason)
+    return found
+
+
+def in_order(scores: Mapping[str, float], biased: Mapping[str, str], bonus: float) -> list[tuple[str, float, str]]:
+    """Each memory with its score and reason: standing ones before all, then best first, newest first among equals."""
+    known = dict(scores)
+    for memory_id, reason in biased.items():
+        known[memory_id] = min(1.0, known.get(memory_id, 0.0) + (bonus if reason == PREFERENCE_BIAS else 0.0))
+    entries = [(memory_id, score, biased.get(memory_id, RELEVANCE)) for memory_id, score in known.items()]
+    return sorted(entries, key=lambda entry: (entry[2] == STANDING, entry[1], entry[0]), reverse=True)

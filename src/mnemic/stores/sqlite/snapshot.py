@@ -1,0 +1,122 @@
+"""Reads of one moment of the file, on one thread: a few statements and searches, none of which waits for anything."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+import apsw
+
+from mnemic.stores.codec import checked_vector, decode_memory
+from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
+from mnemic.stores.sqlite.rows import (
+    ACCEPTED,
+    GET_MANY,
+    MEMORY,
+    SOURCES,
+    Terms,
+    fetch,
+    filter_of,
+    memory_of,
+    phrase_query,
+    wanted_memories,
+)
+from mnemic.text.analyse import parse_query
+from mnemic.types import Memory, Scope, Scored, Signals, Vector, Where
+
+_VERSIONS = "SELECT body FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version"
+_NEWEST = (
+    f"SELECT {MEMORY} FROM {SOURCES} WHERE {ACCEPTED} "  # noqa: S608
+    "AND (:before IS NULL OR m.memory_id < :before) ORDER BY m.memory_id DESC LIMIT :limit"
+)
+_COUNT = f"SELECT count(*) FROM memory m WHERE {ACCEPTED}"  # noqa: S608
+
+_FindPhrases = Callable[[list[list[int]]], set[int]]
+
+
+class SqliteSnapshot:
+    """The port's `Snapshot` on a connection with an open read transaction."""
+
+    def __init__(self, connection: apsw.Connection, *, indexes: ScopeIndexes, terms: Terms, dimension: int) -> None:
+        self._connection = connection
+        self._indexes = indexes
+        self._terms = terms
+        self._dimension = dimension
+
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
+        found = {memory.memory_id: memory for memory in map(memory_of, rows)}
+        return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
+
+    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
+        rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
+        if not rows:
+            return []
+        current = memory_of(rows[0])
+        old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
+        return [*(decode_memory(body, current.scope, None) for (body,) in old), current]
+
+    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+        wanted = filter_of(where) | {"before": before, "limit": max(0, limit)}
+        rows = [self._connection.execute(_NEWEST, wanted | {"scope_id": number}) for number in self._numbers(where)]
+        pages = [[memory_of(row) for row in page] for page in rows]
+        return list(heapq.merge(*pages, key=lambda memory: memory.memory_id, reverse=True))[:limit]
+
+    async def count(self, where: Where) -> int:
+        wanted = filter_of(where)
+        counts = (self._connection.execute(_COUNT, wanted | {"scope_id": number}) for number in self._numbers(where))
+        return sum(count for ((count,),) in counts)
+
+    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
+        checked_vector(vector, self._dimension)
+        return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit))
+
+    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
+        words, phrases = parse_query(query)
+        wanted = [self._terms.number(word) for word in words]
+        quoted = [[self._terms.number(word) for word in phrase] for phrase in phrases]
+
+        def search(index: ScopeIndex, find: _FindPhrases) -> list[Scored]:
+            return index.match(where, wanted, limit=limit, rows=find(quoted) if quoted else None)
+
+        return self._ranked(where, limit, search)
+
+    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
+        return self._ranked(where, limit, lambda index, _: index.recent(where, limit=limit))
+
+    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        found: dict[str, Signals] = {}
+        for _, index in self._used(where):
+            found |= index.signals(memory_ids)
+        return found
+
+    async def speakers(self, where: Where) -> frozenset[str]:
+        return frozenset(name for _, index in self._used(where) for name in index.speakers())
+
+    def _numbers(self, where: Where) -> list[int]:
+        found = (find_scope(self._connection, scope) for scope in dict.fromkeys(where.scopes))
+        return [number for number in found if number is not None]
+
+    def _used(self, where: Where) -> Iterator[tuple[int, ScopeIndex]]:
+        """The index of each scope, one after the other, each held while it is looked at."""
+        for scope_id in self._numbers(where):
+            with self._indexes.use(self._connection, scope_id) as index:
+                yield scope_id, index
+
+    def _ranked(
+        self, where: Where, limit: int, search: Callable[[ScopeIndex, _FindPhrases], Iterable[Scored]]
+    ) -> list[Scored]:
+        """The best of every scope's own list."""
+        lists = [list(search(index, partial(self._with_phrases, scope_id))) for scope_id, index in self._used(where)]
+        if len(lists) == 1:
+            return lists[0]
+        found = (entry for entries in lists for entry in entries)
+        return heapq.nlargest(limit, found, key=lambda entry: (entry.score, entry.memory_id))
+
+    def _with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
+        rows = self._connection.execute(
+            "SELECT rowid FROM phrase WHERE phrase MATCH ?", (phrase_query(scope_id, phrases),)
+        )
+        return {row_id for (row_id,) in rows}

@@ -1,0 +1,162 @@
+"""What must be true of a memory file, whatever happened to its writers: read from the file alone, with plain SQL."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from mnemic.stores.codec import decode_event, first_broken
+from mnemic.types import Status
+
+_MEMORIES = """
+    SELECT m.tenant, m.memory_id, m.version, m.status, m.body, s.vector IS NOT NULL
+    FROM memory m LEFT JOIN memory_search s ON s.row_id = m.row_id
+"""
+_BUSY_MILLISECONDS = 5000
+_NOTHING = {
+    "search_entry_without_memory": "SELECT row_id FROM memory_search EXCEPT SELECT row_id FROM memory",
+    "history_with_gap": """
+        SELECT memory_id FROM memory m WHERE version - 1 <> (
+            SELECT count(*) FROM memory_version v
+            WHERE v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version < m.version
+        )
+    """,
+    "history_without_memory": """
+        SELECT memory_id FROM memory_version v
+        WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.tenant = v.tenant AND m.memory_id = v.memory_id)
+    """,
+    "scope_behind_its_rows": """
+        SELECT scope_id FROM scope s
+        WHERE changes < (SELECT max(changed) FROM memory m WHERE m.scope_id = s.scope_id)
+    """,
+    "foreign_key": "PRAGMA foreign_key_check",
+}
+"""Each of these queries finds nothing in a file that is whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What one row says of a memory."""
+
+    version: int
+    status: str
+    content: str
+    supersedes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A file as any later process finds it. `damage` is what SQLite's own check and the audit's chain find wrong.
+
+    `halves` is what is there in part: a memory without its version, audit line, outbox entry or search entry, or one of
+    these without a memory. It holds for files that no projection has taken entries from.
+    """
+
+    memories: dict[str, Stored]
+    damage: tuple[str, ...] = ()
+    halves: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Nothing is damaged, nothing half there."""
+        return not self.damage and not self.halves
+
+
+def examine(path: Path) -> Examined:
+    """Open the file as a later process does, and look at all of it. A file whose creation was cut off holds nothing."""
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        try:
+            return _examined(connection)
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            return Examined(memories={}, damage=(type(error).__name__,))
+
+
+def _examined(connection: apsw.Connection) -> Examined:
+    checked = connection.execute("PRAGMA integrity_check(5)").fetchall()
+    damage = tuple(f"integrity:{text}" for (text,) in checked if text != "ok")
+    if damage or not _has_schema(connection):
+        return Examined(memories={}, damage=damage)
+    rows = connection.execute("SELECT memory_id, version, status, body FROM memory")
+    return Examined(
+        memories={memory_id: _stored(version, status, body) for memory_id, version, status, body in rows},
+        damage=tuple(f"audit_chain:{tenant}" for tenant in _broken_chains(connection)),
+        halves=(
+            *(name for name, query in _NOTHING.items() if connection.execute(query).fetchone()),
+            *_trail_halves(connection),
+            *_phrase_halves(connection),
+        ),
+    )
+
+
+def _stored(version: int, status: str, body: str) -> Stored:
+    fields = json.loads(body)
+    return Stored(version, status, fields["content"], tuple(fields["supersedes"]))
+
+
+def _has_schema(connection: apsw.Connection) -> bool:
+    """Whether the last migration is there; a file that was being created may be short of it."""
+    return bool(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'request'").fetchone())
+
+
+def _broken_chains(connection: apsw.Connection) -> Iterator[str]:
+    tenants: Any = connection.execute("SELECT DISTINCT tenant FROM audit").fetchall()
+    for (tenant,) in tenants:
+        lines = connection.execute("SELECT event, hash FROM audit WHERE tenant = ? ORDER BY sequence", (tenant,))
+        events = [decode_event(text, digest) for text, digest in lines]
+        if events[0].sequence != 1 or first_broken(events) is not None:
+            yield tenant
+
+
+def _trail_halves(connection: apsw.Connection) -> Iterator[str]:
+    """Memories against the audit, the outbox and the receipts."""
+    rows = connection.execute(_MEMORIES).fetchall()
+    here = {(tenant, memory_id): version for tenant, memory_id, version, *_ in rows}
+    old = connection.execute("SELECT tenant, memory_id, version, body ->> 'status', body, 1 FROM memory_version")
+    versions = {(row[0], row[1], row[2]): row[3] for row in chain(rows, old)}
+    lines: Any = connection.execute("SELECT tenant, event FROM audit").fetchall()
+    events = [(tenant, json.loads(text)) for tenant, text in lines]
+    told = {(tenant, event["memory_id"], event["version"]) for tenant, event in events}
+    gone = {(tenant, event["memory_id"]) for tenant, event in events if event["action"] == "forgotten"}
+    sent = connection.execute("SELECT tenant, memory_id, version, action FROM outbox").fetchall()
+
+    if not all(complete for *_, complete in rows):
+        yield "memory_without_search_entry"
+    if not versions.keys() <= told:
+        yield "version_without_audit"
+    if not {(tenant, memory_id) for tenant, memory_id, _ in told} <= here.keys() | gone or here.keys() & gone:
+        yield "audit_without_memory"
+    if any(version > here.get((tenant, memory_id), version) for tenant, memory_id, version in told):
+        yield "audit_ahead_of_memory"
+    if not {(tenant, memory_id, version) for tenant, memory_id, version, _ in sent} <= told:
+        yield "outbox_without_audit"
+    due = {place for place, status in versions.items() if _is_sent(place[2], status)}
+    if not due <= {(tenant, memory_id, version) for tenant, memory_id, version, _ in sent}:
+        yield "version_without_outbox"
+    if not gone <= {(tenant, memory_id) for tenant, memory_id, _, action in sent if action == "remove"}:
+        yield "removal_without_outbox"
+    receipts = connection.execute("SELECT tenant, receipt ->> 'memory_id' FROM request").fetchall()
+    if not {(tenant, memory_id) for tenant, memory_id in receipts if memory_id} <= here.keys() | gone:
+        yield "receipt_without_memory"
+
+
+def _is_sent(version: int, status: str) -> bool:
+    """Projections hear of active memories and of the end of those they know."""
+    return status == Status.ACTIVE or (version > 1 and status != Status.PENDING_REVIEW)
+
+
+def _phrase_halves(connection: apsw.Connection) -> Iterator[str]:
+    """The phrase table against the terms of each memory: as many tokens in each row."""
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.tokens USING fts5vocab(main, phrase, instance)")
+    indexed = Counter(row_id for (row_id,) in connection.execute("SELECT doc FROM temp.tokens"))
+    sizes: Any = connection.execute("SELECT row_id, (length(content) + length(context)) / 4 FROM memory_search")
+    if indexed != Counter({row_id: size for row_id, size in sizes if size}):
+        yield "phrases_unlike_memories"

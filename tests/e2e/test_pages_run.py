@@ -1,0 +1,83 @@
+"""What the pages show is what happens: their code runs, their commands exist, their tables are complete."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mnemic import errors
+from mnemic.entrypoints.cli import COMMANDS
+from mnemic.entrypoints.cli.failures import exit_code
+from tests.e2e.cli_page import MARK, PAGE, rendered
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = ["README.md", "docs/getting-started.md", "docs/cli.md", "docs/durability.md", "docs/concepts.md"]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8").partition(MARK)[0]
+    return [block for name, block in BLOCK.findall(text) if name == language]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md"])
+def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:
+    """All blocks of a page, one after the other, in one process and an empty folder."""
+    code = blocks(page, "python")
+    assert code
+    script = "\n".join(f"exec({block!r}, {{'__name__': '__main__'}})" for block in code)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_"))}
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=120
+    )
+
+    assert run.returncode == 0, run.stderr
+    assert "aisle" in run.stdout or "Miso" in run.stdout
+
+
+def test_the_code_of_the_readme_is_short() -> None:
+    (code,) = blocks("README.md", "python")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_that_is_shown_exists(page: str) -> None:
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines() if line.startswith("mnemic ")]
+    assert {shlex.split(line, comments=True)[1] for line in lines} <= set(COMMANDS)
+
+
+def test_the_page_of_the_command_line_is_the_real_help() -> None:
+    """`python -m tests.e2e.cli_page` writes it anew."""
+    assert PAGE.read_text(encoding="utf-8").partition(MARK)[2].strip() == rendered().strip()
+
+
+def test_every_error_is_in_the_table_of_reasons_with_its_exit_code() -> None:
+    page = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
+    found = {item for item in vars(errors).values() if inspect.isclass(item) and issubclass(item, errors.MnemicError)}
+    assert [error.code for error in found if f"`{error.code}" not in page and error is not errors.BudgetSpent] == []
+    rows = re.findall(r"^\| `(\w+)[^`]*` \|.*\| (\d) \|$", page, re.MULTILINE)
+    assert len(rows) >= 15
+    codes = {error.code: error for error in found}
+    assert [(code, told) for code, told in rows if exit_code(codes[code]) != int(told)] == []
+
+
+def test_every_reason_that_tests_pin_is_in_the_table() -> None:
+    page = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
+    blocked = [
+        "key_denied_execution",
+        "scope_denied_execution",
+        "consent_required",
+        "quota_exceeded",
+        "retention_denied",
+    ]
+    answers = ["memory_keys_out_of_context", "memory_declared_but_not_applied", "too_long"]
+    shapes = ["not_object", "items", "item", "missing_keys", "key", "value", "value_too_long", "scope", "ttl_days"]
+    shapes += ["confidence", "too_many_items", "kind", "query", "query_too_long", "top_k", "scopes", "scope_item"]
+    assert [reason for reason in blocked + answers + shapes if f"`{reason}" not in page] == []

@@ -1,0 +1,84 @@
+"""Values survive the way to JSON and back; what is not JSON, or not ours, is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.errors import InvalidInput, StoreCorrupt
+from mnemic.stores.codec import (
+    decode_event,
+    decode_memory,
+    decode_message,
+    dump,
+    encode_memory,
+    encode_message,
+    first_broken,
+    from_micros,
+    link,
+    to_micros,
+)
+from mnemic.testing.record_store import memory, scope
+from mnemic.types import Message, Origin
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+MOMENTS = st.datetimes(timezones=st.just(UTC))
+
+
+@given(MOMENTS)
+def test_moments_are_kept_to_the_microsecond(moment: datetime) -> None:
+    assert from_micros(to_micros(moment)) == moment
+
+
+def test_moments_before_1970_count_backwards() -> None:
+    assert to_micros(datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)) == -1
+    assert to_micros(None) is None
+
+
+@given(st.text(), st.dictionaries(st.text(), JSON, max_size=4), st.none() | MOMENTS, st.floats(0, 1))
+def test_memories_are_kept(content: str, data: dict[str, object], moment: datetime | None, confidence: float) -> None:
+    kept = memory(content, data=data, occurred_at=moment, confidence=confidence, vector=None)
+    assert decode_memory(encode_memory(kept), scope(), None) == kept
+
+
+@given(st.text(), st.none() | st.text(), st.none() | MOMENTS, st.sampled_from(Origin))
+def test_messages_are_kept(content: str, speaker: str | None, sent_at: datetime | None, origin: Origin) -> None:
+    kept = Message(role="user", content=content, speaker=speaker, sent_at=sent_at, origin=origin)
+    assert decode_message(encode_message(kept)) == kept
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), {1, 2}, b"x", {"a": timedelta(1)}, "\udfff"])
+def test_what_json_cannot_say_is_refused(value: object) -> None:
+    with pytest.raises(InvalidInput, match="data"):
+        dump(value)  # type: ignore[arg-type]
+
+
+def test_canonical_json_does_not_depend_on_the_order_of_keys() -> None:
+    assert dump({"b": 1, "a": 2}, canonical=True) == dump({"a": 2, "b": 1}, canonical=True) == '{"a":2,"b":1}'
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"kind":"no"}', "null", '"x"'])
+def test_text_that_is_not_ours_is_corrupt(text: str) -> None:
+    for decode in (
+        lambda: decode_memory(text, scope(), None),
+        lambda: decode_message(text),
+        lambda: decode_event(text, ""),
+    ):
+        with pytest.raises(StoreCorrupt):
+            decode()
+
+
+def test_links_depend_on_every_part() -> None:
+    assert len({link("", "a"), link("", "b"), link("a", ""), link("a", "b")}) == 4
+    assert first_broken([]) is None

@@ -1,0 +1,267 @@
+"""The engine's verbs, on the in-process store with a fast embedder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import (
+    InvalidCandidates,
+    InvalidInput,
+    KeyNotAllowed,
+    MemoryNotFound,
+    ScopeDenied,
+    VersionConflict,
+)
+from mnemic.guard.execution import Grant
+from mnemic.guard.policy import KeyRule, Policy
+from mnemic.maintain.export import as_candidate
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, Candidate, Kind, Message, Origin, Outcome, Source
+
+ANA = Actor(user="ana", workspace="travel", session="s1")
+BEN = Actor(user="ben", workspace="travel", session="s2")
+ELSEWHERE = Actor(tenant="other", user="ana", workspace="travel", session="s1")
+
+
+@pytest.fixture
+async def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def engine(clock: ManualClock) -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock) as engine:
+        yield engine
+
+
+async def test_what_is_added_is_found_listed_and_counted(engine: MemoryEngine) -> None:
+    receipt = await engine.add("The spare key hangs behind the blue door.", actor=ANA)
+    assert (receipt.outcome, receipt.version, receipt.stored) == (Outcome.CREATED, 1, True)
+    result = await engine.search("where is the spare key", actor=ANA)
+    assert [hit.memory.memory_id for hit in result.hits] == [receipt.memory_id]
+    assert set(result.hits[0].ranks) >= {"keyword", "vector"}
+    assert not result.degraded
+    assert [memory.memory_id for memory in await engine.list(actor=ANA)] == [receipt.memory_id]
+    assert await engine.count(actor=ANA) == 1
+
+
+async def test_nobody_else_sees_it_in_any_verb(engine: MemoryEngine) -> None:
+    memory_id = (await engine.add("Ana is afraid of heights.", actor=ANA)).memory_id
+    assert memory_id is not None
+    for stranger in (BEN, ELSEWHERE):
+        assert (await engine.search("afraid of heights", actor=stranger)).hits == ()
+        assert await engine.list(actor=stranger) == []
+        assert [entry async for entry in engine.export(actor=stranger)] == []
+        for verb in (engine.get, engine.history, engine.forget):
+            with pytest.raises(MemoryNotFound):
+                await verb(memory_id, actor=stranger)
+        with pytest.raises(MemoryNotFound):
+            await engine.update(memory_id, "x", actor=stranger)
+    assert (await engine.get(memory_id, actor=ANA)).content == "Ana is afraid of heights."
+
+
+async def test_a_correction_is_a_further_version(engine: MemoryEngine, clock: ManualClock) -> None:
+    memory_id = (await engine.add("The meeting is on Monday.", actor=ANA)).memory_id
+    assert memory_id is not None
+    clock.advance(timedelta(hours=1))
+    receipt = await engine.update(memory_id, "The meeting is on Tuesday.", actor=ANA, expected_version=1)
+    assert (receipt.memory_id, receipt.version) == (memory_id, 2)
+    assert [memory.content for memory in await engine.history(memory_id, actor=ANA)] == [
+        "The meeting is on Monday.",
+        "The meeting is on Tuesday.",
+    ]
+    with pytest.raises(VersionConflict):
+        await engine.update(memory_id, "The meeting is on Friday.", actor=ANA, expected_version=1)
+    hits = (await engine.search("meeting", actor=ANA)).hits
+    assert [hit.memory.content for hit in hits] == ["The meeting is on Tuesday."]
+
+
+async def test_what_is_forgotten_is_gone_with_its_history(engine: MemoryEngine) -> None:
+    memory_id = (await engine.add("A secret garden.", actor=ANA)).memory_id
+    assert memory_id is not None
+    await engine.update(memory_id, "A hidden garden.", actor=ANA)
+    await engine.forget(memory_id, actor=ANA)
+    assert (await engine.search("garden", actor=ANA)).hits == ()
+    for verb in (engine.get, engine.history, engine.forget):
+        with pytest.raises(MemoryNotFound):
+            await verb(memory_id, actor=ANA)
+    assert [event.action for event in await engine.audit(actor=ANA)][-1] == "forgotten"
+
+
+async def test_a_memory_is_hidden_from_the_moment_it_expires(engine: MemoryEngine, clock: ManualClock) -> None:
+    await engine.add("The code is 4711 this week.", actor=ANA, ttl=timedelta(days=7))
+    clock.advance(timedelta(days=6, hours=23))
+    assert len((await engine.search("code", actor=ANA)).hits) == 1
+    clock.advance(timedelta(hours=1))
+    assert (await engine.search("code", actor=ANA)).hits == ()
+    clock.jump_to(clock.now() - timedelta(days=3))
+    assert len((await engine.search("code", actor=ANA)).hits) == 1
+
+
+async def test_filters_narrow_a_search(engine: MemoryEngine) -> None:
+    may, june = datetime(2026, 5, 10, tzinfo=UTC), datetime(2026, 6, 10, tzinfo=UTC)
+    await engine.add("Hiked to the lake.", actor=ANA, occurred_at=may, category="event")
+    await engine.add("Hiked to the glacier.", actor=ANA, occurred_at=june, category="event", kind="episodic")
+    await engine.add("hiking", actor=ANA, key="hobby")
+
+    async def found(**filters: object) -> set[str]:
+        result = await engine.search("hiked hiking", actor=ANA, **filters)  # type: ignore[arg-type]
+        return {hit.memory.content for hit in result.hits}
+
+    assert await found(categories=["event"]) == {"Hiked to the lake.", "Hiked to the glacier."}
+    assert await found(kinds=["episodic"]) == {"Hiked to the glacier."}
+    assert await found(keys=["hobby"]) == {"hiking"}
+    assert await found(happened_from=june, categories=["event"]) == {"Hiked to the glacier."}
+    assert await found(happened_to=june, categories=["event"]) == {"Hiked to the lake."}
+    assert await found(min_score=1.0) == set()
+    assert len(await found(top_k=1)) == 1
+
+
+async def test_as_of_asks_what_was_true_then(engine: MemoryEngine, clock: ManualClock) -> None:
+    before = clock.now()
+    await engine.add("Madrid", actor=ANA, key="home_city")
+    clock.advance(timedelta(days=30))
+    receipt = await engine.add("Lisbon", actor=ANA, key="home_city")
+    assert receipt.outcome is Outcome.SUPERSEDED
+    now = await engine.search("home city", actor=ANA)
+    then = await engine.search("home city", actor=ANA, as_of=before + timedelta(days=1))
+    assert [hit.memory.content for hit in now.hits] == ["Lisbon"]
+    assert [hit.memory.content for hit in then.hits] == ["Madrid"]
+
+
+async def test_an_empty_query_lists_the_newest(engine: MemoryEngine, clock: ManualClock) -> None:
+    for day in range(3):
+        await engine.add(f"Day {day}: something new.", actor=ANA, occurred_at=clock.now() + timedelta(days=day))
+    hits = (await engine.search("  ", actor=ANA, top_k=2)).hits
+    assert [hit.memory.content[:5] for hit in hits] == ["Day 2", "Day 1"]
+
+
+@pytest.mark.parametrize("top_k", [0, -1, 101, True, 1.5, "5"])
+async def test_top_k_has_bounds(engine: MemoryEngine, top_k: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await engine.search("x", actor=ANA, top_k=top_k)  # type: ignore[arg-type]
+    assert refused.value.reason == "invalid_input:top_k"
+
+
+async def test_levels_need_to_be_granted(engine: MemoryEngine) -> None:
+    receipt = await engine.add("The team meets at nine.", actor=ANA, level="workspace")
+    assert (receipt.outcome, receipt.reason) == (Outcome.BLOCKED, "scope_denied_execution")
+    with pytest.raises(ScopeDenied) as denied:
+        await engine.search("team", actor=ANA, levels=["workspace"])
+    assert denied.value.reason == "scope_denied:workspace"
+
+
+async def test_a_workspace_is_shared_by_its_users_and_by_nobody_else() -> None:
+    grant = Grant(levels=frozenset({"user", "workspace"}))
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), grant=grant) as engine:
+        await engine.add("The team meets at nine.", actor=ANA, level="workspace")
+        seen = await engine.search("when does the team meet", actor=BEN)
+        assert [hit.memory.content for hit in seen.hits] == ["The team meets at nine."]
+        other = Actor(user="ben", workspace="payments")
+        assert (await engine.search("when does the team meet", actor=other)).hits == ()
+
+
+@pytest.mark.parametrize("content", ["", "   ", "x" * 8193, "a\x00b", "\ud800", None, 5])
+async def test_bad_content_is_refused_and_nothing_is_stored(engine: MemoryEngine, content: object) -> None:
+    with pytest.raises((InvalidInput, InvalidCandidates)):
+        await engine.add(content, actor=ANA)  # type: ignore[arg-type]
+    assert await engine.count(actor=ANA) == 0
+
+
+@pytest.mark.parametrize("confidence", [float("nan"), float("inf"), True, "high", None])
+async def test_confidence_is_a_finite_number(engine: MemoryEngine, confidence: object) -> None:
+    with pytest.raises(InvalidCandidates) as refused:
+        await engine.add("x", actor=ANA, confidence=confidence)  # type: ignore[arg-type]
+    assert refused.value.reason == "invalid_memory_candidates:confidence"
+
+
+async def test_a_kind_must_exist_and_a_key_must_be_allowed() -> None:
+    policy = Policy.of(KeyRule("language"))
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), policy=policy) as engine:
+        with pytest.raises(InvalidInput) as unknown:
+            await engine.add("x", actor=ANA, kind="diary")
+        assert unknown.value.reason == "invalid_input:kind"
+        with pytest.raises(KeyNotAllowed) as refused:
+            await engine.add("45", actor=ANA, key="shoe_size")
+        assert refused.value.reason == "memory_key_not_allowed_policy:shoe_size"
+
+
+async def test_in_a_batch_a_bad_one_is_blocked_and_stops_no_other(engine: MemoryEngine) -> None:
+    receipts = await engine.add_many(
+        [Candidate(content="Good one."), Candidate(content=" "), Candidate(content="Good two.", level="workspace")],
+        actor=ANA,
+    )
+    assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED, Outcome.BLOCKED, Outcome.BLOCKED]
+    assert [receipt.reason for receipt in receipts][1:] == ["invalid_memory_candidates:value", "scope_denied_execution"]
+    assert await engine.count(actor=ANA) == 1
+
+
+async def test_a_conversation_is_recorded_once(engine: MemoryEngine) -> None:
+    at = datetime(2026, 5, 10, 9, tzinfo=UTC)
+    messages = [
+        Message(role="user", speaker="Ana", content="I bought a kayak.", session="d1", message_id="m1", sent_at=at),
+        Message(role="user", speaker="Ben", content="What colour?", session="d1", message_id="m2", sent_at=at),
+        Message(role="user", speaker="Ana", content="  ", session="d1", message_id="m3", sent_at=at),
+        Message(role="user", speaker="Ana", content="Red!", session="d1", message_id="m4", sent_at=at),
+    ]
+    first = await engine.record(messages, actor=ANA)
+    again = await engine.record(messages, actor=ANA)
+    assert [receipt.outcome for receipt in first] == [Outcome.CREATED] * 3
+    assert [receipt.was_duplicate for receipt in again] == [True] * 3
+    hits = (await engine.search("What colour is Ana's kayak?", actor=ANA, kinds=["episodic"])).hits
+    assert {hit.memory.source.ref for hit in hits} == {"m1", "m2", "m4"}
+    assert {hit.memory.source.speaker for hit in hits} == {"Ana", "Ben"}
+
+
+async def test_an_export_goes_into_another_store(engine: MemoryEngine) -> None:
+    await engine.add("Madrid", actor=ANA, key="home_city", data={"since": 2019})
+    await engine.add("Seen on a page.", actor=ANA, origin=Origin.WEB)
+    lines = [json.dumps(entry) async for entry in engine.export(actor=ANA)]
+    assert len(lines) == 2
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as other:
+        await other.add_many([as_candidate(json.loads(line)) for line in lines], actor=BEN)
+        memories = {memory.content: memory for memory in await other.list(actor=BEN)}
+    assert memories["Madrid"].key == "home_city"
+    assert memories["Madrid"].data == {"since": 2019}
+    assert memories["Madrid"].source.origin is Origin.IMPORT
+    assert memories["Seen on a page."].source.origin is Origin.WEB
+
+
+async def test_the_token_budget_cuts_hits(engine: MemoryEngine) -> None:
+    for number in range(5):
+        await engine.add(f"Lake number {number} is deep and cold in winter and in spring.", actor=ANA)
+    everything = (await engine.search("lake", actor=ANA)).hits
+    some = (await engine.search("lake", actor=ANA, max_tokens=60)).hits
+    assert 0 < len(some) < len(everything)
+
+
+async def test_a_run_needs_something_to_do(engine: MemoryEngine) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await engine.run(actor=ANA)
+    assert refused.value.reason == "invalid_input:run"
+    with pytest.raises(InvalidInput):
+        await engine.run(actor=ANA, goal=" ")
+
+
+async def test_tool_output_cannot_replace_what_the_user_said(engine: MemoryEngine) -> None:
+    await engine.add("Madrid", actor=ANA, key="home_city")
+    receipt = await engine.add(
+        Candidate(content="Berlin", key="home_city", source=Source(origin=Origin.TOOL_OUTPUT)), actor=ANA
+    )
+    assert receipt.outcome is Outcome.PENDING_REVIEW
+    assert [memory.content for memory in await engine.list(actor=ANA)] == ["Madrid"]
+    assert [hit.memory.content for hit in (await engine.search("home city", actor=ANA)).hits] == ["Madrid"]
+
+
+async def test_kinds_without_a_home_in_the_store_are_refused(engine: MemoryEngine) -> None:
+    for kind in (Kind.WORKING, Kind.SHORT_TERM):
+        with pytest.raises((InvalidInput, InvalidCandidates)) as refused:
+            await engine.add("x", actor=ANA, kind=kind)
+        assert refused.value.reason.endswith(("kind", "kind:not_durable"))

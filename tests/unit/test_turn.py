@@ -1,0 +1,332 @@
+"""One turn through a scripted model: every way it can end, and what it reports when it does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mnemic.clock import SystemClock
+from mnemic.compose.model import ModelComposer
+from mnemic.engine import MemoryEngine
+from mnemic.errors import StoreUnavailable
+from mnemic.extract.model import ModelExtractor
+from mnemic.guard.budget import Budget
+from mnemic.guard.contract import parse_json
+from mnemic.guard.execution import Grant
+from mnemic.guard.policy import KeyRule, Policy
+from mnemic.ports import Snapshot
+from mnemic.providers.openai import OpenAICompleter
+from mnemic.providers.retrying import RetryingCompleter
+from mnemic.retrieve.plan import ModelPlanner
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
+from mnemic.trace import RunReport
+from mnemic.types import Actor
+
+MESSAGE = "For future incident updates write in English, use email as the channel; I am enterprise tier."
+GOAL = "Draft today's payment incident update and next actions."
+CONTEXT = {"incident_id": "inc_1", "region": "US"}
+ACTOR = Actor(user="ana", workspace="payments", session="session_1")
+
+ITEMS = {
+    "items": [
+        {"key": "language", "value": "english", "confidence": 0.95, "quote": "write in English"},
+        {"key": "update_channel", "value": "email", "confidence": 0.95, "quote": "use email as the channel"},
+        {"key": "declared_tier", "value": "enterprise", "quote": "I am enterprise tier"},
+    ]
+}
+INTENT = {"kind": "retrieve_memory", "query": "incident update preferences", "top_k": 4}
+ANSWER = {
+    "answer": "Incident update: the US gateway is degraded. Next actions: send the updates via email.",
+    "used_memory_keys": ["language", "update_channel"],
+}
+POLICY = Policy.of(
+    KeyRule("language", preference=True, verifier="language"),
+    KeyRule("update_channel", preference=True, verifier="contains"),
+    KeyRule("declared_tier", sensitive=True),
+    levels=frozenset({"user", "workspace"}),
+)
+
+
+def phase_of(request: ModelRequest) -> str:
+    names = {"user_message": "capture", "memory_items": "apply", "available_scopes": "plan"}
+    return next(phase for name, phase in names.items() if name in request.user)
+
+
+def script(**replies: Any) -> Callable[[ModelRequest], Any]:
+    """The good replies, but for those given by phase."""
+    answers = {"capture": ITEMS, "plan": INTENT, "apply": ANSWER} | replies
+    return lambda request: answers[phase_of(request)]
+
+
+class WithoutWaiting(SystemClock):
+    """Retries do not wait."""
+
+    async def sleep(self, duration: timedelta) -> None:
+        self.slept = duration
+
+
+@asynccontextmanager
+async def engine_on(server: ScriptedModelServer, **settings: Any) -> AsyncIterator[MemoryEngine]:
+    clock = WithoutWaiting()
+    client = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="k", timeout=5)
+    completer = RetryingCompleter(client, clock, attempts=2, check=parse_json)
+    policy = settings.pop("policy", POLICY)
+    engine = MemoryEngine(
+        store=settings.pop("store", None) or InProcessStore(),
+        embedder=WordEmbedder(),
+        clock=clock,
+        policy=policy,
+        grant=settings.pop("grant", None) or Grant.of(policy),
+        extractor=ModelExtractor(completer),
+        planner=ModelPlanner(completer),
+        composer=ModelComposer(completer),
+        preference_bias=True,
+        **settings,
+    )
+    async with engine:
+        try:
+            yield engine
+        finally:
+            await client.close()
+
+
+async def run(replies: Callable[[ModelRequest], Any], **settings: Any) -> RunReport:
+    with ScriptedModelServer(replies) as server:
+        async with engine_on(server, **settings) as engine:
+            return await engine.run(actor=ACTOR, message=MESSAGE, goal=GOAL, context=CONTEXT)
+
+
+async def test_a_good_run_has_the_shape_of_the_published_sample() -> None:
+    report = (await run(script())).as_dict()
+    assert report["status"] == "ok"
+    assert report["stop_reason"] == "success"
+    assert report["outcome"] == "memory_applied"
+    assert report["used_memory_keys"] == ["language", "update_channel"]
+    assert [entry["key"] for entry in report["applied_memory"]] == ["language", "update_channel"]
+    assert {entry["key"]: entry["value"] for entry in report["memory_state"]} == {
+        "language": "english",
+        "update_channel": "email",
+    }
+    assert all(entry["source"] == "session_1" for entry in report["memory_state"])
+    capture, retrieve, apply = report["trace"]
+    assert (capture["phase"], capture["candidates"], capture["written"], capture["blocked"]) == (
+        "capture_store",
+        3,
+        2,
+        1,
+    )
+    assert (retrieve["phase"], retrieve["memory_hits"], retrieve["requested_scopes"]) == ("retrieve", 2, ["user"])
+    assert (apply["phase"], apply["applied_memory_count"]) == ("apply", 2)
+    story = report["history"]
+    assert story[0]["blocked"] == [{"key": "declared_tier", "reason": "key_denied_execution"}]
+    assert story[0]["written_keys"] == ["language", "update_channel"]
+    assert story[1]["intent"] == INTENT
+    assert json.loads(json.dumps(report)) == report
+
+
+async def test_the_four_states_of_a_memory_are_kept_apart() -> None:
+    plain = ANSWER | {"used_memory_keys": ["update_channel"]}
+    report = await run(script(apply=plain))
+    assert len(report.audit.retrieved) == len(report.audit.injected) == 2
+    assert report.audit.cited == report.audit.verified
+    assert len(report.audit.cited) == 1
+    assert report.audit.unverifiable == ()
+
+
+async def test_what_was_injected_stands_in_the_audit_trail() -> None:
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server) as engine:
+            report = await engine.run(actor=ACTOR, message=MESSAGE, goal=GOAL)
+            events = await engine.audit(actor=ACTOR)
+    injected = [event for event in events if event.action == "injected"]
+    assert len(injected) == 1
+    assert injected[0].detail["run_id"] == report.run_id
+    assert [entry[0] for entry in injected[0].detail["memories"]] == list(report.audit.injected)  # type: ignore[index,union-attr]
+
+
+@pytest.mark.parametrize("phase", ["capture", "plan", "apply"])
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply.status(500), "llm_unavailable"),
+        (Reply.status(429), "llm_unavailable"),
+        (Reply.status(401), "llm_unavailable:auth"),
+        (Reply.broken(Fault.RESET), "llm_unavailable"),
+        ("this is no JSON", "llm_invalid_json"),
+        ('{"items": NaN}', "llm_invalid_json"),
+        ('{"answer": "a", "answer": "b"}', "llm_invalid_json"),
+        (Reply.broken(Fault.NO_CHOICES), "llm_empty"),
+        ("", "llm_empty"),
+    ],
+)
+async def test_a_failing_model_stops_the_run_in_every_phase(phase: str, reply: Any, reason: str) -> None:
+    report = await run(script(**{phase: reply}))
+    assert report.stop_reason == reason
+    assert report.status == "stopped"
+    assert report.phase == {"capture": "capture_store", "plan": "retrieve_plan", "apply": "apply"}[phase]
+    written = [] if phase == "capture" else ["language", "update_channel"]
+    assert sorted(entry["key"] for entry in report.memory_state) == written
+    assert report.answer is None
+
+
+async def test_a_hanging_model_ends_with_the_runs_budget() -> None:
+    report = await run(script(apply=Reply.broken(Fault.HANG)), budget=Budget(max_seconds=0.4))
+    assert report.stop_reason in {"llm_timeout", "max_seconds"}
+    assert sorted(receipt.key or "" for receipt in report.receipts) == ["language", "update_channel"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "phase", "reason"),
+    [
+        ({"capture": []}, "capture_store", "invalid_memory_candidates:not_object"),
+        ({"capture": {"items": 1}}, "capture_store", "invalid_memory_candidates:items"),
+        (
+            {"capture": {"items": [{"key": "shoe_size", "value": "45"}]}},
+            "capture_store",
+            "memory_key_not_allowed_policy:shoe_size",
+        ),
+        ({"plan": {"kind": "other"}}, "retrieve_plan", "invalid_retrieval_intent:kind"),
+        ({"plan": INTENT | {"scopes": ["workspace"]}}, "retrieve", "scope_denied:workspace"),
+        ({"plan": INTENT | {"query": "x" * 241}}, "retrieve_plan", "invalid_retrieval_intent:query_too_long"),
+        ({"apply": {"answer": 1, "used_memory_keys": []}}, "apply", "llm_invalid_schema"),
+        ({"apply": {"answer": " ", "used_memory_keys": []}}, "apply", "llm_empty"),
+        (
+            {"apply": ANSWER | {"used_memory_keys": ["declared_tier"]}},
+            "apply",
+            "invalid_answer:memory_keys_out_of_context",
+        ),
+        ({"apply": ANSWER | {"answer": "word " * 200}}, "apply", "invalid_answer:too_long"),
+        (
+            {"apply": ANSWER | {"answer": "Incident update: the US gateway is degraded; do not use email."}},
+            "apply",
+            "invalid_answer:memory_declared_but_not_applied",
+        ),
+    ],
+)
+async def test_what_breaks_a_contract_stops_the_run(replies: dict[str, Any], phase: str, reason: str) -> None:
+    report = await run(script(**replies))
+    assert (report.status, report.stop_reason, report.phase) == ("stopped", reason, phase)
+
+
+async def test_one_refuted_memory_is_not_hidden_by_a_verified_one() -> None:
+    german = ANSWER | {"answer": "Das ist die Lage: der Dienst ist nicht da, und wir senden es per email an alle."}
+    report = await run(script(apply=german))
+    assert report.stop_reason == "invalid_answer:memory_declared_but_not_applied"
+
+
+async def test_an_answer_without_memories_is_context_only() -> None:
+    report = await run(script(apply={"answer": "All is well.", "used_memory_keys": []}))
+    assert (report.stop_reason, report.outcome) == ("success", "context_only")
+
+
+async def test_the_same_key_in_two_scopes_is_cited_with_its_scope() -> None:
+    both = {
+        "items": [
+            {"key": "update_channel", "value": "email", "quote": "use email as the channel"},
+            {"key": "update_channel", "value": "English", "scope": "workspace", "quote": "write in English"},
+        ]
+    }
+    grant = Grant.of(POLICY, levels=["user", "workspace"])
+    bare = await run(script(capture=both, apply=ANSWER | {"used_memory_keys": ["update_channel"]}), grant=grant)
+    assert bare.stop_reason == "invalid_answer:memory_keys_out_of_context"
+    scoped = await run(script(capture=both, apply=ANSWER | {"used_memory_keys": ["user:update_channel"]}), grant=grant)
+    assert scoped.stop_reason == "success"
+    assert [entry["scope"] for entry in scoped.applied_memory] == ["user"]
+
+
+async def test_memories_beyond_the_token_budget_are_retrieved_and_not_injected() -> None:
+    report = await run(script(apply={"answer": "All is well.", "used_memory_keys": []}), max_tokens=20)
+    assert len(report.audit.retrieved) == 2
+    assert len(report.audit.injected) == 1
+    assert report.trace[1]["injected"] == 1
+
+
+async def test_the_trust_toggle_lets_the_tier_through() -> None:
+    report = await run(script(), grant=Grant.of(POLICY, trust=["declared_tier"]))
+    assert report.blocked == ()
+    assert "declared_tier" in {entry["key"] for entry in report.memory_state}
+
+
+async def test_the_model_sees_policy_and_memories_but_no_identity() -> None:
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server) as engine:
+            await engine.run(actor=ACTOR, message=MESSAGE, goal=GOAL, context=CONTEXT)
+        said = {phase_of(request): json.loads(request.user) for request in server.requests}
+    assert sorted(said["capture"]["available_keys"]) == ["declared_tier", "language", "update_channel"]
+    assert {entry["value"] for entry in said["apply"]["memory_items"]} == {"english", "email"}
+    assert said["apply"]["context"] == CONTEXT
+    assert "ana" not in json.dumps(said)
+
+
+class WithoutSearch(InProcessStore):
+    """A store whose keyword list is down."""
+
+    async def match(self, *_: object, **__: object) -> Any:
+        raise StoreUnavailable
+
+    async def read(self, work: Callable[[Snapshot], Any]) -> Any:
+        return await work(self)
+
+
+async def test_a_list_that_fails_is_reported_and_the_run_goes_on() -> None:
+    report = await run(script(), store=WithoutSearch())
+    assert report.stop_reason == "success"
+    assert report.errors == ("retrieve:keyword: store_unavailable",)
+    assert report.trace[1]["ok"] is False
+
+
+class WithoutReads(InProcessStore):
+    """A store that takes writes and answers no read."""
+
+    async def read(self, work: Callable[[Snapshot], Any]) -> Any:
+        raise StoreUnavailable
+
+    async def newest(self, *_: object, **__: object) -> Any:
+        raise StoreUnavailable
+
+
+async def test_an_outage_is_not_passed_off_as_no_memory() -> None:
+    report = await run(script(), store=WithoutReads())
+    assert (report.status, report.stop_reason, report.phase) == ("failed", "store_unavailable", "retrieve")
+    assert report.outcome is None
+    assert any("memory_state" in error for error in report.errors)
+    assert len(report.receipts) == 2
+
+
+async def test_a_second_delivery_of_the_same_message_changes_nothing() -> None:
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server) as engine:
+            first = await engine.run(actor=ACTOR, message=MESSAGE, idempotency_key="m1")
+            again = await engine.run(actor=ACTOR, message=MESSAGE, idempotency_key="m1")
+            count = await engine.count(actor=ACTOR)
+    assert count == 2
+    assert [receipt.replayed for receipt in again.receipts] == [True, True]
+    assert [receipt.memory_id for receipt in again.receipts] == [receipt.memory_id for receipt in first.receipts]
+
+
+async def test_history_holds_no_secret_of_the_message() -> None:
+    secret = "my key is sk-abcdefghijklmnopqrstuvwxyz123456 and I write in English"
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server) as engine:
+            report = await engine.run(actor=ACTOR, message=secret)
+    assert "sk-abcdefghijklmnop" not in json.dumps(report.as_dict())
+
+
+def sequence(reports: Sequence[RunReport]) -> list[str]:
+    return [report.stop_reason for report in reports]
+
+
+async def test_runs_do_not_share_anything_but_the_memory() -> None:
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server) as engine:
+            reports = [await engine.run(actor=ACTOR, message=MESSAGE), await engine.run(actor=ACTOR, goal=GOAL)]
+    assert sequence(reports) == ["success", "success"]
+    assert reports[0].run_id != reports[1].run_id
+    assert reports[1].outcome == "memory_applied"

@@ -1,4 +1,4 @@
-"""How the `work` of a transaction runs where a database answers over the network.
+"""How the `work` of a transaction or a snapshot runs where a database answers over the network.
 
 `work` is driven by hand: each question it has for the database comes up to the driver, is awaited there, and the answer
 goes back down. Whatever else it awaits is refused, so no model and no embedder can be called while a transaction is
@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, Generic, TypeVar
 
-from mnemic.ports import Transaction
-
+P = TypeVar("P")
 T = TypeVar("T")
-Tx = TypeVar("Tx", bound=Transaction)
 
 
 class Step(Generic[T]):
@@ -28,19 +26,27 @@ class Step(Generic[T]):
         return (yield self)
 
 
-async def drive(work: Callable[[Tx], Awaitable[T]], transaction: Tx) -> T:
-    """The result of `work(transaction)`. Raises RuntimeError, with `work` closed, when it awaits anything but steps."""
-    steps: Any = work(transaction).__await__()
+async def drive(work: Callable[[P], Awaitable[T]], port: P) -> T:
+    """The result of `work(port)`. Raises RuntimeError, with `work` closed, when it awaits anything but steps."""
+    steps: Any = work(port).__await__()
+    try:
+        result: T = await _answered(steps)
+        return result
+    finally:
+        close = getattr(steps, "close", None)
+        if close is not None:
+            close()
+
+
+async def _answered(steps: Any) -> Any:
     answer: Any = None
     failure: Exception | None = None
     while True:
         try:
             asked = steps.send(answer) if failure is None else steps.throw(failure)
         except StopIteration as stop:
-            result: T = stop.value
-            return result
+            return stop.value
         if not isinstance(asked, Step):
-            steps.close()
             raise RuntimeError("a transaction may await nothing but itself")
         answer, failure = None, None
         try:

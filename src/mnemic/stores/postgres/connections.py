@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import asyncpg
 
-from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.errors import CommitUnknown, InvalidConfig, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
 from mnemic.stores.postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
 from mnemic.stores.postgres.rows import decode_vector, encode_vector
 from mnemic.stores.postgres.statements import load
@@ -18,17 +19,25 @@ T = TypeVar("T")
 
 APP_ROLE = "mnemic_app"
 _SESSION = load("session")
+_WRITE = "BEGIN"
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT begun"
+_AGAIN = "ROLLBACK TO SAVEPOINT begun"
+_ROLE_REFUSED = {"22023", "42501"}
 _ATTEMPTS = 5
 _GRACE = 0.05
 """Seconds that the server's own time limit has before the connection is given up."""
 
 
 class Session:
-    """One open transaction. Its errors are mnemic's; `failure` keeps the driver's for whoever decides about a retry."""
+    """One open transaction. Its errors are mnemic's; `failure` keeps the driver's for whoever decides about a retry.
 
-    def __init__(self, connection: Any, remaining: Callable[[], float]) -> None:
+    A failed statement spoils a transaction. A `forgiving` one goes on as it began, for other reads may still succeed.
+    """
+
+    def __init__(self, connection: Any, remaining: Callable[[], float], *, forgiving: bool) -> None:
         self._connection = connection
         self._remaining = remaining
+        self._forgiving = forgiving
         self._tenant: str | None = None
         self._approximate = False
         self.failure: BaseException | None = None
@@ -39,8 +48,14 @@ class Session:
             rows: list[Any] = await self._connection.fetch(statement, *values)
         except DRIVER_ERRORS as error:
             self.failure = error
+            if self._forgiving and not lost_connection(error):
+                await self._begin_again()
             raise typed(error) from None
         return rows
+
+    async def _begin_again(self) -> None:
+        await self.execute(_AGAIN)
+        self._tenant, self._approximate, self.failure = None, False, None
 
     async def execute(self, command: str) -> str:
         """Run a command without parameters; what the server says it did."""
@@ -93,12 +108,12 @@ class Connections:
             self._pool.terminate()
 
     async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
-        """`work` in a read-only transaction."""
-        return await self._run("BEGIN READ ONLY", work, None)
+        """`work` on what is committed now; it sees no later commit."""
+        return await self._run(_READ, work, None)
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
-        return await self._run("BEGIN", work, deadline)
+        return await self._run(_WRITE, work, deadline)
 
     async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
         limit = self._limited(deadline)
@@ -147,7 +162,7 @@ class _Attempt:
 
     def timed_out(self) -> StoreFailed:
         """What to say when the time is up."""
-        if self._committing and self._begin == "BEGIN":
+        if self._committing and self._begin == _WRITE:
             return CommitUnknown(hint="retry with the same idempotency key")
         return StoreBusy(hint="the database did not answer in time")
 
@@ -159,7 +174,7 @@ class _Attempt:
             if isinstance(error, TimeoutError):
                 raise
             raise typed(error) from None
-        session = self._session = Session(connection, self._remaining)
+        session = self._session = Session(connection, self._remaining, forgiving=self._begin == _READ)
         clean = False
         try:
             result = await self._through(session, work)
@@ -170,7 +185,8 @@ class _Attempt:
             raise
         finally:
             if not clean:
-                connection.terminate()
+                with suppress(asyncpg.InterfaceError):  # a connection that broke has left the pool by itself
+                    connection.terminate()
             await self._pool.release(connection)
 
     async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
@@ -180,7 +196,7 @@ class _Attempt:
         try:
             status = await session.execute("COMMIT")
         except StoreFailed:
-            if self._begin == "BEGIN" and session.failure is not None and _outcome_unknown(session.failure):
+            if self._begin == _WRITE and session.failure is not None and _outcome_unknown(session.failure):
                 raise CommitUnknown(hint="retry with the same idempotency key") from None
             raise
         if status != "COMMIT":
@@ -190,14 +206,14 @@ class _Attempt:
 
 
 def _outcome_unknown(error: BaseException) -> bool:
-    return lost_connection(error) or (isinstance(error, asyncpg.PostgresError) and (error.sqlstate or "")[:2] == "57")
+    return not isinstance(error, asyncpg.PostgresError) or (error.sqlstate or "")[:2] in ("08", "57")
 
 
 async def _rolled_back(connection: Any) -> bool:
     """End the transaction without its changes; False where the connection cannot say that it did."""
-    if connection.is_closed():
-        return False
     try:
+        if connection.is_closed():
+            return False
         await connection.execute("ROLLBACK")
     except DRIVER_ERRORS:
         return False
@@ -243,9 +259,16 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
         server_settings={**limits, **settings},
     )
     try:
-        return await pool
+        async with asyncio.timeout(seconds):
+            await pool
+            async with pool.acquire() as connection:
+                await connection.execute("SELECT")
     except (*DRIVER_ERRORS, ValueError) as error:
+        pool.terminate()
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
+            raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
         raise _unreachable(error) from None
+    return pool
 
 
 def _unreachable(error: BaseException) -> MnemicError:

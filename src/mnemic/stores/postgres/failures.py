@@ -15,7 +15,7 @@ from mnemic.errors import (
 )
 
 DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, EOFError)
-"""Everything the driver raises. A TimeoutError is an OSError."""
+"""Everything the driver raises. A TimeoutError is an OSError; the client's own follow a broken connection."""
 
 _LOST_RACES = {"40001", "40P01"}
 """Serialization failure, deadlock."""
@@ -54,9 +54,7 @@ def lost_connection(error: BaseException) -> bool:
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
         return state in _ENDED or state.startswith("08")
-    return isinstance(error, asyncpg.InterfaceError | OSError | EOFError) and not isinstance(
-        error, TimeoutError | asyncpg.DataError
-    )
+    return isinstance(error, DRIVER_ERRORS) and not isinstance(error, TimeoutError | asyncpg.DataError)
 
 
 def typed(error: BaseException) -> MnemicError:
@@ -67,7 +65,7 @@ def typed(error: BaseException) -> MnemicError:
         return InvalidInput("value", hint="a text or a number that the database cannot hold")
     if isinstance(error, TimeoutError):
         return StoreBusy(hint="the server did not answer in time")
-    if isinstance(error, OSError | EOFError | asyncpg.InterfaceError):
+    if isinstance(error, DRIVER_ERRORS):
         return StoreUnavailable(hint="check that the server runs and can be reached")
     return StoreFailed(type(error).__name__)
 

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from mnemic.errors import InvalidConfig, MnemicError, SpaceMismatch, StoreCorrupt, StoreNewer
+from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer
 from mnemic.stores.postgres.connections import APP_ROLE
 from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
 from mnemic.types import VectorSpace
@@ -32,8 +32,7 @@ _SERVER = """
            current_setting('synchronous_commit') AS synchronous
 """
 _ROLE = """
-    SELECT rolsuper OR rolbypassrls AS exempt, pg_has_role(current_user, rolname, 'SET') AS allowed
-    FROM pg_roles WHERE rolname = $1
+    SELECT rolsuper OR rolbypassrls AS exempt FROM pg_roles WHERE rolname = $1
 """
 _VECTOR = """
     SELECT n.nspname AS name, quote_ident(n.nspname) AS quoted
@@ -165,9 +164,3 @@ async def _check_role(connection: Any) -> None:
     role = await connection.fetchrow(_ROLE, APP_ROLE)
     if role is None or role["exempt"]:
         raise InvalidConfig("postgres_role", hint=f"the role {APP_ROLE} must exist and must not bypass row security")
-    if not role["allowed"]:
-        raise _not_granted()
-
-
-def _not_granted() -> MnemicError:
-    return InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection")

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import heapq
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from mnemic.errors import InvalidConfig, SpaceMismatch, StoreUnavailable
-from mnemic.ports import Capabilities, Transaction
-from mnemic.stores.codec import CUES, checked_vector, decode_event, decode_memory, from_micros
+from mnemic.ports import Capabilities, Snapshot, Transaction
+from mnemic.stores.codec import decode_event
 from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
 from mnemic.stores.postgres.promotion import Promotions
-from mnemic.stores.postgres.rows import Terms, filter_of, memory_of, pack, places_of, storable
+from mnemic.stores.postgres.rows import Terms
 from mnemic.stores.postgres.schema import LONGEST_INDEXED, prepare, reopen_with
+from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.stores.steps import drive
-from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
-    Cues,
     Deadline,
-    Level,
     Memory,
     OutboxEntry,
     Scope,
@@ -39,7 +36,6 @@ T = TypeVar("T")
 
 _SESSION = load("session")
 _READING = load("reading")
-_SEARCHING = load("searching")
 
 
 class PostgresStore:
@@ -115,6 +111,10 @@ class PostgresStore:
             await opened.promotions.stop()
             await opened.connections.close()
 
+    async def moved(self) -> None:
+        """Return once no scope is on its way into the approximate index."""
+        await self._ready.promotions.settled()
+
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         opened = self._ready
 
@@ -141,96 +141,52 @@ class PostgresStore:
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
 
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        opened = self._ready
+
+        async def run(session: Session) -> T:
+            snapshot = PostgresSnapshot(session, terms=opened.terms, dimension=opened.space.dimension, bm25=self._bm25)
+            result = await drive(work, snapshot)
+            for scope, active in snapshot.sizes.items():
+                if active > self._exact_up_to:
+                    opened.promotions.start(scope)
+            return result
+
+        return await opened.connections.read(run)
+
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        wanted = storable(memory_ids)
-
-        async def read(session: Session) -> dict[str, Memory]:
-            found: dict[str, Memory] = {}
-            for tenant in dict.fromkeys(scope.tenant for scope in scopes):
-                await session.enter(tenant)
-                rows = await session.fetch(_READING["get_many"], *places_of(tenant, scopes), wanted)
-                found = {memory.memory_id: memory for memory in map(memory_of, rows)} | found
-            return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
-
-        return await self._ready.connections.read(read)
+        return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        current = await self.get(memory_id, scopes=scopes)
-        if current is None:
-            return []
-        scope = current.scope
-        rows = await self._read(scope.tenant, _READING["versions"], scope.tenant, memory_id, current.version)
-        return [*(decode_memory(row["body"], scope, None) for row in rows), current]
+        return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
 
     async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        rows = await self._filtered(where, _READING["newest"], before, max(0, limit))
-        return [memory_of(row) for row in rows]
+        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
 
     async def count(self, where: Where) -> int:
-        rows = await self._filtered(where, _READING["count"])
-        return int(rows[0][0])
+        return await self.read(lambda moment: moment.count(where))
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        opened = self._ready
-        checked_vector(vector, opened.space.dimension)
-        if limit <= 0:
-            return []
-        found, grown = await opened.connections.read(lambda session: self._nearest(session, where, vector, limit))
-        for scope in grown:
-            opened.promotions.start(scope)
-        return heapq.nlargest(limit, found, key=lambda entry: (entry.score, entry.memory_id))
-
-    async def _nearest(
-        self, session: Session, where: Where, vector: Vector, limit: int
-    ) -> tuple[list[Scored], list[Scope]]:
-        """The nearest of each scope, and the scopes that have outgrown the exact search."""
-        await session.enter(where.tenant)
-        sizes = await session.fetch(_SEARCHING["sizes"], *places_of(where.tenant, where.scopes))
-        places = {
-            Scope(tenant=where.tenant, level=Level(row["level"]), owner=row["owner"]): (row["active"], row["large"])
-            for row in sizes
-        }
-        exact = [scope for scope, (_, large) in places.items() if not large]
-        found: list[Scored] = []
-        for scope in places.keys() - set(exact):
-            await session.approximate(True)
-            given = (*filter_of(replace(where, scopes=(scope,))), vector, limit)
-            some = _scored(await session.fetch(_SEARCHING["approximate"], *given))
-            if len(some) < limit:
-                exact.append(scope)  # the index gave up early, or there are no more: never fewer than there are
-            else:
-                found += some
-        if exact:
-            await session.approximate(False)
-            given = (*filter_of(replace(where, scopes=tuple(exact))), vector, limit)
-            found += _scored(await session.fetch(_SEARCHING["nearest"], *given))
-        grown = [scope for scope, (active, large) in places.items() if not large and active > self._exact_up_to]
-        return found, grown
+        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        words, phrases = parse_query(query)
-        number, bm25 = self._ready.terms.number, self._bm25
-        wanted = list(dict.fromkeys(map(number, words)))
-        quoted = [pack(map(number, phrase)) for phrase in phrases]
-        parameters = (bm25.k1, bm25.b, bm25.content_weight, bm25.context_weight)
-        return _scored(await self._filtered(where, _SEARCHING["match"], wanted, *parameters, quoted, max(0, limit)))
+        return await self.read(lambda moment: moment.match(where, query, limit=limit))
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        rows = await self._filtered(where, _SEARCHING["recent"], max(0, limit))
-        return [Scored(memory_id=memory_id, score=happened_at / 1e6) for memory_id, happened_at in rows]
+        return await self.read(lambda moment: moment.recent(where, limit=limit))
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        given = (*places_of(where.tenant, where.scopes), storable(memory_ids))
-        rows = await self._read(where.tenant, _READING["signals"], *given)
-        return {signals.memory_id: signals for signals in map(_signals_of, rows)}
+        return await self.read(lambda moment: moment.signals(where, memory_ids))
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        given = places_of(where.tenant, where.scopes)
-        rows = await self._read(where.tenant, _READING["speakers"], *given)
-        return frozenset(row["speaker"].decode() for row in rows)
+        return await self.read(lambda moment: moment.speakers(where))
 
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        rows = await self._read(tenant, _READING["audit"], tenant, after, max(0, limit))
+        async def read(session: Session) -> list[Any]:
+            await session.enter(tenant)
+            return await session.fetch(_READING["audit"], tenant, after, max(0, limit))
+
+        rows = await self._ready.connections.read(read)
         return [decode_event(row["event"], row["hash"]) for row in rows]
 
     async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
@@ -253,17 +209,6 @@ class PostgresStore:
             raise StoreUnavailable("closed")
         return self._opened
 
-    async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
-        """The rows of a statement with the parameters of `where`, then `values`."""
-        return await self._read(where.tenant, statement, *filter_of(where), *values)
-
-    async def _read(self, tenant: str, statement: str, *values: Any) -> list[Any]:
-        async def read(session: Session) -> list[Any]:
-            await session.enter(tenant)
-            return await session.fetch(statement, *values)
-
-        return await self._ready.connections.read(read)
-
 
 @dataclass(slots=True)
 class _Opened:
@@ -284,25 +229,3 @@ async def _secret(session: Session, tenant: str) -> bytes:
         await session.fetch(_SESSION["make_secret"], tenant, secrets.token_bytes(32))
         known = await session.fetch(_SESSION["secret"], tenant)
     return bytes(known[0]["secret"])
-
-
-def _scored(rows: Sequence[Any]) -> list[Scored]:
-    return [Scored(memory_id=memory_id, score=score) for memory_id, score in rows]
-
-
-def _signals_of(row: Any) -> Signals:
-    words, asking, oneself, timed = CUES.unpack(row["cues"])
-    happened_at = from_micros(row["happened_at"])
-    assert happened_at is not None
-    return Signals(
-        memory_id=row["memory_id"],
-        happened_at=happened_at,
-        session=_text(row["session"]),
-        turn=-1 if row["turn"] is None else row["turn"],
-        speaker=_text(row["speaker"]),
-        cues=Cues(words=words, asking=asking, oneself=oneself, timed=timed),
-    )
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode()

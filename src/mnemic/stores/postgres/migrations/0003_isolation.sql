@@ -26,7 +26,7 @@ CREATE POLICY drained ON outbox
     USING ((SELECT current_setting('mnemic.drain', true)) = 'on')
     WITH CHECK (false);
 
-GRANT SELECT ON salt, space TO mnemic_app;
+GRANT SELECT ON salt, space, schema_version TO mnemic_app;
 GRANT SELECT, INSERT ON tenant, audit, request TO mnemic_app;
 GRANT SELECT, INSERT, UPDATE ON scope, audit_head TO mnemic_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memory, posting TO mnemic_app;

@@ -157,6 +157,9 @@ class Snapshot(Protocol):
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         """Those of the memories that live in `scopes`, by id."""
 
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        """The active memory of `scope` with this fingerprint, or None."""
+
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         """All versions, oldest first; empty when it is not in `scopes`."""
 

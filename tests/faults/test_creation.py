@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import apsw
+
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.file import _check_magic, migrate, migrations, recognise
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.aftermath import examine
 from mnemic.testing.faults.oracle import ADA
@@ -44,3 +47,31 @@ async def test_power_fails_at_each_step_of_making_a_file(tmp_path: Path) -> None
         async with MemoryEngine(store=SqliteStore(image), embedder=WordEmbedder()) as engine:
             assert (await engine.add("The file is there", actor=ADA)).stored
         assert examine(image).whole
+
+
+def test_a_file_that_is_made_while_it_is_looked_at_is_ours(tmp_path: Path) -> None:
+    """The process that looks at a new file asks it twice; between the two questions another one finishes making it."""
+    path = tmp_path / "m.db"
+    looking, making = apsw.Connection(str(path)), apsw.Connection(str(path))
+    asked = []
+
+    def finish_making(*_: object) -> bool:
+        asked.append(1)
+        if len(asked) == 2:
+            migrate(making, migrations())
+        return True
+
+    looking.exec_trace = finish_making
+    recognise(looking)
+
+    assert making.pragma("user_version") > 0
+    making.close()
+    looking.close()
+
+
+def test_an_emptied_file_is_new(tmp_path: Path) -> None:
+    """Another process may roll a half-made file back to nothing between two looks at it."""
+    path = tmp_path / "m.db"
+    path.write_bytes(b"")
+
+    _check_magic(path)

@@ -5,6 +5,7 @@ away.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ class Told:
     engine: MemoryEngine
     actor: Actor
     messages: int = 0
-    blocked: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
     search_seconds: list[float] = field(default_factory=list)
     _refs: dict[str, list[str]] = field(default_factory=dict)
 
@@ -61,7 +62,7 @@ class Told:
             receipts = await self.engine.add_many(chunk, actor=self.actor)
             for candidate, receipt in zip(chunk, receipts, strict=True):
                 if receipt.memory_id is None or not receipt.stored:
-                    self.blocked += 1
+                    self.refused[receipt.reason or "unknown"] += 1
                     continue
                 inherited = [ref for old in receipt.superseded for ref in self._refs.pop(old, ())]
                 self._refs.setdefault(receipt.memory_id, []).extend([*inherited, str(candidate.source.ref)])
@@ -82,10 +83,10 @@ class Told:
 
 
 def facts(told: Sequence[Told]) -> dict[str, Any]:
-    """How many messages were told, how many were not taken, and how long the searches took, embedding included."""
+    """How many messages were told, which were refused and why, and how long the searches took, embedding included."""
     seconds = [second for one in told for second in one.search_seconds]
     return {
         "messages": sum(one.messages for one in told),
-        "blocked": sum(one.blocked for one in told),
+        "refused": dict(sum((one.refused for one in told), Counter())),
         "search": percentiles([1000 * second for second in seconds]) if seconds else {},
     }

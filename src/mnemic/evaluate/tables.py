@@ -112,7 +112,7 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"load when it ended: {settings['load_1min_after']}; with other work on the machine, all times grow"
     if "messages" in settings:
         yield (
-            f"{settings['messages']} messages told, {settings['blocked']} refused; "
+            f"{settings['messages']} messages told, refused: {_counts(settings['refused']) or 'none'}; "
             f"search p95 {settings['search']['p95_ms']} ms"
         )
 

@@ -82,6 +82,9 @@ class _State:
         found = (self.memories.get((scope.tenant, memory_id)) for scope in scopes)
         return next((memory for memory in found if memory is not None and memory.scope in scopes), None)
 
+    def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        return next((m for m in self.active(scope) if m.fingerprint == fingerprint != ""), None)
+
     def active(self, scope: Scope) -> list[Memory]:
         """Oldest first: identifiers sort by creation."""
         inside = (memory for memory in self.memories.values() if memory.scope == scope)
@@ -100,7 +103,7 @@ class _InProcessTransaction(Transaction):
         return self._state.get(memory_id, scopes)
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return next((m for m in self._state.active(scope) if m.fingerprint == fingerprint != ""), None)
+        return self._state.find_fingerprint(scope, fingerprint)
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         return [memory for memory in self._state.active(scope) if memory.key == key]
@@ -213,6 +216,9 @@ class InProcessStore:
         state = self._committed()
         found = {memory_id: state.get(memory_id, scopes) for memory_id in memory_ids}
         return {memory_id: memory for memory_id, memory in found.items() if memory is not None}
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        return self._committed().find_fingerprint(scope, fingerprint)
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         state = self._committed()

@@ -88,6 +88,7 @@ class Postings:
         self._places = np.zeros(0, np.int64)
         self._counts = np.zeros(0, np.float32)
         self._late_terms, self._late_places, self._late_counts = self._tail()
+        self._waiting: list[bytes] = []
         self.lengths = Growing(np.float64)
 
     @staticmethod
@@ -98,10 +99,18 @@ class Postings:
     def nbytes(self) -> int:
         """Memory in use."""
         tail = self._late_terms.nbytes + self._late_places.nbytes + self._late_counts.nbytes
-        return self._terms.nbytes + self._places.nbytes + self._counts.nbytes + tail + self.lengths.nbytes
+        waiting = 4 * sum(map(len, self._waiting))
+        return self._terms.nbytes + self._places.nbytes + self._counts.nbytes + tail + waiting + self.lengths.nbytes
 
     def extend(self, fields: Sequence[bytes]) -> None:
-        """Append the field of each further place."""
+        """Append the field of each further place; it counts from the next `catch_up`."""
+        self._waiting += fields
+
+    def catch_up(self) -> None:
+        """Take in what was appended. A writer, which needs vectors only, leaves that to the next search for words."""
+        fields, self._waiting = self._waiting, []
+        if not fields:
+            return
         first = len(self.lengths.all)
         offsets = np.repeat(np.arange(len(fields)), [len(field) // 4 for field in fields])
         terms = np.frombuffer(b"".join(fields), "<u4")
@@ -248,7 +257,7 @@ class ScopeIndex:
                 session=self._names[session],
                 turn=turn,
                 speaker=self._names[speaker],
-                cues=Cues(words=cues[0], asking=cues[1], oneself=cues[2], timed=cues[3]),
+                cues=Cues(*cues),
             )
             for place, session, speaker, turn, happened_at, cues in said
         }
@@ -268,6 +277,8 @@ class ScopeIndex:
         return list(map(self._codes.__getitem__, names))
 
     def _scores(self, terms: Iterable[int]) -> NDArray[np.float64]:
+        self._content.catch_up()
+        self._context.catch_up()
         scores = np.zeros(len(self._memory_ids))
         active = self._named["status"].all == self._codes.get(Status.ACTIVE, _GONE - 1)
         fields = [(self._content, self._bm25.content_weight), (self._context, self._bm25.context_weight)]

@@ -16,7 +16,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, Projection, RecordStore, Transaction
+from mnemic.ports import Clock, Embedder, Projection, RecordStore, Snapshot, Transaction
 from mnemic.types import (
     Actor,
     Candidate,
@@ -272,10 +272,10 @@ class MemoryWritePipeline:
         """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
         _check(deadline)
 
-        async def work(tx: Transaction) -> list[bool]:
-            return [await is_known(tx, job.draft, job.request) for job in jobs]
+        async def work(moment: Snapshot) -> list[bool]:
+            return [await is_known(moment, job.draft) for job in jobs]
 
-        for job, known in zip(jobs, await self._store.transact(work, deadline=deadline), strict=True):
+        for job, known in zip(jobs, await self._store.read(work), strict=True):
             job.known = known
 
     async def _embed(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:

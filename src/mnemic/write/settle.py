@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.ports import Transaction
+from mnemic.ports import Snapshot, Transaction
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.commit import Request, Settled, commit, replayed
 from mnemic.write.conflict import by_key, contradicted, pending
@@ -15,11 +15,9 @@ from mnemic.write.merge import Near, merge, refresh
 _LINEAGE = 64
 
 
-async def is_known(tx: Transaction, draft: Draft, request: Request | None) -> bool:
-    """Whether the write will end without a vector: an answered request or an identical live memory. Changes nothing."""
-    if request is not None and await tx.find_request(draft.scope.tenant, request.key) is not None:
-        return True
-    same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
+async def is_known(moment: Snapshot, draft: Draft) -> bool:
+    """Whether an identical live memory is there already, so that the write will need no vector."""
+    same = await moment.find_fingerprint(draft.scope, draft.fingerprint)
     return same is not None and _live(same, draft)
 
 

@@ -63,7 +63,7 @@ def test_evidence_is_found_through_the_engine(data: Path, tmp_path: Path) -> Non
     assert result["categories"]["temporal"]["recall@20"] == 0.5
     assert result["dev"]["questions"] == 8
     assert result["settings"]["split"] == {"dev": ["one", "two"], "test": ["three"]}
-    assert (result["settings"]["messages"], result["settings"]["blocked"]) == (12, 0)
+    assert (result["settings"]["messages"], result["settings"]["refused"]) == (12, {})
     assert result["ablation"]["full"]["overall"] == {name: result["overall"][name] for name in locomo.FIGURES}
     assert "without keyword" in result["ablation"]
     assert told[-1] == ("conversations", 3, 3)

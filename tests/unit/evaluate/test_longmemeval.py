@@ -92,3 +92,12 @@ def test_what_is_not_longmemeval_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         longmemeval.haystacks(write(tmp_path / "lme.json", [broken]))
     assert refused.value.reason == "invalid_input:data:longmemeval"
+
+
+def test_a_message_that_the_engine_refuses_is_counted_with_its_reason(tmp_path: Path) -> None:
+    stack = haystack("a")
+    stack["haystack_sessions"][0].append(turn("word " * 10_000))
+    result = longmemeval.run(write(tmp_path / "lme.json", [stack]), embedder=WordEmbedder())
+
+    assert list(result["settings"]["refused"].values()) == [1]
+    assert result["overall"]["turn_recall@5"] == 1

@@ -54,6 +54,7 @@ def test_postings_agree_with_counting_however_they_were_added() -> None:
         added = [[rng.randint(0, 9) * 429_496_729 for _ in range(rng.randint(0, 12))] for _ in range(step)]
         postings.extend([array("I", field).tobytes() for field in added])
         fields += added
+        postings.catch_up()
         for term in {number for field in added for number in field} - {0}:
             places, counts = postings.of(term)
             expected = {place: Counter(field)[term] for place, field in enumerate(fields) if term in field}

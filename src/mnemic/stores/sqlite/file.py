@@ -135,14 +135,15 @@ def _is_interrupted(path: Path) -> bool:
 def _check_magic(path: Path) -> None:
     """SQLite takes a very short file of anything for an empty database, and would write over it."""
     with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
+        if file.read(len(_MAGIC)) not in (_MAGIC, b""):
             raise StoreCorrupt("not_mnemic", hint="the file is not a memory file")
 
 
 def recognise(connection: apsw.Connection) -> None:
     """Raises StoreCorrupt for a file that is not ours, StoreNewer for one whose schema this version does not know."""
-    ours = connection.pragma("application_id") == APPLICATION_ID
-    if not ours and connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+    # In this order: another process may make the file meanwhile, and writes tables and number together.
+    used = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
+    if used and connection.pragma("application_id") != APPLICATION_ID:
         raise StoreCorrupt("not_mnemic", hint="the file belongs to another program")
     if connection.pragma("user_version") > migrations()[-1].number:
         raise StoreNewer(hint="the file was written by a newer mnemic; update this one")

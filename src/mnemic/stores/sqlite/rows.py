@@ -48,6 +48,20 @@ GET_MANY = (
 """The memories of `wanted_memories`."""
 
 
+ACTIVE = (
+    f"SELECT {MEMORY} FROM {SOURCES} "  # noqa: S608
+    "WHERE m.tenant = :tenant AND c.tenant = :tenant AND c.level = :level AND c.owner = :owner AND m.status = 'active' "
+)
+"""The active memories of one scope, with the parameters of `place`."""
+
+BY_FINGERPRINT = ACTIVE + "AND m.fingerprint = :fingerprint AND m.fingerprint <> ''"
+
+
+def place(scope: Scope) -> dict[str, Any]:
+    """The parameters that name a scope."""
+    return {"tenant": scope.tenant, "level": scope.level.value, "owner": scope.owner}
+
+
 def fetch(
     connection: apsw.Connection, sql: str, parameters: Mapping[str, Any] | Sequence[Any] = ()
 ) -> list[tuple[Any, ...]]:

@@ -13,6 +13,7 @@ from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
+    BY_FINGERPRINT,
     GET_MANY,
     MEMORY,
     SOURCES,
@@ -21,6 +22,7 @@ from mnemic.stores.sqlite.rows import (
     filter_of,
     memory_of,
     phrase_query,
+    place,
     wanted_memories,
 )
 from mnemic.text.analyse import parse_query
@@ -49,6 +51,10 @@ class SqliteSnapshot:
         rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
         found = {memory.memory_id: memory for memory in map(memory_of, rows)}
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = fetch(self._connection, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
+        return memory_of(rows[0]) if rows else None
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))

@@ -13,13 +13,14 @@ from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import checked_vector, cues_of, encode_event, fields_of, is_message, link, to_micros
 from mnemic.stores.sqlite.rows import (
+    ACTIVE,
+    BY_FINGERPRINT,
     GET_MANY,
-    MEMORY,
-    SOURCES,
     Terms,
     columns_of,
     fetch,
     memory_of,
+    place,
     tokens,
     wanted_memories,
 )
@@ -27,12 +28,7 @@ from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, Vector
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
-_ACTIVE = (
-    f"SELECT {MEMORY} FROM {SOURCES} "  # noqa: S608
-    "WHERE m.tenant = :tenant AND c.tenant = :tenant AND c.level = :level AND c.owner = :owner AND m.status = 'active' "
-)
-_BY_FINGERPRINT = _ACTIVE + "AND m.fingerprint = :fingerprint AND m.fingerprint <> ''"
-_BY_KEY = _ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY m.memory_id"
+_BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY m.memory_id"
 _STORED = """
     SELECT m.row_id, m.scope_id, m.version, m.body, s.vector, s.content, s.context
     FROM memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id
@@ -83,11 +79,11 @@ class SqliteTransaction(Transaction):
         return memory_of(rows[0]) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        rows = self._rows(_BY_FINGERPRINT, _place(scope) | {"fingerprint": fingerprint})
+        rows = self._rows(BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
         return memory_of(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
-        return [memory_of(row) for row in self._rows(_BY_KEY, _place(scope) | {"key": key})]
+        return [memory_of(row) for row in self._rows(_BY_KEY, place(scope) | {"key": key})]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)
@@ -196,7 +192,3 @@ class SqliteTransaction(Transaction):
     def _forget_phrases(self, scope_id: int, row_id: int, content: bytes, context: bytes) -> None:
         words = (row_id, tokens(scope_id, content), tokens(scope_id, context))
         self._rows("INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)", words)
-
-
-def _place(scope: Scope) -> dict[str, Any]:
-    return {"tenant": scope.tenant, "level": scope.level.value, "owner": scope.owner}

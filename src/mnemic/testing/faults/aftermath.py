@@ -57,7 +57,7 @@ class Examined:
     """A file as any later process finds it. `damage` is what SQLite's own check and the audit's chain find wrong.
 
     `halves` is what is there in part: a memory without its version, audit line, outbox entry or search entry, or one of
-    these without a memory. It holds for files that no projection has taken entries from.
+    these without a memory.
     """
 
     memories: dict[str, Stored]
@@ -70,17 +70,20 @@ class Examined:
         return not self.damage and not self.halves
 
 
-def examine(path: Path) -> Examined:
-    """Open the file as a later process does, and look at all of it. A file whose creation was cut off holds nothing."""
+def examine(path: Path, *, outbox_emptied: bool = False) -> Examined:
+    """Open the file as a later process does, and look at all of it. A file whose creation was cut off holds nothing.
+
+    `outbox_emptied`: entries may have been taken off the outbox, so that a missing one means nothing.
+    """
     with closing(apsw.Connection(str(path))) as connection:
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         try:
-            return _examined(connection)
+            return _examined(connection, outbox_emptied)
         except (apsw.CorruptError, apsw.NotADBError) as error:
             return Examined(memories={}, damage=(type(error).__name__,))
 
 
-def _examined(connection: apsw.Connection) -> Examined:
+def _examined(connection: apsw.Connection, outbox_emptied: bool) -> Examined:
     checked = connection.execute("PRAGMA integrity_check(5)").fetchall()
     damage = tuple(f"integrity:{text}" for (text,) in checked if text != "ok")
     if damage or not _has_schema(connection):
@@ -91,7 +94,7 @@ def _examined(connection: apsw.Connection) -> Examined:
         damage=tuple(f"audit_chain:{tenant}" for tenant in _broken_chains(connection)),
         halves=(
             *(name for name, query in _NOTHING.items() if connection.execute(query).fetchone()),
-            *_trail_halves(connection),
+            *(name for name in _trail_halves(connection) if not (outbox_emptied and name.endswith("_without_outbox"))),
             *_phrase_halves(connection),
         ),
     )

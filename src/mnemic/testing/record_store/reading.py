@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mnemic.identity import new_id
-from mnemic.ports import RecordStore
+from mnemic.ports import RecordStore, Snapshot
 from mnemic.testing.record_store.setting import (
     EMBEDDER,
     START,
@@ -44,6 +44,28 @@ ODD = [
 class ReadingContract(Setting):
     """Get, list, count."""
 
+    async def test_several_reads_are_of_one_moment(self, store: RecordStore) -> None:
+        first, second = memory("the first lighthouse"), memory("the second lighthouse")
+        await remember(store, first)
+
+        async def look(moment: Snapshot) -> tuple[int, list[str], bool]:
+            found = await moment.match(everything(), "lighthouse", limit=9)
+            known = await moment.get_many([first.memory_id, second.memory_id], scopes=[first.scope])
+            return await moment.count(everything()), [entry.memory_id for entry in found], first.memory_id in known
+
+        assert await store.read(look) == (1, [first.memory_id], True)
+        await remember(store, second)
+        assert (await store.read(look))[0] == 2
+
+    async def test_a_failing_read_raises_its_error(self, store: RecordStore) -> None:
+        async def fail(moment: Snapshot) -> None:
+            await moment.count(everything())
+            raise LookupError
+
+        with pytest.raises(LookupError):
+            await store.read(fail)
+        assert await store.count(everything()) == 0
+
     async def test_the_same_names_in_two_tenants_share_nothing(self, store: RecordStore) -> None:
         memory_id = new_id(START)
         mine = memory("my secret harbour", memory_id=memory_id, fingerprint="f")
@@ -54,6 +76,8 @@ class ReadingContract(Setting):
             assert await store.get(memory_id, scopes=[each.scope]) == each
             assert await store.newest(where, limit=9) == [each]
             assert await store.versions(memory_id, scopes=[each.scope]) == [each]
+            assert await store.find_fingerprint(each.scope, "f") == each
+            assert await store.find_fingerprint(each.scope, "") is None
             assert await store.count(where) == 1
             assert len(await store.nearest(where, EMBEDDER.vector("harbour"), limit=9)) == 1
             assert len(await store.match(where, "harbour", limit=9)) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from mnemic.clock import SystemClock
@@ -27,6 +28,7 @@ from mnemic.stores.session import InProcessSessions
 from mnemic.write.pipeline import WriteRules
 
 DEFAULT_MODEL = "gpt-4.1-mini"
+_POSTGRES = ("postgresql://", "postgres://")
 
 
 def build_engine(
@@ -83,14 +85,29 @@ def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
 
 
 def build_store(location: str, *, durability: str) -> RecordStore:
-    """The record store at `location`: a path, `sqlite:///path`, or `memory:` for one that ends with the process."""
+    """The record store at `location`: a path, `sqlite:///path`, `postgresql://...`, or `memory:` for one that ends with
+    the process. Raises InvalidConfig.
+    """
+    settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
         from mnemic.stores.inprocess import InProcessStore
 
         return InProcessStore()
+    if location.startswith(_POSTGRES):
+        try:
+            from mnemic.stores.postgres import PostgresStore
+        except ModuleNotFoundError as missing:
+            hint = "install mnemic[postgres] to keep memories in PostgreSQL"
+            raise InvalidConfig("store:postgres", hint=hint) from missing
+        return PostgresStore(location, durability=settled)
     from mnemic.stores.sqlite import SqliteStore
 
-    return SqliteStore(sqlite_path(location), durability="fast" if durability == "fast" else "durable")
+    return SqliteStore(sqlite_path(location), durability=settled)
+
+
+def store_file(location: str) -> Path | None:
+    """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
+    return None if location == "memory:" or location.startswith(_POSTGRES) else sqlite_path(location)
 
 
 def sqlite_path(location: str) -> Path:
@@ -99,7 +116,7 @@ def sqlite_path(location: str) -> Path:
         return Path(location)
     parts = urlsplit(location)
     if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
-        raise InvalidConfig("store", hint="use a path, sqlite:///path or memory:")
+        raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://... or memory:")
     return Path(unquote(parts.path.removeprefix("/")))
 
 

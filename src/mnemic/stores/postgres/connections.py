@@ -246,7 +246,6 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
         "statement_timeout": milliseconds,
         "idle_in_transaction_session_timeout": milliseconds,
         "jit": "off",
-        "plan_cache_mode": "force_generic_plan",
     }
     pool = asyncpg.create_pool(
         dsn,

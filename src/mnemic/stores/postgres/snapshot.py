@@ -10,7 +10,7 @@ from typing import Any
 
 from mnemic.stores.codec import CUES, checked_vector, decode_memory, from_micros
 from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.rows import Terms, filter_of, memory_of, pack, places_of, storable
+from mnemic.stores.postgres.rows import Terms, filter_of, memory_of, pack, place_of, places_of, storable
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.steps import Step
 from mnemic.text.analyse import parse_query
@@ -40,6 +40,10 @@ class PostgresSnapshot:
             rows = await self._rows(tenant, _READING["get_many"], *places_of(tenant, scopes), wanted)
             found = {memory.memory_id: memory for memory in map(memory_of, rows)} | found
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = await self._rows(scope.tenant, _READING["find_fingerprint"], *place_of(scope), fingerprint)
+        return memory_of(rows[0]) if rows else None
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         current = (await self.get_many([memory_id], scopes=scopes)).get(memory_id)

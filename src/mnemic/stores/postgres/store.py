@@ -157,6 +157,9 @@ class PostgresStore:
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
 
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        return await self.read(lambda moment: moment.find_fingerprint(scope, fingerprint))
+
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
 

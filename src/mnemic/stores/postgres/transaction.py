@@ -88,7 +88,7 @@ class PostgresTransaction(Transaction):
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         await self._lock(scope)
-        rows = await self._rows("find_fingerprint", *place_of(scope), fingerprint)
+        rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
         return memory_of(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:

@@ -6,6 +6,12 @@ FROM {sources}
 WHERE m.tenant = $1 AND m.memory_id = ANY ($4::text[])
 AND (s.level, s.owner) IN (SELECT * FROM unnest($2::text[], $3::text[]))
 
+-- name: find_fingerprint
+SELECT {columns}
+FROM {sources}
+WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3
+AND m.status = 'active' AND m.fingerprint = $4 AND m.fingerprint <> ''
+
 -- name: versions
 SELECT v.body
 FROM memory_version v

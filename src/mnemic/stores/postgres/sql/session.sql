@@ -16,7 +16,7 @@ SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('ena
        set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '200', true)
 
 -- name: exactly
-SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_sort', 'on', true),
+SELECT set_config('plan_cache_mode', 'auto', true), set_config('enable_sort', 'on', true),
        set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true)
 
 -- name: secret

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.rows import decode_vector, encode_vector, filter_of
-from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.rows import decode_vector, encode_vector, filter_of, places_of
+from mnemic.stores.postgres.statements import filtered, load
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Memory, Scored, Status, Where
 from tests.servers import PostgresServer
@@ -109,10 +109,11 @@ async def test_the_statement_for_large_scopes_goes_through_the_index(
     async with connection.transaction():
         await connection.fetch(session["name_tenant"], "acme", "9999")
         await connection.fetch(session["approximately"])
-        given = (*filter_of(Where(scopes=(BIG,))), EMBEDDER.vector("tea"), 5)
-        plan = await connection.fetch(f"EXPLAIN {searching['approximate']}", *given)
+        asked = filter_of(Where(scopes=(BIG,)))
+        given = (*places_of("acme", [BIG]), EMBEDDER.vector("tea"), 5, *asked.values())
+        plan = await connection.fetch("EXPLAIN " + filtered(searching["approximate"], tuple(asked)), *given)
         assert any("memory_by_vector" in line for (line,) in plan)
-        plan = await connection.fetch(f"EXPLAIN {searching['nearest']}", *given)
+        plan = await connection.fetch("EXPLAIN " + filtered(searching["nearest"], tuple(asked)), *given)
         assert not any("memory_by_vector" in line for (line,) in plan)
     await connection.close()
 

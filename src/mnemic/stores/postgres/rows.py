@@ -57,20 +57,20 @@ def places_of(tenant: str, scopes: Iterable[Scope]) -> tuple[str, list[str], lis
     return tenant, [scope.level.value for scope in inside], [scope.owner for scope in inside]
 
 
-def filter_of(where: Where) -> tuple[Any, ...]:
-    """The parameters $1 to $11 of the part `accepted`."""
+def filter_of(where: Where) -> dict[str, Any]:
+    """What a filter asks for besides the scopes: the values by the names of their conditions."""
     statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
-    return (
-        *places_of(where.tenant, where.scopes),
-        [str(status) for status in statuses],
-        None if where.kinds is None else [str(kind) for kind in where.kinds],
-        _digests(where.categories),
-        _digests(where.keys),
-        to_micros(where.happened_from),
-        to_micros(where.happened_to),
-        to_micros(where.live_at),
-        to_micros(where.as_of),
-    )
+    asked = {
+        "statuses": [str(status) for status in statuses],
+        "kinds": None if where.kinds is None else [str(kind) for kind in where.kinds],
+        "categories": _digests(where.categories),
+        "keys": _digests(where.keys),
+        "happened_from": to_micros(where.happened_from),
+        "happened_to": to_micros(where.happened_to),
+        "live_at": to_micros(where.live_at),
+        "as_of": to_micros(where.as_of),
+    }
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def storable(memory_ids: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from mnemic.stores.codec import CUES, checked_vector, decode_memory, from_micros
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.rows import Terms, filter_of, memory_of, pack, place_of, places_of, storable
-from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.statements import filtered, load
 from mnemic.stores.steps import Step
 from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
@@ -115,8 +115,10 @@ class PostgresSnapshot:
         return frozenset(row["speaker"].decode() for row in rows)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
-        """The rows of a statement with the parameters of `where`, then `values`."""
-        return await self._rows(where.tenant, statement, *filter_of(where), *values)
+        """The rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4 on."""
+        asked = filter_of(where)
+        given = (*places_of(where.tenant, where.scopes), *values, *asked.values())
+        return await self._rows(where.tenant, filtered(statement, tuple(asked)), *given)
 
     async def _rows(self, tenant: str, statement: str, *values: Any) -> list[Any]:
         await Step(partial(self._session.enter, tenant))

@@ -56,7 +56,7 @@ class PostgresStore:
         pool_size: int = 10,
         statement_timeout: float = 10.0,
         durability: Literal["durable", "fast"] = "durable",
-        exact_up_to: int = 10_000,
+        exact_up_to: int = 5_000,
         bm25: Bm25 | None = None,
     ) -> None:
         if durability not in ("durable", "fast"):

@@ -27,12 +27,12 @@ FROM (
     CROSS JOIN LATERAL (
         SELECT m.memory_id
         FROM memory m
-        WHERE m.scope_id = places.scope_id AND ($12::text IS NULL OR m.memory_id < $12 COLLATE "C") AND {accepted}
+        WHERE m.scope_id = places.scope_id AND ($4::text IS NULL OR m.memory_id < $4 COLLATE "C") AND {accepted}
         ORDER BY m.memory_id DESC
-        LIMIT $13
+        LIMIT $5
     ) page
     ORDER BY page.memory_id DESC
-    LIMIT $13
+    LIMIT $5
 ) chosen
 JOIN memory m ON m.tenant = $1 AND m.memory_id = chosen.memory_id
 JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
@@ -41,7 +41,9 @@ ORDER BY m.memory_id DESC
 
 -- name: count
 WITH {places}
-SELECT count(*) FROM places JOIN memory m ON m.scope_id = places.scope_id WHERE {accepted}
+SELECT coalesce(sum(held.number), 0)
+FROM places
+CROSS JOIN LATERAL (SELECT count(*) AS number FROM memory m WHERE m.scope_id = places.scope_id AND {accepted}) held
 
 -- name: signals
 SELECT m.memory_id, m.happened_at, m.session, m.turn, m.speaker, m.cues

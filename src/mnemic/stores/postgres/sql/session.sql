@@ -12,12 +12,12 @@ SELECT set_config('mnemic.tenant', $1, true), set_config('statement_timeout', $2
 -- name: approximately
 -- A plan for these very values that goes through the vector index, which goes on until enough rows pass the filter.
 SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_sort', 'off', true),
-       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+       set_config('enable_bitmapscan', 'off', true),
        set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '200', true)
 
 -- name: exactly
-SELECT set_config('plan_cache_mode', 'auto', true), set_config('enable_sort', 'on', true),
-       set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true)
+SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_sort', 'on', true),
+       set_config('enable_bitmapscan', 'on', true)
 
 -- name: secret
 SELECT secret FROM tenant WHERE tenant = $1

@@ -78,9 +78,7 @@ class MemoryEngine:
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
-        self.store = store
-        self.embedder = embedder
-        self.sessions = sessions
+        self.store, self.embedder, self.sessions = store, embedder, sessions
         self.clock = clock or SystemClock()
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
         self._searcher = Searcher(store, embedder)

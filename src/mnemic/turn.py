@@ -97,6 +97,8 @@ async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
         if request.goal is not None:
             result = await _retrieve(parts, request, request.goal, run)
             await _apply(parts, request, request.goal, result, run)
+        elif run.write.failed and not any(receipt.stored for receipt in run.write.receipts):
+            status, reason = RunStatus.FAILED, run.write.failed[0].reason or "store_failed"
         if run.deadline.expired:
             raise BudgetSpent("max_seconds")
     except RunStopped as stop:
@@ -278,7 +280,7 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
         status=status,
         stop_reason=reason,
         phase=None if status is RunStatus.OK else run.phase,
-        outcome=_outcome(request, used) if status is RunStatus.OK else None,
+        outcome=_outcome(request, run, used) if status is RunStatus.OK else None,
         answer=run.answer.answer if run.answer and status is RunStatus.OK else None,
         used_memory_keys=tuple(used),
         applied_memory=tuple(_applied(run.hits[ref]) for ref in used),
@@ -294,9 +296,9 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
     )
 
 
-def _outcome(request: TurnRequest, used: Sequence[str]) -> str:
+def _outcome(request: TurnRequest, run: _Run, used: Sequence[str]) -> str:
     if request.goal is None:
-        return "memory_captured"
+        return "memory_captured" if any(receipt.stored for receipt in run.write.receipts) else "nothing_captured"
     return "memory_applied" if used else "context_only"
 
 

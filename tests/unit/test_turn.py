@@ -292,6 +292,25 @@ class WithoutReads(InProcessStore):
         raise StoreUnavailable
 
 
+class WithoutWrites(InProcessStore):
+    """A store that answers reads and takes no write."""
+
+    async def transact(self, *_: object, **__: object) -> Any:
+        raise StoreUnavailable
+
+
+async def test_a_capture_that_stored_nothing_does_not_say_captured() -> None:
+    with ScriptedModelServer(script(capture={"items": []})) as server:
+        async with engine_on(server) as engine:
+            nothing = await engine.capture("Hello there!", actor=ACTOR)
+    assert (nothing.status, nothing.outcome) == ("ok", "nothing_captured")
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server, store=WithoutWrites()) as engine:
+            failed = await engine.capture(MESSAGE, actor=ACTOR)
+    assert (failed.status, failed.stop_reason, failed.outcome) == ("failed", "store_unavailable", None)
+    assert failed.errors == ("write:language: store_unavailable", "write:update_channel: store_unavailable")
+
+
 async def test_an_outage_is_not_passed_off_as_no_memory() -> None:
     report = await run(script(), store=WithoutReads())
     assert (report.status, report.stop_reason, report.phase) == ("failed", "store_unavailable", "retrieve")

@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.evaluate import locomo, longmemeval
+from mnemic.evaluate import locomo, longmemeval, pairs, pii
 
 Runner = Callable[..., dict[str, Any]]
-"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `locomo.run`."""
+"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `locomo.run`. A set takes what
+means something to it and leaves the rest.
+"""
 
-SETS: Mapping[str, Runner] = MappingProxyType({"locomo": locomo.run, "longmemeval": longmemeval.run})
+SETS: Mapping[str, Runner] = MappingProxyType(
+    {"locomo": locomo.run, "longmemeval": longmemeval.run, "pairs": pairs.run, "pii": pii.run}
+)

@@ -8,6 +8,30 @@ from typing import Any
 _NOT_MEASURED = "-"
 
 
+def set_table(result: Mapping[str, Any]) -> str:
+    """The report of any set."""
+    return recall_table(result) if "overall" in result else halves_table(result)
+
+
+def halves_table(result: Mapping[str, Any]) -> str:
+    """A line per figure and per part of it, in per cent, for `dev` and `test`, with how many were counted."""
+    halves = [result[split] for split in ("dev", "test")]
+    names = [name for name, value in halves[0].items() if value is None or isinstance(value, float)]
+    parts = halves[0].get("by_source") or {"by_entity": halves[0].get("by_entity", {})}
+    body = [[name, *(cell for half in halves for cell in (_percent(half[name]), ""))] for name in names]
+    for name in parts:
+        by = [half["by_source"][name] if "by_source" in half else half[name] for half in halves]
+        body += [
+            [f"{name}: {part}", *(cell for one in by for cell in _counted(one.get(part)))]
+            for part in sorted({part for one in by for part in one})
+        ]
+    return "\n".join([*_grid([["", "dev", "n", "test", "n"], *body]), "", *_conditions(result["settings"])])
+
+
+def _counted(part: Mapping[str, Any] | None) -> tuple[str, str]:
+    return (_percent(part["share"]), str(part["n"])) if part else (_NOT_MEASURED, "0")
+
+
 def recall_table(result: Mapping[str, Any]) -> str:
     """The figures of a set in per cent, a line per part and category, each with its 95 % interval."""
     names = [name for name in result["overall"] if name not in {"questions", "ci95"}]

@@ -58,22 +58,23 @@ def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
 def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]:
     """The memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
 
-    Under a key whose values accumulate, another value is no contradiction. Without a key the two must be close and of
-    one category; between speakers there is no contradiction.
+    Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
+    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise. Between
+    speakers there is no contradiction.
     """
-    candidate = draft.candidate
+    candidate, rules = draft.candidate, draft.rules
     said = Statement.of(candidate.content)
     found: list[tuple[Memory, str]] = []
     for one in near:
         if one.memory.source.speaker != candidate.source.speaker:
             continue
-        if candidate.key is None and not (
-            one.cosine > draft.rules.conflict and one.memory.category == candidate.category
-        ):
+        if candidate.key is None and one.memory.category != candidate.category:
             continue
-        how = opposition(said, one.statement)
-        if how is not None and not (candidate.key is not None and how == "value"):
-            found.append((one.memory, how))
+        opposed = opposition(said, one.statement)
+        if opposed is None or (candidate.key is not None and opposed.how == "value"):
+            continue
+        if candidate.key is not None or one.cosine > (rules.nominate if opposed.strong else rules.conflict):
+            found.append((one.memory, opposed.how))
     return found
 
 

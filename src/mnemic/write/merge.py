@@ -16,7 +16,7 @@ from typing import Any
 
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, starts_at
-from mnemic.write.statement import Statement, covers
+from mnemic.write.statement import Statement, beyond
 
 _WORTH_A_VERSION = timedelta(hours=1)
 """An expiry that moves by less (and by less than a hundredth of the time to live) makes no new version: a statement
@@ -80,9 +80,13 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     (`near_duplicate`), or, where the draft says more than it, the draft waits for review (`lower_trust`).
     """
     said = Statement.of(draft.candidate.content)
-    alike = [one for one in near if one.cosine > draft.rules.near_duplicate and _mergeable(one.memory, draft)]
-    covered = [one.memory for one in alike if covers(said, one.statement)]
-    fuller = [one.memory for one in alike if covers(one.statement, said) and one.memory.trust >= draft.trust]
+    alike = [one for one in near if _mergeable(one.memory, draft)]
+    covered = [one.memory for one in alike if _covered(said, one.statement, one.cosine, draft)]
+    fuller = [
+        one.memory
+        for one in alike
+        if one.memory.trust >= draft.trust and _covered(one.statement, said, one.cosine, draft)
+    ]
     if fuller and fuller[0].trust > draft.trust:
         return refresh(fuller[0], draft, reason="near_duplicate")
     higher = tuple(memory.memory_id for memory in covered if memory.trust > draft.trust)
@@ -94,6 +98,12 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     if fuller:
         return _kept(draft, fuller[0], memory_id, kept_id)
     return None
+
+
+def _covered(full: Statement, part: Statement, cosine: float, draft: Draft) -> bool:
+    """Word for word the same needs only nomination; what says more must also be near."""
+    more = beyond(full, part)
+    return more is not None and cosine > (draft.rules.near_duplicate if more else draft.rules.nominate)
 
 
 def _mergeable(memory: Memory, draft: Draft) -> bool:

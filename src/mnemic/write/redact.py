@@ -24,8 +24,9 @@ from typing import NamedTuple
 from mnemic.errors import InvalidInput
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, JsonValue
-from mnemic.write.detect import DETECTORS, Detector
+from mnemic.write.detect import DETECTORS
 from mnemic.write.draft import Draft
+from mnemic.write.patterns import Detector
 from mnemic.write.validate import within_limits
 
 MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")
@@ -54,7 +55,9 @@ class Redaction:
     blocked: tuple[str, ...] = ()
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
+    """A stretch of the text to be replaced, and the spelling by which two of them are the same thing."""
+
     start: int
     end: int
     entity: str
@@ -87,14 +90,18 @@ class Redactor:
             text, markers = _replace(text, markers, spans, secret)
         raise InvalidInput("redaction", hint="the text cannot be redacted safely")
 
+    def find(self, text: str) -> list[Span]:
+        """What one pass over `text` replaces, in order and without overlaps."""
+        return self._spans(text)
+
     def _action(self, entity: str) -> Action:
         return self._actions.get(entity, Action.REDACT)
 
-    def _spans(self, text: str) -> list[_Span]:
+    def _spans(self, text: str) -> list[Span]:
         """What to replace: in order, without overlaps."""
         folded, offsets = fold(text)
         found = [
-            _Span(offsets[start] if offsets else start, offsets[end] if offsets else end, detector.entity, value)
+            Span(offsets[start] if offsets else start, offsets[end] if offsets else end, detector.entity, value)
             for detector in self._detectors
             for start, end, value in detector.find(folded)
             if start < end and _HELD not in folded[start:end]
@@ -107,19 +114,20 @@ def fold(text: str) -> tuple[str, list[int] | None]:
     """`text` as detectors read it, and for each character (and the end) its offset in `text`; None where they are
     equal.
 
-    NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space.
+    NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. What is
+    not seen (zero-width characters, soft hyphens, variation selectors, fillers) is not there.
     """
     if text.isascii():
         return text, None
     folded = text.translate(_PLAIN)
-    if len(folded) == len(text):
+    if all(len(_PLAIN[ord(character)]) == 1 for character in set(text)):
         return folded, None
     offsets = [at for at, character in enumerate(text) for _ in _PLAIN[ord(character)]]
     return folded, [*offsets, len(text)]
 
 
 class _Plain(dict[int, str]):
-    """Each character as detectors read it, worked out once. No character reads as nothing."""
+    """Each character as detectors read it, worked out once."""
 
     def __missing__(self, code: int) -> str:
         plain = self[code] = _plain(chr(code))
@@ -127,6 +135,9 @@ class _Plain(dict[int, str]):
 
 
 _PLAIN = _Plain()
+
+
+_NOTHING = frozenset([*map(chr, range(0xFE00, 0xFE10)), *"\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"])
 
 
 def _plain(character: str) -> str:
@@ -137,6 +148,8 @@ def _plain(character: str) -> str:
         return "-"
     if category == "Zs":
         return " "
+    if category == "Cf" or character in _NOTHING:
+        return ""
     return unicodedata.normalize("NFKC", character) or character
 
 
@@ -161,9 +174,9 @@ def _kept(match: re.Match[str], secret: bytes) -> str:
     return match.group() if genuine else f"({entity}#{token})"
 
 
-def _merged(found: list[_Span], text: str) -> list[_Span]:
+def _merged(found: list[Span], text: str) -> list[Span]:
     """The matches in order; those that overlap as one, under the name of the longest."""
-    merged: list[_Span] = []
+    merged: list[Span] = []
     longest = 0
     for span in sorted(found, key=_by_start):
         last = merged[-1] if merged else None
@@ -176,14 +189,14 @@ def _merged(found: list[_Span], text: str) -> list[_Span]:
             entity, longest = span.entity, span.end - span.start
         if (start, end) != (last.start, last.end) or entity != last.entity:
             value = span.value if (start, end) == (span.start, span.end) else text[start:end]
-            merged[-1] = _Span(start, end, entity, value)
+            merged[-1] = Span(start, end, entity, value)
     return merged
 
 
 _by_start = itemgetter(0)
 
 
-def _replace(text: str, markers: Sequence[str], spans: Sequence[_Span], secret: bytes) -> tuple[str, list[str]]:
+def _replace(text: str, markers: Sequence[str], spans: Sequence[Span], secret: bytes) -> tuple[str, list[str]]:
     """Each span held by one placeholder, its marker put among the others in the order of the text."""
     pieces: list[str] = []
     ordered: list[str] = []

@@ -82,7 +82,7 @@ async def _merged(tx: Transaction, draft: Draft, near: Sequence[Near], memory_id
     decision = merge(draft, near, *memory_ids)
     if decision is not None and decision.outcome is Outcome.MERGED:
         # Heard again, a statement that was merged before is not merged a second time.
-        again = await _in_lineage(tx, draft, [one.memory for one in near if one.cosine > draft.rules.near_duplicate])
+        again = await _in_lineage(tx, draft, [one.memory for one in near])
         if again is not None:
             return refresh(again, draft, reason="near_duplicate")
     return decision
@@ -113,7 +113,7 @@ async def _near(tx: Transaction, draft: Draft, peers: Sequence[Memory]) -> list[
     """Memories to compare the draft with: near it by cosine, of its kind and key; under a key all of that key."""
     assert draft.vector is not None
     rules, key = draft.rules, draft.candidate.key
-    nearest = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.nominate)
+    nearest = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.compared_from)
     chosen = {
         memory.memory_id: Near(memory, cosine)
         for memory, cosine in nearest

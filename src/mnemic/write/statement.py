@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -18,6 +19,8 @@ from typing import NamedTuple
 
 from mnemic.text.analyse import analyse
 from mnemic.text.normalise import nfkc
+from mnemic.write.synonyms import BROADER, GROUP_HEADS, PHRASES, same_word
+from mnemic.write.voice import actives, attributes
 from mnemic.write.wording import (
     ANTONYMS,
     BEFORE_AMOUNTS,
@@ -26,20 +29,33 @@ from mnemic.write.wording import (
     NEGATIONS,
     NEGATIVE_PREFIXES,
     NUMBER_WORDS,
+    POSTURES,
     QUALIFIERS,
+    RELATIONS,
     VALUE_CLASSES,
 )
 
 MAX_COMPARED_WORDS = 200
 """Longer texts are not one claim; they are never called opposite or covered."""
+MAX_CLAUSES = 24
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
+_NEGATIVE = re.compile(rf"(?:{'|'.join(sorted(NEGATIVE_PREFIXES))})\w{{3}}")
+_PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
 _CLITICS = frozenset({"s", "m", "re", "ve", "d", "ll"})
 _FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
 _CLASS = {"label": "number", "person": "name"}
+_DOING = frozenset("is are am was were m s re".split())
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
 _SENTENCE_END = re.compile(r"[.!?:\n]\s*$")
+
+
+PRESENT = ""
+"""The form of a verb that was a participle and is told as active: it fits any inflection."""
+
+
+_CLAUSE_END = re.compile(r"[.!?;:\n]+(?=\s|$)|,\s|\s->->|\s(?:but|so|because|which|and)\s")
 
 
 class Word(NamedTuple):
@@ -54,33 +70,58 @@ class Word(NamedTuple):
     value: str | None
 
     def says(self, other: Word) -> bool:
-        """Whether the two are one word in two inflections that claim the same."""
-        return self.stem == other.stem and self.form == other.form
+        """Whether the two are one word, or two with one meaning, in inflections that claim the same."""
+        forms = {self.form, other.form}
+        return self.stem == other.stem and (len(forms) == 1 or (PRESENT in forms and not max(forms).endswith("ed")))
+
+    def implies(self, other: Word) -> bool:
+        """Whether it says `other` and perhaps more, as "man" says "person"."""
+        return self.says(other) or other.stem in BROADER.get(self.stem, ())
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A text taken apart: its words of content in order, how often it negates, whether it asks."""
+    """A text taken apart: its words of content in order, how often it negates, whether it asks.
+
+    `readings` are the orders in which it may be told: as it stands, and a passive also as its active. `clauses` are
+    its parts, where it has more than one.
+    """
 
     words: tuple[Word, ...]
     negations: int
     asks: bool
+    readings: tuple[tuple[Word, ...], ...] = ()
+    clauses: tuple[Statement, ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Statement:
         """The statement that `text` makes."""
-        plain = nfkc(text).replace("’", "'")
-        words: list[Word] = []
+        plain = _PHRASE.sub(lambda match: PHRASES[match.group().lower()], nfkc(text).replace("’", "'"))
+        parts = [part for part in _CLAUSE_END.split(plain) if part.strip()]
+        clauses = tuple(cls._of(part) for part in parts) if 1 < len(parts) <= MAX_CLAUSES else ()
+        return cls._of(plain, clauses)
+
+    @classmethod
+    def _of(cls, plain: str, clauses: tuple[Statement, ...] = ()) -> Statement:
+        tokens: list[str] = []
+        told: list[list[Word]] = []
+        gaps: list[str] = []
+        ended = 0
         negations = 0
         before = ""
         for match in _TOKEN.finditer(plain):
             for token in _parts(match.group()):
-                if token.casefold() in NEGATIONS:
-                    negations += 1
-                else:
-                    words += _words(token, before.casefold(), initial=_starts_sentence(plain, match.start()))
-                before = token
-        return cls(tuple(words), negations, plain.rstrip().endswith("?"))
+                low = token.casefold()
+                negates = low in NEGATIONS
+                negations += negates
+                empty = negates or (low == "one" and before == "no")
+                tokens.append(token)
+                gaps.append(plain[ended : match.start()])
+                ended = match.end()
+                told.append([] if empty else _words(token, before, initial=_starts_sentence(plain, match.start())))
+                before = low
+        words = tuple(word for some in told for word in some)
+        return cls(words, negations, plain.rstrip().endswith("?"), (words, *_retold(tokens, gaps, told)), clauses)
 
     @property
     def stems(self) -> list[str]:
@@ -93,15 +134,40 @@ class Statement:
         return 0 < len(self.words) <= MAX_COMPARED_WORDS
 
 
-def opposition(one: Statement, other: Statement) -> str | None:
-    """How the two contradict each other, in either order: `negation`, `antonym`, `value`, or None where nothing shows
-    it.
+def _retold(tokens: list[str], gaps: list[str], told: list[list[Word]]) -> Iterator[tuple[Word, ...]]:
+    """The same words in the orders in which the same might be said."""
+    for active in actives(tokens):
+        verb = told[active.verb] if active.past else [word._replace(form=PRESENT) for word in _words(active.base, "")]
+        yield tuple(word for place in active.order for word in (verb if place == active.verb else told[place]))
+    order = attributes(tokens, gaps)
+    if order is not None:
+        yield tuple(word for place in order for word in told[place])
+
+
+class Opposition(NamedTuple):
+    """How two statements contradict each other: `negation`, `antonym` or `value`; `strong` where most of their words
+    agree, so that what differs is told of the same thing.
     """
-    if not (one.comparable and other.comparable) or one.asks != other.asks:
+
+    how: str
+    strong: bool
+
+
+def opposition(one: Statement, other: Statement) -> Opposition | None:
+    """How the two contradict each other, in either order, or None where nothing shows it."""
+    if not (one.comparable and other.comparable):
         return None
+    how = _opposed(one, other) if one.asks == other.asks else None
+    if how is not None:
+        return Opposition(how, 10 * _alike(one, other) >= 6 * min(len(one.words), len(other.words)))
+    return Opposition("negation", strong=True) if _denies(one, other) or _denies(other, one) else None
+
+
+def _opposed(one: Statement, other: Statement) -> str | None:
     mine, theirs = Counter(one.stems), Counter(other.stems)
     shared, shorter = (mine & theirs).total(), min(len(one.words), len(other.words))
-    negated = (one.negations - other.negations) % 2 == 1
+    # Denying two things is denying; two denials of one thing are rare.
+    negated = (one.negations - other.negations) % 2 == 1 or (one.negations == 0) != (other.negations == 0)
     reversed_ = _any_opposite(
         [word for word in one.words if word.stem not in theirs], [word for word in other.words if word.stem not in mine]
     )
@@ -109,8 +175,28 @@ def opposition(one: Statement, other: Statement) -> str | None:
         # "not open" against "closed" agrees.
         return "antonym" if not negated and 2 * (shared + 1) >= shorter else None
     if negated:
-        return "negation" if 10 * shared >= 6 * shorter else None
+        return "negation" if 2 * _alike(one, other) >= shorter else None
     return "value" if _other_value(one, other) else None
+
+
+def _alike(one: Statement, other: Statement) -> int:
+    """How many words of the shorter have their like, or a broader or narrower word, in the longer."""
+    short, long = sorted((one, other), key=lambda statement: len(statement.words))
+    stems = set(long.stems)
+    wide = stems.union(*(BROADER.get(stem, ()) for stem in stems))
+    return sum(stem in wide or not stems.isdisjoint(BROADER.get(stem, ())) for stem in short.stems)
+
+
+def _denies(one: Statement, other: Statement) -> bool:
+    """Whether a clause of `one` denies what clauses of `other` tell without denying it."""
+    if not (one.clauses or other.clauses):
+        return False
+    asserted = {word.stem for clause in other.clauses or (other,) if not clause.negations for word in clause.words}
+    for clause in one.clauses or (one,):
+        said = {word.stem for word in clause.words} - RELATIONS
+        if clause.negations == 1 and len(said) >= 3 and 10 * len(asserted & said) >= 6 * len(said):
+            return True
+    return False
 
 
 def _any_opposite(mine: list[Word], theirs: list[Word]) -> bool:
@@ -127,27 +213,47 @@ def opposite(one: str, other: str) -> bool:
 
 
 def covers(full: Statement, part: Statement) -> bool:
-    """Whether `full` says everything that `part` says, and nothing that could take it back.
+    """Whether `full` says everything that `part` says, and nothing that could take it back: see `beyond`."""
+    return beyond(full, part) is not None
 
-    Every word of content of `part` stands in `full` in the same order, from the first word on; what `full` has beyond
-    them is little, negates and qualifies nothing, brings in nobody else, and adds no value of a class of which `part`
-    already names one. Questions claim nothing: they cover nothing.
+
+def beyond(full: Statement, part: Statement) -> int | None:
+    """How many words of content `full` has beyond those of `part`; None where it does not say everything that `part`
+    says, or something that could take it back.
+
+    Every word of content of `part` stands in `full` in the same order, from the first word on, or a narrower word does
+    ("man" says "person"); a passive may be told as its active. What `full` has beyond them is little, negates and
+    qualifies nothing, brings in nobody else, and adds no value of a class of which `part` already names one. Questions
+    claim nothing: they cover nothing.
     """
     if not (full.comparable and part.comparable) or full.asks or part.asks or full.negations != part.negations:
-        return False
-    rest = list(full.words)
+        return None
+    readings = product(full.readings, part.readings)
+    found = [_beyond(said, wanted, exact=full.negations > 0) for said, wanted in readings]
+    return min((count for count in found if count is not None), default=None)
+
+
+def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int | None:
+    """`exact`: no word more and none narrower, because denying the narrow does not deny the wide."""
+    rest = list(full)
     extra: list[Word] = []
-    for word in part.words:
-        while rest and not rest[0].says(word):
+    for word in part:
+        while rest and not (rest[0].says(word) if exact else rest[0].implies(word)):
             extra.append(rest.pop(0))
-        if not rest or (extra and word is part.words[0]):
-            return False
+        if not rest or (extra and word is part[0]):
+            return None
         rest.pop(0)
     extra += rest
-    named = {_CLASS.get(word.value, word.value) for word in part.words if word.value}
-    return len(extra) <= max(2, len(part.words) // 2) and not any(
-        word.stem in QUALIFIERS or _CLASS.get(word.value or "", word.value) in named for word in extra
+    named = {_CLASS.get(word.value, word.value) for word in part if word.value}
+    harmless = len(extra) <= (0 if exact else max(2, len(part) // 2)) and not any(
+        _bends(word) or _CLASS.get(word.value or "", word.value) in named for word in extra
     )
+    return len(extra) if harmless else None
+
+
+def _bends(word: Word) -> bool:
+    """Whether it may take back what stands around it. A negative prefix is enough: "ineligible", "unable"."""
+    return word.stem in QUALIFIERS or _NEGATIVE.match(word.stem) is not None
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -184,7 +290,7 @@ def _parts(token: str) -> list[str]:
     return [token.split("'", maxsplit=1)[0]] if low.split("'")[-1] in ("s", "m", "re", "ve", "d", "ll") else [token]
 
 
-def _words(token: str, before: str, *, initial: bool) -> list[Word]:
+def _words(token: str, before: str, *, initial: bool = True) -> list[Word]:
     """The words of content of one token that follows `before`: none where it is empty of content."""
     if token[0] == "[":
         return [Word(token, token, token.split("#", maxsplit=1)[0])]
@@ -197,8 +303,19 @@ def _words(token: str, before: str, *, initial: bool) -> list[Word]:
     named = None
     if token[0].isupper() and not initial:
         named = "month" if low == "may" else "name" if before in BEFORE_NAMES else "person"
-    form = _INFLECTION.sub("", low)
-    return [Word(stem, form, VALUE_CLASSES.get(stem, named)) for stem in _stems(low)]
+    words = [_word(stem, low, named) for stem in _stems(low)]
+    if low.endswith("ing") and before in _DOING and len(words) == 1 and words[0].stem in POSTURES:
+        return [words[0]._replace(value="posture")]
+    return words
+
+
+def _word(stem: str, low: str, named: str | None) -> Word:
+    told = same_word(stem)
+    if told in GROUP_HEADS:
+        form = told + ("ed" if low.endswith("ed") else "")
+    else:
+        form = _INFLECTION.sub("", low)
+    return Word(told, form, VALUE_CLASSES.get(told, named))
 
 
 @lru_cache(maxsize=8192)

@@ -7,18 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from mnemic.text.analyse import analyse
-
-
-def _stem(word: str) -> str:
-    return analyse(word).sequence[0]
+from mnemic.write.synonyms import stem_of
 
 
 def _pairs(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
     """Each line holds two sides; every word of the one is opposite to every word of the other."""
     table: dict[str, set[str]] = {}
     for line in lines:
-        left, right = ([_stem(word) for word in side.split()] for side in line.split("|"))
+        left, right = ([stem_of(word) for word in side.split()] for side in line.split("|"))
         for one in left:
             table.setdefault(one, set()).update(right)
         for one in right:
@@ -37,7 +33,7 @@ NEGATIONS = frozenset(
 EMPTY_WORDS = frozenset(
     """
     a an the am is are be been being do does i me my mine myself user users of and very really also please just
-    so too now currently presently it its
+    so too now currently presently it its someone somebody anyone anybody there
     """.split()
 )
 """Words whose loss changes no claim. Pronouns of other persons, prepositions and tenses are not among them."""
@@ -54,7 +50,7 @@ BEFORE_NAMES = frozenset("is are was were be called named in at for as".split())
 """What stands before a name that is the value of something: where one lives or works, how someone is called."""
 
 QUALIFIERS = frozenset(
-    _stem(word)
+    stem_of(word)
     for word in """
     only except unless if until till before after former formerly ex almost nearly sometimes often usually
     occasionally always all every each some any most few many more less least than used was were had may might
@@ -63,10 +59,17 @@ QUALIFIERS = frozenset(
     refuse avoid deny stop hate dislike from unlike supposedly allegedly about approximately around over under
     above below another other different old new previous next who whose whom which what where when why how he
     she they we you him her them us his their our your with brother sister mother father wife husband son
-    daughter friend boss colleague
+    daughter friend boss colleague lack exclude omit decrease reduce decline drop cease prevent forbid prohibit ban
+    reject cancel lose without absent missing non theoretical supposed so-called pseudo quasi
     """.split()
 )
 """Words that may take back or bend what the rest of a sentence says."""
+
+RELATIONS = frozenset(
+    stem_of(word)
+    for word in "any ever actually have has had for to in on at with of from my our this that or and by his her".split()
+)
+"""Words of which no claim is made."""
 
 NEGATIVE_PREFIXES = frozenset("un in im il ir dis non mis anti".split())
 
@@ -79,6 +82,7 @@ enable activate | disable deactivate
 allow permit let accept approve | forbid deny block ban prohibit reject decline refuse
 open | close closed shut
 on | off
+into | out
 before | after
 more most increase rise grow gain raise | less fewer least decrease fall shrink lose reduce lower drop
 up upward upstairs above over | down downward downstairs below under
@@ -109,6 +113,9 @@ arrive enter come | depart leave left exit go
 push | pull
 include with | exclude without except
 inside indoors indoor | outside outdoors outdoor
+put place add | remove
+silent | talk
+immobile motionless still | move swim run walk jump
 male man men boy husband brother father son uncle | female woman women girl wife sister mother daughter aunt
 light bright | dark dim
 remote remotely | onsite office
@@ -139,7 +146,11 @@ subscribe | unsubscribe
 import | export
 ascend climb | descend
 maximum max | minimum min
-good great excellent | bad poor terrible awful
+good great excellent | bad poor terrible awful evil
+much many | little few
+sure certain | unsure uncertain
+ordinary | extraordinary
+true truthful | untruthful
 best | worst
 better | worse
 near close nearby | far distant
@@ -158,6 +169,37 @@ deep | shallow
 heavy | light
 sweet | bitter sour
 guilty | innocent
+possible | impossible
+eligible | ineligible
+include | exclude omit lack
+contain have has | lack
+accept grant award receive | deny refuse reject
+agree | conflict contradict
+allow let | prevent
+support | oppose
+upgrade | downgrade
+promote | demote hinder
+build construct establish found create | demolish dismantle destroy abolish
+exist present | absent missing
+hit catch | miss
+lowest | highest
+least | most
+fewest | most
+ancient | modern
+common typical frequent | rare unusual uncommon
+positive | negative
+attack | defend
+attacking | defensive
+major significant serious important | minor insignificant trivial unimportant
+theoretical | practical
+float | sink
+victory | defeat
+oldest | youngest
+urban city | rural countryside
+forward | backward backwards
+ability able capable | inability unable incapable
+beginner novice | expert
+introvert | extrovert
 optional voluntary | mandatory required compulsory
 manual manually | automatic automatically
 internal | external
@@ -181,9 +223,15 @@ _CLASSES = {
     "meal": "breakfast lunch dinner",
 }
 VALUE_CLASSES: Mapping[str, str] = MappingProxyType(
-    {_stem(word): name for name, words in _CLASSES.items() for word in words.split()}
+    {stem_of(word): name for name, words in _CLASSES.items() for word in words.split()}
 )
 """Words of which a frame holds one at a time."""
+
+POSTURES = frozenset(
+    stem_of(word)
+    for word in "sit stand lie kneel crouch run walk sleep swim jump fly ride drive climb dance eat sing talk".split()
+)
+"""What somebody is doing, of which they do one at a time: "is sitting", not "likes sitting"."""
 
 NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     {

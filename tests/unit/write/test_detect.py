@@ -13,7 +13,7 @@ SECRET = b"k" * 32
 
 def entities(text: str) -> list[tuple[str, str]]:
     """Entity and covered text of every find."""
-    return [(span.entity, text[span.start : span.end]) for span in Redactor()._spans(text)]
+    return [(span.entity, text[span.start : span.end]) for span in Redactor().find(text)]
 
 
 FOUND = [
@@ -62,6 +62,34 @@ FOUND = [
     ("redis://u:p4ss@localhost", "SECRET", "p4ss"),
     ("Authorization: Bearer abcdefghijklmnop1234", "SECRET", "abcdefghijklmnop1234"),
     ("my PIN is 4921", "SECRET", "4921"),
+    ("Phone:\n467 3395", "PHONE", "467 3395"),
+    ("Desk: 5403926876", "PHONE", "5403926876"),
+    ("nobody answers at 71-33-52-22", "PHONE", "71-33-52-22"),
+    ("+1-903-140-4508x769", "PHONE", "+1-903-140-4508x769"),
+    ("(08) 8747 6301", "PHONE", "(08) 8747 6301"),
+    ("699 956 915", "PHONE", "699 956 915"),
+    ("my new number is 5403926876", "PHONE", "5403926876"),
+    ("00:1A:2B:3C:4D:5E", "MAC", "00:1A:2B:3C:4D:5E"),
+    ("001a.2233.4455", "MAC", "001a.2233.4455"),
+    ("MAC address is 00:1A:4W:7D:4C:4E", "MAC", "00:1A:4W:7D:4C:4E"),
+    ("IMEI: 49-015420-323751-8", "IMEI", "49-015420-323751-8"),
+    ("jane (at) acme (dot) com", "EMAIL", "jane (at) acme (dot) com"),
+    ("jane\u200b@ac\u200dme.com", "EMAIL", "jane\u200b@ac\u200dme.com"),
+    ("4\u200b111 1111 1111 1111", "CARD", "4\u200b111 1111 1111 1111"),
+    ("4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "CARD", "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"),
+    ("p\u00adassword=hunter2", "SECRET", "hunter2"),
+    ("the security code is 456789, from the mail", "SECRET", "456789"),
+    ("The 2FA code is 458749.", "SECRET", "458749"),
+    ("123456 is your verification code", "SECRET", "123456"),
+    ("The firmware key is FIRM-ABCD-1234", "SECRET", "FIRM-ABCD-1234"),
+    ("log in with password Hunter22", "SECRET", "Hunter22"),
+    ("AccountKey=abcdEFGH0123+/==", "SECRET", "abcdEFGH0123+/=="),
+    ("https://x.test/cb?access_token=abc123def456", "SECRET", "abc123def456"),
+    ("curl -u ada:s3cr3t https://x.test", "SECRET", "s3cr3t"),
+    ("whsec_abcdefghijklmnop0123", "SECRET", "whsec_abcdefghijklmnop0123"),
+    ("GOCSPX-abcdefghijklmnopqrst", "SECRET", "GOCSPX-abcdefghijklmnopqrst"),
+    ("123456789:AAabcdefghijklmnopqrstuvwxyz0123456", "SECRET", "123456789:AAabcdefghijklmnopqrstuvwxyz0123456"),
+    ("https://hooks.slack.com/services/T000/B000/abcdefghijklmnop", "SECRET", "T000/B000/abcdefghijklmnop"),
 ]
 
 BENIGN = [
@@ -81,11 +109,25 @@ BENIGN = [
     "version 1.2.3.4 on 127.0.0.1",
     "256.1.1.1 and 1.2.3.4.5",
     "std::vector and a::b and 12:30",
-    "00:1A:2B:3C:4D:5E",
     "the password is required",
     "a token of thanks",
     "follow @jane and see a@b",
     "skip the ask-me-anything session",
+    "the test password is 000000, for demo?",
+    "the test card is 0000 0000 0000 0000, exp 00/00, CVV 000",
+    "the test MAC is 00:00:00:00:00:00",
+    "password = ${DB_PASSWORD}",
+    "password: ********",
+    "token = None",
+    "a basic understanding of things",
+    "confirmation code of the booking",
+    "sizes 36 38 40 42",
+    "in 1998 2002 2006",
+    "12 345 678 people",
+    "it cost 250 100 300 euros",
+    "set 21-15 18-21 21-19",
+    "serial 123-456-7890-12",
+    "meet at (the) acme hall",
 ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.write.statement import Statement, content_words, covers, opposite, opposition
+from mnemic.write.statement import Statement, beyond, content_words, covers, opposite, opposition
 
 OPPOSITES = [
     ("The user is allergic to penicillin", "The user is not allergic to penicillin"),
@@ -87,6 +87,29 @@ PARAPHRASES = [
     ("Budget is 1,000 euros", "Budget is 1000 euros"),
 ]
 
+NARROWER = [
+    ("A man is slicing an onion", "A person is cutting an onion"),
+    ("An onion is being sliced by a woman", "A woman is slicing an onion"),
+    ("A cigarette is held by the man in the hat", "The man in the hat is holding a cigarette"),
+    ("The fence was painted by Ann", "Ann painted the fence"),
+    ("A crane, which is large and white, is flying", "A large white crane is flying"),
+    ("The kids sit close to the couch", "The children sit near the sofa"),
+]
+DENIED = [
+    ("I've never used Excel for tracking expenses, can you help?", "I use Excel to track my expenses, since March."),
+    ("There is no one typing", "Someone is typing"),
+    ("The dog is not large and does not bark", "The dog is large and barks"),
+    ("The boy is sitting on the bench", "The boy is standing on the bench"),
+]
+KEPT_APART = [
+    ("No man is singing", "No person is singing"),
+    ("Does not eat meat at home", "Does not eat meat"),
+    ("He was unable to come by train", "He was to come by train"),
+    ("Bob is taught by Ann", "Bob teaches Ann"),
+    ("Ann was painted by Bob", "Bob paints Ann"),
+    ("The list excludes the osprey", "The list the osprey"),
+]
+
 each = pytest.mark.parametrize
 
 
@@ -150,3 +173,34 @@ def test_what_covers_loses_no_word_and_opposes_nothing(one: list[str], other: li
     if covers(Statement.of(full), Statement.of(part)):
         assert content_words(part) <= content_words(full)
         assert opposition(Statement.of(full), Statement.of(part)) is None
+
+
+@each(("full", "part"), NARROWER, ids=[one[:30] for one, _ in NARROWER])
+def test_the_same_in_other_words(full: str, part: str) -> None:
+    assert beyond(Statement.of(full), Statement.of(part)) == 0
+    assert opposition(Statement.of(full), Statement.of(part)) is None
+
+
+@each(("one", "other"), DENIED, ids=[one[:30] for one, _ in DENIED])
+def test_denials_and_doings_oppose_strongly(one: str, other: str) -> None:
+    found = opposition(Statement.of(one), Statement.of(other))
+    assert found is not None
+    assert found.strong
+    assert found == opposition(Statement.of(other), Statement.of(one))
+
+
+@each(("one", "other"), KEPT_APART, ids=[one[:30] for one, _ in KEPT_APART])
+def test_what_only_looks_the_same_covers_nothing(one: str, other: str) -> None:
+    assert not covers(Statement.of(one), Statement.of(other))
+    assert not covers(Statement.of(other), Statement.of(one))
+
+
+def test_two_denials_of_one_thing_agree() -> None:
+    one = "He added, he will not resign over this."
+    assert opposition(Statement.of(one), Statement.of("He will not resign over this, he said.")) is None
+
+
+def test_what_is_more_is_counted() -> None:
+    full, part = Statement.of("Prefers dark mode in the editor"), Statement.of("Prefers dark mode")
+    assert beyond(full, part) == 2
+    assert beyond(part, full) is None

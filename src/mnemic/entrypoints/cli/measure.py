@@ -11,7 +11,7 @@ from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.terminal import Progress
 
-SETS = ("locomo", "longmemeval")
+SETS = ("locomo", "longmemeval", "pairs", "pii")
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -22,10 +22,15 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--data", metavar="PATH", type=click.Path(path_type=Path), required=True, help="The set's file or folder."
 )
 @click.option("--per-question", metavar="FILE", type=_FILE, help="Write one JSON line a question to this file.")
-@click.option("--limit", metavar="N", type=click.IntRange(1), help="Only the first N conversations or questions.")
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Only the first N conversations or questions; of pairs, N of each source and class.",
+)
 @click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
 @click.option("--ablate", is_flag=True, help="Also measure what each list and sign of the ranking buys.")
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the confidence intervals.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the intervals and samples.")
 @click.pass_obj
 def eval_(
     given: Given,
@@ -37,14 +42,15 @@ def eval_(
     ablate: bool,
     seed: int | None,
 ) -> None:
-    """Measure how well a search finds the evidence in SET: locomo or longmemeval.
+    """Measure how well SET goes: locomo, longmemeval (search), pairs (merge and conflict) or pii (redaction).
 
-    Every message of the set goes through the engine into a file that is thrown away; every question is searched for.
-    Nothing is downloaded: PATH is your copy of the set. Your own memories are not touched.
+    Every message of a set of conversations goes through the engine into a file that is thrown away; every question is
+    searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted. Nothing is
+    downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
     from mnemic.evaluate.outcome import SEED
     from mnemic.evaluate.registry import SETS as RUNNERS
-    from mnemic.evaluate.tables import recall_table
+    from mnemic.evaluate.tables import set_table
 
     progress, end = _told()
     try:
@@ -59,7 +65,7 @@ def eval_(
         )
     finally:
         end()
-    given.show(result, lambda: recall_table(result))
+    given.show(result, lambda: set_table(result))
 
 
 @click.command("bench", cls=Command)

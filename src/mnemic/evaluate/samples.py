@@ -1,0 +1,69 @@
+"""Sets of texts and pairs as tables: read, split into halves, drawn by a seed."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+from zlib import crc32
+
+from mnemic.errors import InvalidInput
+
+T = TypeVar("T")
+_TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
+
+
+def files(path: Path, suffixes: Sequence[str]) -> list[Path]:
+    """`path` itself, or what lies in it and its folders with one of `suffixes`, sorted. Raises InvalidInput
+    (`invalid_input:data:missing`) where there is nothing.
+    """
+    every = [path] if path.is_file() else sorted(path.rglob("*"))
+    found = [one for one in every if one.is_file() and one.suffix.lower() in suffixes]
+    if not found:
+        raise InvalidInput("data:missing", hint=f"expected a file, or a folder with {', '.join(suffixes)}")
+    return found
+
+
+def table(path: Path) -> Iterator[dict[str, str]]:
+    """The rows of a table, by the names of its first line in lower case. Tab-separated files quote nothing."""
+    delimiter = _TABLES[path.suffix.lower()]
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE)
+        names = [name.strip().lower() for name in next(rows, [])]
+        for row in rows:
+            yield dict(zip(names, row, strict=False))
+
+
+def json_list(path: Path) -> list[Any]:
+    """The list in a JSON file; nothing where the file holds something else."""
+    try:
+        value = json.loads(path.read_bytes())
+    except ValueError:
+        return []
+    return value if isinstance(value, list) else []
+
+
+def half(name: str) -> str:
+    """`dev` or `test`, by the checksum of `name`: what shares a name stays together, in any order of files."""
+    return "test" if crc32(name.casefold().encode()) % 2 else "dev"
+
+
+def drawn(items: Sequence[T], size: int, seed: int) -> list[T]:
+    """`size` of `items` without replacement, in their order; all where there are no more."""
+    if len(items) <= size:
+        return list(items)
+    places = Random(seed).sample(range(len(items)), size)  # noqa: S311 - repeatable, not secret
+    return [items[place] for place in sorted(places)]
+
+
+def share(part: int, whole: int) -> float | None:
+    """A fraction of four digits; None where there was nothing to count."""
+    return round(part / whole, 4) if whole else None
+
+
+def counted(outcomes: Mapping[str, Sequence[bool]]) -> dict[str, Any]:
+    """For each name the share of True and how many there were."""
+    return {name: {"share": share(sum(seen), len(seen)), "n": len(seen)} for name, seen in sorted(outcomes.items())}

@@ -1,0 +1,173 @@
+"""Secrets: keys and tokens known by their shape, and values that a name announces.
+
+The shapes are the documented prefixes of the issuers. Values that announce no secret stay: a variable
+(`password = ${PASSWORD}`), a mask (`****`), an example of one repeated character ("the test code is 000000").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mnemic.write.patterns import Found, holds, pattern
+
+_KNOWN_SHAPE = (
+    r"(?<![A-Za-z0-9_])(?:"
+    r"A(?:KIA|SIA|GPA|IDA|ROA|BIA|CCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
+    r"|AIza[\w\-]{35}|GOCSPX-[\w\-]{20,64}|ya29\.[\w\-]{20,400}"
+    r"|sk-[\w\-]{16,200}|xai-[\w\-]{20,200}|gsk_[A-Za-z0-9]{20,100}|pplx-[A-Za-z0-9]{20,100}|r8_[A-Za-z0-9]{20,64}"
+    r"|[spr]k_(?:live|test)_[A-Za-z0-9]{10,200}|whsec_[A-Za-z0-9+/=]{16,100}|sq0[a-z]{3}-[\w\-]{20,64}"
+    r"|gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_\w{22,255}|gl(?:pat|rt|dt|cbt|ft|soat|ptt|agent)-[\w\-]{16,200}"
+    r"|xox[abeoprs]-[\w\-]{10,250}|xapp-[\w\-]{16,250}"
+    r"|(?:npm|hf|sbp|ntn|nvapi|dckr_pat)[_\-][A-Za-z0-9_\-]{20,120}|pypi-[\w\-]{32,255}|rubygems_[a-f0-9]{32,64}"
+    r"|SG\.[\w\-]{16,64}\.[\w\-]{16,64}|key-[a-f0-9]{32}|(?:SK|AC)[a-f0-9]{32}(?![A-Za-z0-9])"
+    r"|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|do[opr]_v1_[a-f0-9]{32,64}|dapi[a-f0-9]{32}(?:-\d)?|hv[sbr]\.[\w\-]{20,255}"
+    r"|lin_(?:api|oauth)_[A-Za-z0-9]{20,64}|ATATT3x[\w\-=]{20,255}|gl(?:sa|c)_[A-Za-z0-9_=]{24,255}"
+    r"|NRAK-[A-Z0-9]{20,32}|PMAK-[a-f0-9\-]{24,80}|sntry[su]_[\w+/=\-]{20,255}|pscale_(?:tkn|pw|oauth)_[\w\-.]{16,64}"
+    r"|dp\.(?:pt|st|ct|sa)\.[\w\-.]{20,120}|age-secret-key-1[a-z0-9]{30,80}|AGE-SECRET-KEY-1[A-Z0-9]{30,80}"
+    r"|\d{8,10}:AA[\w\-]{32,34}(?![\w\-])|[A-Za-z0-9]{14}\.atlasv1\.[\w\-=]{20,100}"
+    r"|eyJ[\w\-]{6,4000}\.[\w\-]{6,4000}(?:\.[\w\-]{0,1000})?"
+    r")"
+)
+_SHAPE_STARTS = tuple(
+    """
+    akia asia agpa aida aroa abia acca aiza gocspx ya29. sk- xai- gsk_ pplx- r8_ k_live_ k_test_ whsec_ sq0 ghp_ gho_
+    ghu_ ghs_ ghr_ github_pat_ glpat- glrt- gldt- glcbt- glft- glsoat- glptt- glagent- xox xapp- npm hf sbp ntn nvapi
+    dckr_pat pypi- rubygems_ sg. key- sk ac shp _v1_ dapi hvs. hvb. hvr. lin_ atatt3x glsa_ glc_ nrak- pmak- sntry
+    pscale_ dp. age-secret-key :aa .atlasv1. eyj
+    """.split()
+)
+_WEBHOOK = (
+    r"(?i)(?<=://)(?:hooks\.slack\.com/(?:services|workflows)/([\w/]{20,120})"
+    r"|(?:\w{1,12}\.)?discord(?:app)?\.com/api/webhooks/([\w\-/]{20,160}))"
+)
+_PEM = (
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-(?!----)[^-]*+)*+"
+    r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+)
+_WORD = r"(?:pass[ _\-]?(?:word|wd|phrase|code)|pwd|passwort|kennwort|contraseña|mot de passe)"
+_SECRET_NAME = re.compile(
+    rf"(?i)(?<![^\W_])(?:(?P<word>{_WORD})|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
+    r"|(?:api|app|bot)[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption|signing|account"
+    r"|bearer|licen[cs]e|activation|product|firmware|recovery|security|master|shared|ssh|service)[_ \-]?(?:key|token)"
+    r"|(?:client|consumer|webhook)[_ \-]?(?:secret|token)|shared[_ \-]?access[_ \-]?signature"
+    r"|session[_ \-]?(?:id|cookie)"
+    r"|(?P<code>(?:security|verification|authenti(?:cation|cator)|access|unlock|login|log-in|sign-?in|one[ \-]?time"
+    r"|2fa|mfa|two[ \-]factor|activation|backup|recovery|firmware|licen[cs]e|sms|otp)[ \-]?(?:pass)?code)"
+    r"|token|credentials?)"
+)
+_VALUE = r"[^\s\"',;\ufdd0]"
+_ASSIGNED = re.compile(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"'`]?({_VALUE}{{4,256}})")
+_TOLD = re.compile(rf"[ \t](?:for {_VALUE}{{1,40}}[ \t])?(?:is|was)[ \t]{{1,3}}[\"'`]?({_VALUE}{{4,256}})")
+_FOLLOWS = re.compile(rf"[ \t]{{1,3}}[\"'`]?({_VALUE}{{6,256}})")
+_CREDENTIALS = re.compile(r"[^\s/@:\ufdd0]{0,64}:([^\s/@\ufdd0]{1,128})@")
+_QUERY = (
+    r"(?i)[?&](?:(?:access|api|auth|refresh|id|session|sas)?[_\-]?(?:token|key|secret|password|sig|signature|auth)"
+    r"|x-amz-signature|code|sid|jwt)=([\w.~%+/=\-]{8,2000})"
+)
+_NO_VALUE = re.compile(
+    r"(?i)[$%]?[({<\[].*|\$\w+|os\.environ.*|process\.env.*|getenv.*|(?:none|null|nil|true|false|undefined|required"
+    r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"
+)
+_EXAMPLE = re.compile(r"(?i)(?<!\w)(?:test|demo|sample|dummy|example|placeholder)(?!\w)")
+_SIGNS = frozenset("!@#$%^&*_+=~|")
+
+
+def _telling(value: str) -> bool:
+    """Prose ("the password is required") is told from a value by a digit or a sign in it."""
+    return any(map(str.isdigit, value)) or any(sign in _SIGNS for sign in value.rstrip("!"))
+
+
+def _mixed(value: str) -> bool:
+    """Where nothing but a name announces it, a value must look like one: digits among letters or signs."""
+    return any(map(str.isdigit, value)) and not value.rstrip(".:").isdigit() and any(map(str.isalpha, value))
+
+
+def _empty(text: str, start: int, value: str) -> bool:
+    """Whether `value` at `start` says nothing: a variable, a mask, or an example of one character."""
+    shown = value.rstrip(".!?)")
+    if _NO_VALUE.fullmatch(value) or not shown.strip("*.x\u2022#"):
+        return True
+    return len(set(shown)) == 1 and _EXAMPLE.search(text, max(0, start - 64), start) is not None
+
+
+def named_secrets(text: str) -> Iterator[Found]:
+    """The value in `password=value`, `token: value`, "my password is value" and "password v4lue"."""
+    if not holds(
+        text, ("pass", "pwd", "secret", "key", "token", "credential", "code", "kennwort", "contrase", "session")
+    ):
+        return
+    name = _SECRET_NAME.search(text)
+    while name is not None:
+        match = _announced(text, name)
+        if match is None or _empty(text, match.start(1), match.group(1)):
+            name = _SECRET_NAME.search(text, name.end())
+            continue
+        value = match.group(1) if match.re is _ASSIGNED else match.group(1).rstrip(".")
+        yield Found(match.start(1), match.start(1) + len(value), value)
+        # What stands in a value is hidden with it: looking there again would make long values costly.
+        name = _SECRET_NAME.search(text, match.end(1))
+
+
+def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
+    """The value behind `name`: assigned, told by "is", or for words of passwords just standing there."""
+    match = _ASSIGNED.match(text, name.end())
+    if match is not None and not (name["code"] and not _telling(match.group(1))):
+        return match
+    match = _TOLD.match(text, name.end())
+    if match is not None:
+        return match if _telling(match.group(1)) else None
+    match = _FOLLOWS.match(text, name.end()) if name["word"] else None
+    return match if match is not None and _mixed(match.group(1)) else None
+
+
+def url_credentials(text: str) -> Iterator[Found]:
+    """The password in `scheme://user:password@host`."""
+    at = text.find("://")
+    while at != -1:
+        match = _CREDENTIALS.match(text, at + 3)
+        if match is not None:
+            yield Found(match.start(1), match.end(1), match.group(1))
+        at = text.find("://", at + 3)
+
+
+def webhooks(text: str) -> Iterator[Found]:
+    """The secret path of a webhook's address."""
+    for found in _webhook(text):
+        cut = found.value.index("/", found.value.index("/") + 1)
+        yield Found(found.start + cut + 1, found.end, found.value[cut + 1 :])
+
+
+def _no_example(match: re.Match[str]) -> bool:
+    return not _empty(match.string, match.start(1), match.group(1))
+
+
+_webhook = pattern(_WEBHOOK, needs=("hooks.slack.com", "webhooks"))
+secrets = (
+    pattern(_KNOWN_SHAPE, needs=_SHAPE_STARTS),
+    pattern(_PEM, needs=("private key",)),
+    url_credentials,
+    named_secrets,
+    webhooks,
+    pattern(_QUERY, needs=("=",), group=1),
+    pattern(
+        r"(?i)(?<!\w)(?:bearer|basic)[ \t]{1,3}((?=[^ ]{0,200}\d)[\w.~+/=\-]{16,1024})",
+        needs=("bearer", "basic"),
+        group=1,
+    ),
+    pattern(r"(?<!\w)(?:-u|--user)[ =]{1,2}[^\s:]{1,64}:([^\s\ufdd0]{3,128})", needs=("-u", "--user"), group=1),
+    pattern(
+        r"(?i)(?<!\w)(?:pin|otp|cvv2?|cvc2?|passcode)(?: code| number)?[ \t]{0,2}(?: is|:|=)?[ \t]{0,2}"
+        r"(\d{3,8})(?!\w|[.,]\d)",
+        needs=("pin", "otp", "cv", "passcode"),
+        accept=_no_example,
+        group=1,
+    ),
+    pattern(
+        r"(?i)(?<![\w.,\-])(\d{4,8}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}(?:code|pin|otp|passcode)(?!\w)",
+        needs=("code", "pin", "otp"),
+        accept=_no_example,
+        group=1,
+    ),
+)
+"""Every search for secrets."""

@@ -1,0 +1,124 @@
+"""Telephone numbers, conservatively: a plus, a known grouping, or a word that says so.
+
+Whether digits are a telephone number is told by what stands around them more than by their count: numbering plans allow
+almost any grouping, so that without a country a plan rejects little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mnemic.write.patterns import Found, digits, numbered, pattern, spelled
+
+_DATE = re.compile(
+    r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
+)
+_WORDS = (
+    "phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach", "landline",
+    "hotline", "voicemail", "desk", "handy", "mobil", "telefon", "ph",
+)  # fmt: skip
+_BY_WORD = (
+    rf"(?i)(?<![^\W_])(?:tele)?(?:{'|'.join(_WORDS)})(?:phone)?"
+    r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\.?:?\s{0,3}"
+)
+_EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
+_NEAR_WORDS = re.compile(
+    rf"(?i)(?<![^\W_])(?:(?:tele)?(?:{'|'.join(_WORDS)})|answer(?:s|ing|ed)?|messages?|contact(?:ed|ing)?|registered"
+    r"|(?:my|his|her|their|your|our|the|this|new|home|work|office|emergency|direct|business|personal|contact|private)"
+    r" (?:number|line|no\.?)|numbers?)(?![^\W\d_])"
+)
+_OTHER_NUMBER = re.compile(
+    r"(?i)(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
+    r"|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer|build|batch"
+    r"|lot|claim|patent|security)[ #\-](?:number|no\.?|nr|#)|serial|isbn|version|build|barcode|article|code|key"
+)
+_HAND = (
+    r"(?i)(?:(?<=my )|(?<=his )|(?<=her )|(?<=our )|(?<=your )|(?<=their ))(?:new |home |work |office )?number"
+    r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
+    r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"
+)
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_GROUP = re.compile(r"\d+")
+_UNIT = re.compile(
+    r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
+)
+_LINE_END = re.compile(r"[ \t.]{0,8}(?:\n|$)")
+_NEAR = 48
+_GROUPED = (
+    r"(?<![\w+])(?<![\d\ufdd0][.\-])(?<!\d[ /])\(?\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,7}){1,5}" + _EXTENSION
+    + r"(?!\w|[.\-/][\d\ufdd0])"
+)  # fmt: skip
+
+
+def _no_date(match: re.Match[str]) -> bool:
+    number = match.group(match.lastindex or 0)
+    return _DATE.fullmatch(number) is None and any(digit != "0" for digit in digits(number))
+
+
+def _trunk(match: re.Match[str]) -> bool:
+    longest = 15 if match.group().startswith("00") else 12
+    return 9 <= sum(map(str.isdigit, match.group())) <= longest and _no_date(match)
+
+
+def _typical(match: re.Match[str]) -> bool:
+    """Whether digits are grouped as only telephone numbers are: three groups and more between separators of one kind,
+    one of them of three digits; no address of a machine, no row of years or sizes, no amount.
+    """
+    number = match.group().partition("x")[0].rstrip()
+    groups, separators = _GROUP.findall(number), set(re.findall(r"[ .\-/]+", number))
+    if len(groups) < 3 or len(separators) > 1 or len(groups[0]) < 2 or len(digits(number)) < 8:
+        return False
+    if [*map(len, groups)] == [3, 2, 4] or max(map(len, groups)) < 3 or all(_YEAR.fullmatch(group) for group in groups):
+        return False
+    if separators == {"."} and len(groups) == 4:
+        return False
+    thousands = separators <= {" ", "."} and all(len(group) == 3 for group in groups[1:])
+    return not (thousands and (len(groups[0]) < 3 or _UNIT.match(match.string, match.end())))
+
+
+def _announced(match: re.Match[str]) -> bool:
+    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    count = len(digits(match.group().lower().split("x")[0].split("e")[0]))
+    if not 7 <= count <= 15 or "000" in match.group() or not _no_date(match):
+        return False
+    alone = not before.rpartition("\n")[2].strip() and _LINE_END.match(match.string, match.end()) is not None
+    if alone and len(_GROUP.findall(match.group())) == 2:
+        return True
+    if _OTHER_NUMBER.search(before):
+        return False
+    return _NEAR_WORDS.search(before) is not None or (count <= 12 and _typical(match))
+
+
+_searches = (
+    pattern(
+        r"(?<![\w+])\+(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)",
+        needs=("+",),
+    ),
+    pattern(
+        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:1[ .\-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-])\d{3}[ .\-]\d{4}"
+        + _EXTENSION
+        + r"(?!\w|[.\-][\d\ufdd0])"
+    ),
+    pattern(
+        r"(?<![\w+])(?<![\d\ufdd0][.\- ])(?:0\d{1,4}|\(0\d{1,4}\))[ .\-/]\d{2,4}(?:[ .\-]?\d{2,4}){1,4}"
+        r"(?!\w|[.\-][\d\ufdd0])",
+        accept=_trunk,
+    ),
+    pattern(
+        _BY_WORD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)",
+        needs=_WORDS,
+        accept=_no_date,
+        group=1,
+    ),
+    pattern(_HAND, needs=("number",), accept=_no_date, group=1),
+    pattern(_GROUPED, accept=_announced),
+)
+_search = spelled(digits, numbered(_searches))
+
+
+def phones(text: str) -> Iterator[Found]:
+    """Telephone numbers, spelled by their digits."""
+    for search in _search:
+        yield from search(text)

@@ -1,4 +1,6 @@
-"""Memories in PostgreSQL with pgvector."""
+"""Memories in PostgreSQL: rows, history, vectors, postings, audit and outbox, committed together."""
+
+from __future__ import annotations
 
 from mnemic.stores.postgres.store import PostgresStore
 

@@ -22,6 +22,13 @@ _SESSION = load("session")
 _WRITE = "BEGIN"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT begun"
 _AGAIN = "ROLLBACK TO SAVEPOINT begun"
+_PLANNING = {
+    # One plan for all: every statement reads an index, whatever its parameters and however many rows there are today.
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "random_page_cost": "1.1",
+    "jit": "off",
+}
 _ROLE_REFUSED = {"22023", "42501"}
 _ATTEMPTS = 5
 _GRACE = 0.05
@@ -230,7 +237,10 @@ async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
 
 
 async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str], vector_schema: str) -> Any:
-    """A pool whose connections work as the application's role and speak pgvector."""
+    """A pool whose connections work as the application's role and speak pgvector.
+
+    Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
+    """
 
     async def prepared(connection: Any) -> None:
         await connection.set_type_codec(
@@ -241,39 +251,31 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
         """Nothing to reset: every setting ends with its transaction."""
 
     milliseconds = str(int(seconds * 1000))
-    # One plan for all: every statement reads an index, whatever its parameters and however many rows there are today.
-    planning = {
-        "jit": "off",
-        "plan_cache_mode": "force_generic_plan",
-        "enable_seqscan": "off",
-        "random_page_cost": "1.1",
-    }
-    limits = {
-        "role": APP_ROLE,
-        "statement_timeout": milliseconds,
-        "idle_in_transaction_session_timeout": milliseconds,
-    }
+    limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
     pool = asyncpg.create_pool(
         dsn,
         min_size=0,
         max_size=size,
         timeout=seconds,
-        max_inactive_connection_lifetime=300.0,
         init=prepared,
         reset=as_it_is,
-        server_settings={**limits, **planning, **settings},
+        server_settings={"role": APP_ROLE, **_PLANNING, **limits, **settings},
     )
     try:
         async with asyncio.timeout(seconds):
-            await pool
-            async with pool.acquire() as connection:
-                await connection.execute("SELECT")
+            await _tried(pool)
     except (*DRIVER_ERRORS, ValueError) as error:
         pool.terminate()
         if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
             raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
         raise _unreachable(error) from None
     return pool
+
+
+async def _tried(pool: Any) -> None:
+    await pool
+    async with pool.acquire() as connection:
+        await connection.execute("SELECT")
 
 
 def _unreachable(error: BaseException) -> MnemicError:

@@ -29,6 +29,8 @@ _PLANNING = {
     "random_page_cost": "1.1",
     "jit": "off",
 }
+_QUERIES = 5000
+"""Statements of a connection until a new one takes its place, and plans anew for what the tables have become."""
 _ROLE_REFUSED = {"22023", "42501"}
 _ATTEMPTS = 5
 _GRACE = 0.05
@@ -256,6 +258,7 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
         dsn,
         min_size=0,
         max_size=size,
+        max_queries=_QUERIES,
         timeout=seconds,
         init=prepared,
         reset=as_it_is,

@@ -91,7 +91,7 @@ CREATE TABLE memory (
     large          boolean NOT NULL DEFAULT false,
     vector         vector,
     PRIMARY KEY (tenant, memory_id),
-    UNIQUE (tenant, scope_id, number),
+    UNIQUE (tenant, number),
     FOREIGN KEY (tenant, scope_id) REFERENCES scope (tenant, scope_id)
 ) WITH (toast_tuple_target = 8160);
 

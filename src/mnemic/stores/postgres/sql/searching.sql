@@ -62,7 +62,7 @@ WITH {places}, telling AS MATERIALIZED (
         WHERE p.tenant = $1 AND p.scope_id = places.scope_id AND p.term = wanted.term
     ) held
 ), scored AS (
-    SELECT p.number, any_value(p.scope_id) AS scope_id, sum(t.idf * (1 - $5::float8 / ($5 + (
+    SELECT p.number, sum(t.idf * (1 - $5::float8 / ($5 + (
         $7::float8 * p.content / (t.base + t.content_slope * p.content_length)
         + $8::float8 * p.context / (t.base + t.context_slope * p.context_length)
     )))) AS score
@@ -75,7 +75,7 @@ WITH {places}, telling AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT m.memory_id
         FROM memory m
-        WHERE m.scope_id = best.scope_id AND m.number = best.number AND {accepted}
+        WHERE m.number = best.number AND {accepted}
         AND NOT EXISTS (
             SELECT FROM unnest($9::bytea[]) AS phrase
             WHERE position(phrase IN m.content) = 0 AND position(phrase IN m.context) = 0

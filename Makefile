@@ -118,8 +118,8 @@ PIP_TOOLS := build/lock/bin/pip-compile
 COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PIP_TOOLS) --quiet --generate-hashes --strip-extras --allow-unsafe \
     --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options --newline lf $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
-DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands build test dev)
-CONF_EXTRAS := $(addprefix --extra=,langgraph strands build test conformance)
+DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands postgres build test dev)
+CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
 	@test -x $(PIP_TOOLS) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet pip-tools==7.6.2; }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.servers import PostgresServer
 
 ON_CI = os.environ.get("CI", "").lower() == "true"
 
@@ -37,3 +39,17 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     refuse_skip(report)
     return report
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this process's own; every test that asks for a database gets an empty one.
+
+    It does not wait for its disk, and the store says so: what it holds would not survive a power cut.
+    """
+    server = PostgresServer("fsync=off", "max_connections=200")
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from mnemic.clock import SystemClock
@@ -29,6 +30,7 @@ from mnemic.write.pipeline import WriteRules
 DEFAULT_MODEL = "gpt-4.1-mini"
 BALLAST_BYTES = 4 * 1024 * 1024
 """Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
+_POSTGRES = ("postgresql://", "postgres://")
 
 
 def build_engine(
@@ -86,27 +88,40 @@ def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
 
 
 def build_store(location: str, *, durability: str) -> RecordStore:
-    """The record store at `location`: a path, `sqlite:///path`, or `memory:` for one that ends with the process."""
+    """The record store at `location`: a path, `sqlite:///path`, `postgresql://...`, or `memory:` for one that ends with
+    the process. Raises InvalidConfig.
+    """
+    settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
         from mnemic.stores.inprocess import InProcessStore
 
         return InProcessStore()
+    if location.startswith(_POSTGRES):
+        try:
+            from mnemic.stores.postgres import PostgresStore
+        except ModuleNotFoundError as missing:
+            hint = "install mnemic[postgres] to keep memories in PostgreSQL"
+            raise InvalidConfig("store:postgres", hint=hint) from missing
+        return PostgresStore(location, durability=settled)
     from mnemic.stores.sqlite import SqliteStore
 
-    return SqliteStore(
-        sqlite_path(location),
-        durability="fast" if durability == "fast" else "durable",
-        ballast_bytes=BALLAST_BYTES,
-    )
+    return SqliteStore(sqlite_path(location), durability=settled, ballast_bytes=BALLAST_BYTES)
 
 
 def build_documents(location: str) -> DocumentStore:
-    """The documents in the store at `location`: a path or `sqlite:///path`."""
+    """The documents in the store at `location`: a path or `sqlite:///path`. Raises NotSupported for other stores."""
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents live in a file; LangGraph has an InMemoryStore")
+    if location.startswith(_POSTGRES):
+        raise NotSupported("documents:postgres", hint="documents live in a file; LangGraph has a PostgresStore")
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
+
+
+def store_file(location: str) -> Path | None:
+    """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
+    return None if location == "memory:" or location.startswith(_POSTGRES) else sqlite_path(location)
 
 
 def sqlite_path(location: str) -> Path:
@@ -115,7 +130,7 @@ def sqlite_path(location: str) -> Path:
         return Path(location)
     parts = urlsplit(location)
     if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
-        raise InvalidConfig("store", hint="use a path, sqlite:///path or memory:")
+        raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://... or memory:")
     return Path(unquote(parts.path.removeprefix("/")))
 
 

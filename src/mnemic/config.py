@@ -18,7 +18,10 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="MNEMIC_", env_file=".env", extra="ignore", populate_by_name=True)
 
-    store: str = Field(default="mnemic.db", description="Path of the memory file, or a URL: sqlite:///path, memory:")
+    store: str = Field(
+        default="mnemic.db",
+        description="Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:",
+    )
     durability: Literal["durable", "fast"] = Field(
         default="durable",
         description="durable: an acknowledged write survives power loss. fast: may lose the last moments.",

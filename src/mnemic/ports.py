@@ -94,13 +94,15 @@ class Capabilities:
     """What a record store can and cannot do. Differences between stores are declared here, never guessed from a name.
 
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
-    words in a keyword query must stand next to each other.
+    words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
+    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact.
     """
 
     name: str
     durable: bool
     shared: bool
     phrase: bool = False
+    exact_up_to: int | None = None
 
 
 class Transaction(Protocol):

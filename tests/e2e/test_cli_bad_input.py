@@ -218,7 +218,7 @@ def test_a_memory_that_was_tampered_with_is_seen_by_the_doctor(mnemic: Call, kep
         ("MNEMIC_DURABILITY", "maybe"),
         ("MNEMIC_MAX_SECONDS", "nan"),
         ("MNEMIC_TRUSTED_KEYS", "not json"),
-        ("MNEMIC_STORE", "postgres://nowhere/x"),
+        ("MNEMIC_STORE", "oracle://nowhere/x"),
     ],
 )
 def test_a_bad_setting(mnemic: Call, monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -100,8 +99,9 @@ def login_name() -> str:
 
 def require_store(location: str) -> None:
     """Raises StoreUnavailable where `location` names no file: a typing error is not an empty memory."""
-    from mnemic.bootstrap import sqlite_path
+    from mnemic.bootstrap import store_file
     from mnemic.errors import StoreUnavailable
 
-    if location != "memory:" and not Path(sqlite_path(location)).exists():
+    path = store_file(location)
+    if path is not None and not path.exists():
         raise StoreUnavailable("missing", hint="there is no memory file of that name yet; `mnemic add` makes one")

@@ -65,7 +65,7 @@ def _findings(given: Given) -> Iterator[Finding]:
     try:
         found = _inspected(settings)
         if found is None:
-            yield Finding(name="store", ok=None, told="in this process only; nothing is on disk")
+            yield Finding(name="store", ok=None, told=_elsewhere(settings))
         else:
             yield from _store(settings, found)
             space = found.space
@@ -73,6 +73,12 @@ def _findings(given: Given) -> Iterator[Finding]:
         yield _bad("store", error)
     yield _embedder(settings, space)
     yield _model(settings)
+
+
+def _elsewhere(settings: Settings) -> str:
+    if settings.store == "memory:":
+        return "in this process only; nothing is on disk"
+    return "on a server; opening it checks the schema, the vector space and the isolation of tenants"
 
 
 def _bad(name: str, error: MnemicError) -> Finding:
@@ -94,12 +100,11 @@ def _policy(settings: Settings) -> Finding:
 
 
 def _inspected(settings: Settings) -> Inspection | None:
-    from mnemic.bootstrap import sqlite_path
+    from mnemic.bootstrap import store_file
     from mnemic.stores.sqlite.inspection import inspect
 
-    if settings.store == "memory:":
-        return None
-    return inspect(sqlite_path(settings.store))
+    path = store_file(settings.store)
+    return None if path is None else inspect(path)
 
 
 def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:

@@ -1,0 +1,287 @@
+"""Pooled connections, and what happens on one of them from BEGIN to COMMIT."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import asyncpg
+
+from mnemic.errors import CommitUnknown, InvalidConfig, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.stores.postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
+from mnemic.stores.postgres.rows import decode_vector, encode_vector
+from mnemic.stores.postgres.statements import load
+from mnemic.types import Deadline
+
+T = TypeVar("T")
+
+APP_ROLE = "mnemic_app"
+_SESSION = load("session")
+_WRITE = "BEGIN"
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT begun"
+_AGAIN = "ROLLBACK TO SAVEPOINT begun"
+_PLANNING = {
+    # One plan for all: every statement reads an index, whatever its parameters and however many rows there are today.
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "random_page_cost": "1.1",
+    "jit": "off",
+}
+_QUERIES = 5000
+"""Statements of a connection until a new one takes its place, and plans anew for what the tables have become."""
+_ROLE_REFUSED = {"22023", "42501"}
+_ATTEMPTS = 5
+_GRACE = 0.05
+"""Seconds that the server's own time limit has before the connection is given up."""
+
+
+class Session:
+    """One open transaction. Its errors are mnemic's; `failure` keeps the driver's for whoever decides about a retry.
+
+    A failed statement spoils a transaction. A `forgiving` one goes on as it began, for other reads may still succeed.
+    """
+
+    def __init__(self, connection: Any, remaining: Callable[[], float], *, forgiving: bool) -> None:
+        self._connection = connection
+        self._remaining = remaining
+        self._forgiving = forgiving
+        self._tenant: str | None = None
+        self._approximate = False
+        self.failure: BaseException | None = None
+
+    async def fetch(self, statement: str, *values: Any) -> list[Any]:
+        """The rows of a statement."""
+        try:
+            rows: list[Any] = await self._connection.fetch(statement, *values)
+        except DRIVER_ERRORS as error:
+            self.failure = error
+            if self._forgiving and not lost_connection(error):
+                await self._begin_again()
+            raise typed(error) from None
+        return rows
+
+    async def _begin_again(self) -> None:
+        await self.execute(_AGAIN)
+        self._tenant, self._approximate, self.failure = None, False, None
+
+    async def execute(self, command: str) -> str:
+        """Run a command without parameters; what the server says it did."""
+        try:
+            status: str = await self._connection.execute(command)
+        except DRIVER_ERRORS as error:
+            self.failure = error
+            raise typed(error) from None
+        return status
+
+    async def enter(self, tenant: str, lock: int | None = None) -> None:
+        """From here on see the rows of `tenant` alone; with `lock`, only once nobody else holds it."""
+        if lock is not None:
+            await self.fetch(_SESSION["lock"], tenant, self._limit(), lock)
+        elif tenant != self._tenant:
+            await self.fetch(_SESSION["name_tenant"], tenant, self._limit())
+        self._tenant = tenant
+
+    async def approximate(self, on: bool) -> None:
+        """From here on plan statements for the approximate index, or not any more."""
+        if on != self._approximate:
+            await self.fetch(_SESSION["approximately" if on else "exactly"])
+            self._approximate = on
+
+    async def enter_drain(self) -> None:
+        """See the outbox of all tenants, and nothing else."""
+        await self.fetch(_SESSION["name_drain"], self._limit())
+
+    def _limit(self) -> str:
+        """The server's time limit for a statement, in milliseconds."""
+        return str(max(1, int(self._remaining() * 1000)))
+
+
+class Connections:
+    """Up to `size` connections to one database, each held by one transaction at a time and by nothing else.
+
+    No call takes longer than `seconds` or than its deadline allows, whatever the network does.
+    """
+
+    def __init__(self, pool: Any, *, seconds: float) -> None:
+        self._pool = pool
+        self._seconds = seconds
+
+    async def close(self) -> None:
+        """Finish what runs, then let go of the connections."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """`work` on what is committed now; it sees no later commit."""
+        return await self._run(_READ, work, None)
+
+    async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
+        """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
+        return await self._run(_WRITE, work, deadline)
+
+    async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
+        limit = self._limited(deadline)
+        for attempt in range(_ATTEMPTS):
+            if limit() <= 0:
+                raise StoreBusy(hint="no time was left for the database")
+            attempted = _Attempt(self._pool, begin, limit)
+            try:
+                async with asyncio.timeout(limit() + _GRACE):
+                    return await attempted.run(work)
+            except TimeoutError:
+                raise attempted.timed_out() from None
+            except MnemicError:
+                if attempt + 1 == _ATTEMPTS or not attempted.worth_another:
+                    raise
+        raise AssertionError
+
+    def _limited(self, deadline: Deadline | None) -> Callable[[], float]:
+        now = asyncio.get_running_loop().time
+        until = now() + self._seconds
+
+        def remaining() -> float:
+            own = until - now()
+            return own if deadline is None else min(own, deadline.remaining())
+
+        return remaining
+
+
+class _Attempt:
+    """One transaction, tried once."""
+
+    def __init__(self, pool: Any, begin: str, remaining: Callable[[], float]) -> None:
+        self._pool = pool
+        self._begin = begin
+        self._remaining = remaining
+        self._session: Session | None = None
+        self._committing = False
+
+    @property
+    def worth_another(self) -> bool:
+        """Whether nothing was committed for certain, and a second attempt may end better."""
+        failure = None if self._session is None else self._session.failure
+        return failure is not None and (
+            lost_race(failure) or (not self._committing and lost_connection(failure) and not self._pool.is_closing())
+        )
+
+    def timed_out(self) -> StoreFailed:
+        """What to say when the time is up."""
+        if self._committing and self._begin == _WRITE:
+            return CommitUnknown(hint="retry with the same idempotency key")
+        return StoreBusy(hint="the database did not answer in time")
+
+    async def run(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """BEGIN, `work`, COMMIT. Whatever is left open when it fails is rolled back, or the connection is dropped."""
+        try:
+            connection = await self._pool.acquire()
+        except DRIVER_ERRORS as error:
+            if isinstance(error, TimeoutError):
+                raise
+            raise typed(error) from None
+        session = self._session = Session(connection, self._remaining, forgiving=self._begin == _READ)
+        clean = False
+        try:
+            result = await self._through(session, work)
+            clean = True
+            return result
+        except Exception:
+            clean = await _rolled_back(connection)
+            raise
+        finally:
+            if not clean:
+                with suppress(asyncpg.InterfaceError):  # a connection that broke has left the pool by itself
+                    connection.terminate()
+            await self._pool.release(connection)
+
+    async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
+        await session.execute(self._begin)
+        result = await work(session)
+        self._committing = True
+        try:
+            status = await session.execute("COMMIT")
+        except StoreFailed:
+            if self._begin == _WRITE and session.failure is not None and _outcome_unknown(session.failure):
+                raise CommitUnknown(hint="retry with the same idempotency key") from None
+            raise
+        if status != "COMMIT":
+            # A statement had failed and `work` went on regardless: the server undid everything.
+            raise StoreFailed("rolled_back") if session.failure is None else typed(session.failure)
+        return result
+
+
+def _outcome_unknown(error: BaseException) -> bool:
+    return not isinstance(error, asyncpg.PostgresError) or (error.sqlstate or "")[:2] in ("08", "57")
+
+
+async def _rolled_back(connection: Any) -> bool:
+    """End the transaction without its changes; False where the connection cannot say that it did."""
+    try:
+        if connection.is_closed():
+            return False
+        await connection.execute("ROLLBACK")
+    except DRIVER_ERRORS:
+        return False
+    return True
+
+
+async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
+    """One connection of its own. Raises StoreUnavailable."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncpg.connect(dsn, timeout=seconds, server_settings=dict(settings))
+    except (*DRIVER_ERRORS, ValueError) as error:
+        raise _unreachable(error) from None
+
+
+async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str], vector_schema: str) -> Any:
+    """A pool whose connections work as the application's role and speak pgvector.
+
+    Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
+    """
+
+    async def prepared(connection: Any) -> None:
+        await connection.set_type_codec(
+            "vector", schema=vector_schema, encoder=encode_vector, decoder=decode_vector, format="binary"
+        )
+
+    async def as_it_is(connection: Any) -> None:
+        """Nothing to reset: every setting ends with its transaction."""
+
+    milliseconds = str(int(seconds * 1000))
+    limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
+    pool = asyncpg.create_pool(
+        dsn,
+        min_size=0,
+        max_size=size,
+        max_queries=_QUERIES,
+        timeout=seconds,
+        init=prepared,
+        reset=as_it_is,
+        server_settings={"role": APP_ROLE, **_PLANNING, **limits, **settings},
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            await _tried(pool)
+    except (*DRIVER_ERRORS, ValueError) as error:
+        pool.terminate()
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
+            raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
+        raise _unreachable(error) from None
+    return pool
+
+
+async def _tried(pool: Any) -> None:
+    await pool
+    async with pool.acquire() as connection:
+        await connection.execute("SELECT")
+
+
+def _unreachable(error: BaseException) -> MnemicError:
+    if isinstance(error, TimeoutError | ValueError):
+        return StoreUnavailable(hint="check the address of the server")
+    return typed(error)

@@ -1,0 +1,82 @@
+"""The driver's errors as mnemic's. Their messages stay behind: they may quote values."""
+
+from __future__ import annotations
+
+import asyncpg
+
+from mnemic.errors import (
+    InvalidInput,
+    MnemicError,
+    StoreBusy,
+    StoreCorrupt,
+    StoreFailed,
+    StoreFull,
+    StoreUnavailable,
+)
+
+DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, EOFError)
+"""Everything the driver raises. A TimeoutError is an OSError; the client's own follow a broken connection."""
+
+_LOST_RACES = {"40001", "40P01"}
+"""Serialization failure, deadlock."""
+
+_ENDED = {"57P01", "57P02", "57P05", "25P03"}
+"""The server closed the connection: shutdown, crash, idle too long."""
+
+# SQLSTATE, or the class that its first two characters name (PostgreSQL documentation, appendix A).
+_BY_STATE: dict[str, tuple[type[StoreFailed], str]] = {
+    "55P03": (StoreBusy, "another writer held a lock for too long; try again"),
+    "57014": (StoreBusy, "the statement took too long; try again"),
+    "40": (StoreBusy, "other writers won every time; try again"),
+    "53100": (StoreFull, "free some disk space on the server and try again"),
+    "53": (StoreUnavailable, "the server is short of connections or memory"),
+    "08": (StoreUnavailable, "the connection to the server was lost"),
+    "57": (StoreUnavailable, "the server is stopping or starting"),
+    "58": (StoreUnavailable, "the server's system failed"),
+    "28": (StoreUnavailable, "the server refused the name or the password"),
+    "3D": (StoreUnavailable, "there is no such database on the server"),
+    "42501": (StoreUnavailable, "the database role lacks a privilege"),
+    "25006": (StoreUnavailable, "the server is a read-only replica"),
+    "42P01": (StoreCorrupt, "tables of mnemic are missing"),
+    "42703": (StoreCorrupt, "columns of mnemic are missing"),
+    "XX001": (StoreCorrupt, "the server found damaged data"),
+    "XX002": (StoreCorrupt, "the server found a damaged index"),
+}
+
+
+def lost_race(error: BaseException) -> bool:
+    """Whether the same transaction may succeed when it is run again at once."""
+    return isinstance(error, asyncpg.PostgresError) and error.sqlstate in _LOST_RACES
+
+
+def lost_connection(error: BaseException) -> bool:
+    """Whether the connection broke, so that the same may succeed on another one."""
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        return state in _ENDED or state.startswith("08")
+    return isinstance(error, DRIVER_ERRORS) and not isinstance(error, TimeoutError | asyncpg.DataError)
+
+
+def typed(error: BaseException) -> MnemicError:
+    """The error of mnemic's tree that says what `error` says."""
+    if isinstance(error, asyncpg.PostgresError):
+        return _of_state(error.sqlstate or "", type(error).__name__)
+    if isinstance(error, asyncpg.DataError | UnicodeError | OverflowError):
+        return InvalidInput("value", hint="a text or a number that the database cannot hold")
+    if isinstance(error, TimeoutError):
+        return StoreBusy(hint="the server did not answer in time")
+    if isinstance(error, DRIVER_ERRORS):
+        return StoreUnavailable(hint="check that the server runs and can be reached")
+    return StoreFailed(type(error).__name__)
+
+
+def _of_state(state: str, name: str) -> MnemicError:
+    if state in ("22021", "22P05"):
+        return InvalidInput("nul", hint="a name cannot hold the character U+0000")
+    if state.startswith("54"):
+        return InvalidInput("too_big")
+    for key in (state, state[:2]):
+        if key in _BY_STATE:
+            kind, hint = _BY_STATE[key]
+            return kind(hint=hint)
+    return StoreFailed(name)

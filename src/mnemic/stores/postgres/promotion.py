@@ -1,0 +1,71 @@
+"""Scopes that have outgrown the exact search move into the approximate index, a few memories at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+
+from mnemic.errors import MnemicError
+from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.rows import lock_of, place_of
+from mnemic.stores.postgres.statements import load
+from mnemic.types import Scope
+
+_WRITING = load("writing")
+_log = logging.getLogger("mnemic.stores.postgres")
+_BATCH = 100
+
+
+class Promotions:
+    """Moves scopes in the background. A write into the graph costs more than a row, so small scopes are never in it.
+
+    Until the last memory has moved, searches of the scope stay exact; a move that fails or is cut short goes on at the
+    next search.
+    """
+
+    def __init__(self, connections: Connections, *, possible: bool) -> None:
+        self._connections = connections
+        self._possible = possible
+        self._running: dict[Scope, asyncio.Task[None]] = {}
+
+    def start(self, scope: Scope) -> None:
+        """Begin to move `scope`, unless that goes on already."""
+        if self._possible and scope not in self._running:
+            task = self._running[scope] = asyncio.create_task(self._move(scope))
+            task.add_done_callback(lambda _: self._running.pop(scope, None))
+
+    async def settled(self) -> None:
+        """Return once nothing is being moved."""
+        while self._running:
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Break off; what has moved stays moved."""
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _move(self, scope: Scope) -> None:
+        last: str | None = ""
+        try:
+            while last is not None:
+                last = await self._connections.write(partial(_move_batch, scope, last))
+            await self._connections.write(partial(_move_rest, scope))
+        except MnemicError as error:
+            _log.warning("a scope was not moved into the vector index: %s", error.reason)
+
+
+async def _move_batch(scope: Scope, after: str, session: Session) -> str | None:
+    await session.enter(scope.tenant)
+    found = await session.fetch(_WRITING["scope"], *place_of(scope))
+    rows = await session.fetch(_WRITING["promote"], scope.tenant, found[0]["scope_id"], after, _BATCH)
+    last: str | None = rows[0]["last"]
+    return last
+
+
+async def _move_rest(scope: Scope, session: Session) -> None:
+    await session.enter(scope.tenant, lock_of(scope))
+    found = await session.fetch(_WRITING["scope"], *place_of(scope))
+    await session.fetch(_WRITING["promote_rest"], scope.tenant, found[0]["scope_id"])

@@ -1,0 +1,216 @@
+"""A memory as rows, and its texts as term hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from mnemic.errors import InvalidInput
+from mnemic.stores.codec import cues_of, decode_memory, encode_memory, fields_of, to_micros
+from mnemic.text.analyse import analyse
+from mnemic.types import Level, Memory, Scope, Vector, Where
+
+_TERM_BYTES = 5
+_HEADER = struct.Struct(">HH")
+"""What pgvector's binary form starts with: the dimension, and a zero. Then float32 values, big-endian."""
+
+
+def encode_vector(vector: Vector) -> bytes:
+    """A vector as pgvector receives it."""
+    values = array("f", vector)
+    values.byteswap()
+    return _HEADER.pack(len(values), 0) + values.tobytes()
+
+
+def decode_vector(data: bytes) -> Vector:
+    """The vector that pgvector sends."""
+    values = array("f", data[_HEADER.size :])
+    values.byteswap()
+    return values.tobytes()
+
+
+def floats(vector: Vector) -> array[float]:
+    """The values of a vector."""
+    return array("f", vector)
+
+
+def memory_of(row: Any) -> Memory:
+    """The memory of a row with the part `columns`."""
+    scope = Scope(tenant=row["tenant"], level=Level(row["level"]), owner=row["owner"])
+    return decode_memory(row["body"], scope, row["vector"])
+
+
+def place_of(scope: Scope) -> tuple[str, str, str]:
+    """A scope as parameters."""
+    return scope.tenant, scope.level.value, scope.owner
+
+
+def places_of(tenant: str, scopes: Iterable[Scope]) -> tuple[str, list[str], list[str]]:
+    """The scopes of one tenant as the parameters $1 to $3."""
+    inside = [scope for scope in dict.fromkeys(scopes) if scope.tenant == tenant]
+    return tenant, [scope.level.value for scope in inside], [scope.owner for scope in inside]
+
+
+def filter_of(where: Where) -> dict[str, Any]:
+    """What a filter asks for besides the scopes: the values by the names of their conditions."""
+    statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
+    asked = {
+        "statuses": [str(status) for status in statuses],
+        "kinds": None if where.kinds is None else [str(kind) for kind in where.kinds],
+        "categories": _digests(where.categories),
+        "keys": _digests(where.keys),
+        "hidden_keys": _digests(where.hidden_keys) or None,
+        "happened_from": to_micros(where.happened_from),
+        "happened_to": to_micros(where.happened_to),
+        "live_at": to_micros(where.live_at),
+        "as_of": to_micros(where.as_of),
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def storable(memory_ids: Iterable[str]) -> list[str]:
+    """Those of the identifiers that a memory here can have: PostgreSQL's text holds neither NUL nor lone surrogates."""
+    return [memory_id for memory_id in memory_ids if "\x00" not in memory_id and _encodes(memory_id)]
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def raw(text: str | None) -> bytes | None:
+    """`text` as bytes. Raises InvalidInput (`surrogate`) where it is not Unicode."""
+    try:
+        return None if text is None else text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput("surrogate") from error
+
+
+def digest(text: str | None) -> bytes | None:
+    """What is stored of a text that is only compared."""
+    data = raw(text)
+    return None if data is None else hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _digests(texts: Iterable[str] | None) -> list[bytes | None] | None:
+    return None if texts is None else [digest(text) for text in texts]
+
+
+def lock_of(scope: Scope) -> int:
+    """The advisory lock that stands for the scope: 64 bits, so that two scopes hardly ever wait for each other."""
+    name = "\n".join(place_of(scope)).encode()
+    return int.from_bytes(hashlib.blake2b(name, digest_size=8, person=b"mnemic.scope").digest(), "big", signed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The terms of one field: packed in the order of the words, and counted."""
+
+    packed: bytes
+    counts: Counter[int]
+
+    @property
+    def length(self) -> int:
+        """How many there are."""
+        return self.counts.total()
+
+
+class Terms:
+    """Terms as salted hashes: what is stored of a text for searching cannot be read back as words."""
+
+    def __init__(self, salt: bytes) -> None:
+        self._salt = salt
+        self.number = lru_cache(maxsize=65536)(self._number)
+
+    def _number(self, term: str) -> int:
+        """32 bits that stand for `term`, with a sign as PostgreSQL has it; never 0, which separates."""
+        data = term.encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(data, digest_size=4, key=self._salt).digest(), "big", signed=True) or 1
+
+    def words(self, text: str) -> Words:
+        """The terms of `text`: in the order of its words, a zero, then its further spellings."""
+        found = analyse(text)
+        sequence, extras = ([self.number(term) for term in terms] for terms in found)
+        return Words(pack([*sequence, 0, *extras] if extras else sequence), Counter(sequence + extras))
+
+    def of(self, memory: Memory) -> tuple[Words, Words]:
+        """The terms of the memory's two fields."""
+        content, context = fields_of(memory)
+        return self.words(content), self.words(context)
+
+
+def pack(numbers: Iterable[int]) -> bytes:
+    """Five bytes a term, of which the first alone has its high bit set: one sequence stands inside another exactly
+    where the bytes do.
+    """
+    packed = bytearray()
+    for number in numbers:
+        bits = number & 0xFFFFFFFF
+        packed += bytes((0x80 | bits >> 28, bits >> 21 & 0x7F, bits >> 14 & 0x7F, bits >> 7 & 0x7F, bits & 0x7F))
+    return bytes(packed)
+
+
+def unpack(packed: bytes) -> set[int]:
+    """The terms of `pack`, each once, without the zero."""
+    found = set()
+    for start in range(0, len(packed), _TERM_BYTES):
+        first, *rest = packed[start : start + _TERM_BYTES]
+        bits = first & 0x0F
+        for septet in rest:
+            bits = bits << 7 | septet
+        found.add(bits - (bits >> 31 << 32))
+    return found - {0}
+
+
+def postings_of(content: Words, context: Words) -> tuple[list[int], list[int], list[int]]:
+    """The terms of a memory, and how often each stands in the two fields."""
+    terms = sorted(content.counts.keys() | context.counts.keys())
+    return terms, [content.counts[term] for term in terms], [context.counts[term] for term in terms]
+
+
+def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...]:
+    """What the columns of `memory` hold from `version` to `created_at`, in the order of the statements."""
+    happened_at = to_micros(memory.happened_at)
+    source = memory.source
+    return (
+        memory.version,
+        memory.kind.value,
+        memory.status.value,
+        digest(memory.key),
+        digest(memory.category),
+        memory.fingerprint,
+        happened_at,
+        happened_at if memory.valid_from is None else to_micros(memory.valid_from),
+        to_micros(memory.valid_to),
+        to_micros(memory.expires_at),
+        raw(source.session),
+        digest(source.session) or b"",
+        raw(source.speaker),
+        digest(source.speaker),
+        cues_of(memory),
+        content.packed,
+        context.packed,
+        content.length,
+        context.length,
+        memory.vector,
+        to_micros(memory.created_at),
+    )
+
+
+def body_of(memory: Memory) -> str:
+    """What the table of versions holds."""
+    return encode_memory(memory)
+
+
+def columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
+    """Rows as arrays for `unnest`, one per column."""
+    return [[row[column] for row in rows] for column in range(width)]

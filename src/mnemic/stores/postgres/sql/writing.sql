@@ -1,0 +1,210 @@
+-- What a transaction changes. The scope's lock is held before any of these.
+
+-- name: scope
+SELECT scope_id, large FROM scope WHERE tenant = $1 AND level = $2 AND owner = $3
+
+-- name: make_scope
+INSERT INTO scope (tenant, level, owner) VALUES ($1, $2, $3) RETURNING scope_id, large
+
+-- name: find_key
+SELECT {columns}
+FROM {sources}
+WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3 AND m.status = 'active' AND m.key = $4
+ORDER BY m.memory_id
+
+-- name: nearest_in_scope
+-- Without the memories that this transaction has changed ($5): its owner adds what they were before.
+WITH near AS MATERIALIZED (
+    SELECT m.memory_id, -(m.vector <#> $4) AS score
+    FROM scope s
+    JOIN memory m ON m.tenant = s.tenant AND m.scope_id = s.scope_id
+    WHERE s.tenant = $1 AND s.level = $2 AND s.owner = $3
+    AND m.tenant = $1 AND m.status = 'active' AND m.vector IS NOT NULL AND m.memory_id <> ALL ($5::text[])
+), best AS (
+    SELECT memory_id, score FROM near WHERE score >= $6 ORDER BY score DESC, memory_id DESC LIMIT $7
+)
+SELECT {columns}, best.score
+FROM best
+JOIN memory m ON m.tenant = $1 AND m.memory_id = best.memory_id
+JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
+JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
+
+-- name: approximate_in_scope
+-- The same from the approximate index, with the settings of `approximately`.
+WITH near AS MATERIALIZED (
+    SELECT m.memory_id, -(m.vector <#> $4) AS score
+    FROM memory m
+    WHERE m.large AND m.tenant = $1 AND m.status = 'active' AND m.vector IS NOT NULL AND m.memory_id <> ALL ($5::text[])
+    AND m.scope_id = (SELECT s.scope_id FROM scope s WHERE s.tenant = $1 AND s.level = $2 AND s.owner = $3)
+    ORDER BY m.vector <#> $4
+    LIMIT 2 * $7
+), best AS (
+    SELECT memory_id, score FROM near WHERE score >= $6 ORDER BY score DESC, memory_id DESC LIMIT $7
+)
+SELECT {columns}, best.score
+FROM best
+JOIN memory m ON m.tenant = $1 AND m.memory_id = best.memory_id
+JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
+JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
+
+-- name: promote
+-- The next memories of a scope into the approximate index: $3 is where the last batch ended, $4 how many.
+WITH batch AS (
+    SELECT memory_id FROM memory WHERE tenant = $1 AND scope_id = $2 AND memory_id > $3 ORDER BY memory_id LIMIT $4
+), moved AS (
+    UPDATE memory m SET large = true FROM batch
+    WHERE m.tenant = $1 AND m.memory_id = batch.memory_id AND NOT m.large
+)
+SELECT max(memory_id) AS last FROM batch
+
+-- name: promote_rest
+-- What came in meanwhile, and from here on whatever comes. The scope's lock is held.
+WITH moved AS (
+    UPDATE memory SET large = true WHERE tenant = $1 AND scope_id = $2 AND NOT large
+)
+UPDATE scope SET large = true WHERE tenant = $1 AND scope_id = $2
+
+-- name: stored
+SELECT m.scope_id, m.number, m.version, m.kind, m.bytes, m.status, m.content, m.context, m.content_length, m.context_length, {columns}
+FROM {sources}
+WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3 AND m.memory_id = $4
+
+-- name: insert
+-- Nothing at all where the identifier or the fingerprint is taken. $28: is it a message, $29 to $31: its postings.
+WITH kept AS (
+    INSERT INTO memory (
+        tenant, scope_id, memory_id, version, kind, status, key, category, fingerprint,
+        happened_at, began_at, ended_at, expires_at, session, session_digest, speaker, speaker_digest,
+        cues, content, context, content_length, context_length, vector, created_at, large, bytes, turn
+    )
+    VALUES (
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+        $18, $19, $20, $21, $22, $23, $24, $25, octet_length($26::text),
+        CASE WHEN $28::boolean THEN (
+            SELECT coalesce(max(turn) + 1, 0) FROM memory
+            WHERE tenant = $1 AND scope_id = $2 AND session_digest = $15 AND turn IS NOT NULL
+        ) END
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING number, status = 'active' AS active, bytes
+), told AS (
+    INSERT INTO memory_version (tenant, memory_id, version, author, fingerprint, body)
+    SELECT $1, $3, $4, $27, $9, $26 FROM kept
+), counted AS (
+    UPDATE scope
+    SET active = scope.active + 1, content_total = content_total + $21, context_total = context_total + $22
+    FROM kept
+    WHERE kept.active AND scope.tenant = $1 AND scope.scope_id = $2
+), used AS (
+    INSERT INTO usage (tenant, scope_id, kind, memories, bytes) SELECT $1, $2, $5, 1, kept.bytes FROM kept
+    ON CONFLICT (tenant, scope_id, kind)
+    DO UPDATE SET memories = usage.memories + excluded.memories, bytes = usage.bytes + excluded.bytes
+), posted AS (
+    INSERT INTO posting (tenant, scope_id, term, number, content, context, content_length, context_length, active)
+    SELECT $1, $2, entry.term, kept.number, entry.content, entry.context, $21, $22, kept.active
+    FROM kept CROSS JOIN unnest($29::integer[], $30::integer[], $31::integer[]) AS entry (term, content, context)
+)
+SELECT number FROM kept
+
+-- name: update
+-- Nothing at all where another active memory of the scope has the fingerprint. $28 to $30: the changes of the scope's
+-- statistics, $31 and $32: the kind and the bytes before.
+WITH changed AS (
+    UPDATE memory
+    SET version = $4, kind = $5, status = $6, key = $7, category = $8, fingerprint = $9,
+        happened_at = $10, began_at = $11, ended_at = $12, expires_at = $13,
+        session = $14, session_digest = $15, speaker = $16, speaker_digest = $17,
+        cues = $18, content = $19, context = $20, content_length = $21, context_length = $22, vector = $23,
+        created_at = $24, large = $25, bytes = octet_length($26::text)
+    WHERE tenant = $1 AND memory_id = $3 AND scope_id = $2
+    AND NOT ($6 = 'active' AND $9 <> '' AND EXISTS (
+        SELECT FROM memory other
+        WHERE other.tenant = $1 AND other.scope_id = $2 AND other.memory_id <> $3
+        AND other.status = 'active' AND other.fingerprint = $9 AND other.fingerprint <> ''
+    ))
+    RETURNING number, bytes
+), told AS (
+    INSERT INTO memory_version (tenant, memory_id, version, author, fingerprint, body)
+    SELECT $1, $3, $4, $27, $9, $26 FROM changed
+), counted AS (
+    UPDATE scope
+    SET active = scope.active + $28, content_total = content_total + $29, context_total = context_total + $30
+    FROM changed
+    WHERE scope.tenant = $1 AND scope.scope_id = $2 AND ($28 <> 0 OR $29 <> 0 OR $30 <> 0)
+), used AS (
+    INSERT INTO usage (tenant, scope_id, kind, memories, bytes)
+    SELECT $1, $2, part.kind, sum(part.memories), sum(part.bytes)
+    FROM changed
+    CROSS JOIN LATERAL (VALUES ($31::text, -1, -$32::bigint), ($5, 1, changed.bytes)) AS part (kind, memories, bytes)
+    GROUP BY part.kind
+    ON CONFLICT (tenant, scope_id, kind)
+    DO UPDATE SET memories = usage.memories + excluded.memories, bytes = usage.bytes + excluded.bytes
+)
+SELECT number FROM changed
+
+-- name: remove_postings
+DELETE FROM posting WHERE tenant = $1 AND scope_id = $2 AND number = $3 AND term = ANY ($4::integer[])
+
+-- name: insert_postings
+INSERT INTO posting (tenant, scope_id, term, number, content, context, content_length, context_length, active)
+SELECT $1, $2, entry.term, $3, entry.content, entry.context, $4, $5, $6
+FROM unnest($7::integer[], $8::integer[], $9::integer[]) AS entry (term, content, context)
+
+-- name: remove
+WITH gone AS (
+    DELETE FROM memory WHERE tenant = $1 AND scope_id = $2 AND memory_id = $3 RETURNING number, kind, bytes
+), counted AS (
+    UPDATE scope
+    SET active = scope.active + $4, content_total = content_total + $5, context_total = context_total + $6
+    FROM gone
+    WHERE scope.tenant = $1 AND scope.scope_id = $2
+), used AS (
+    UPDATE usage
+    SET memories = usage.memories - 1, bytes = usage.bytes - gone.bytes
+    FROM gone
+    WHERE usage.tenant = $1 AND usage.scope_id = $2 AND usage.kind = gone.kind
+)
+SELECT number FROM gone
+
+-- name: audit_head
+SELECT sequence, hash FROM audit_head WHERE tenant = $1 FOR UPDATE
+
+-- name: make_audit_head
+INSERT INTO audit_head (tenant, sequence, hash) VALUES ($1, 0, '') ON CONFLICT DO NOTHING
+
+-- name: append_audit
+WITH head AS (
+    UPDATE audit_head SET sequence = $5, hash = $6 WHERE tenant = $1
+)
+INSERT INTO audit (tenant, sequence, event, hash)
+SELECT $1, line.* FROM unnest($2::bigint[], $3::text[], $4::text[]) AS line (sequence, event, hash)
+
+-- name: enqueue
+INSERT INTO outbox (tenant, action, memory_id, version)
+SELECT $1, entry.action, entry.memory_id, entry.version
+FROM unnest($2::text[], $3::text[], $4::integer[]) WITH ORDINALITY AS entry (action, memory_id, version, place)
+ORDER BY entry.place
+
+-- name: find_request
+SELECT digest, receipt FROM request WHERE tenant = $1 AND idempotency_key = $2
+
+-- name: remember_request
+INSERT INTO request (tenant, idempotency_key, digest, receipt, at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT DO NOTHING
+RETURNING 1
+
+-- name: remove_requests
+-- $2: the identifiers as they stand in JSON, quotes included.
+DELETE FROM request
+WHERE tenant = $1 AND EXISTS (SELECT FROM unnest($2::text[]) AS said WHERE position(said IN request.receipt) > 0)
+RETURNING 1
+
+-- name: find_mark
+SELECT value FROM mark WHERE tenant = $1 AND name = $2
+
+-- name: put_mark
+INSERT INTO mark (tenant, name, value) VALUES ($1, $2, $3)
+ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value
+
+-- name: remove_mark
+DELETE FROM mark WHERE tenant = $1 AND name = $2

@@ -1,0 +1,267 @@
+"""The record store in PostgreSQL."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from mnemic.errors import InvalidConfig, SpaceMismatch, StoreUnavailable
+from mnemic.ports import Capabilities, Snapshot, Transaction
+from mnemic.stores.postgres import upkeep
+from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
+from mnemic.stores.postgres.promotion import Promotions
+from mnemic.stores.postgres.rows import Terms
+from mnemic.stores.postgres.schema import LONGEST_INDEXED, prepare, reopen_with
+from mnemic.stores.postgres.snapshot import PostgresSnapshot
+from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.transaction import PostgresTransaction
+from mnemic.stores.steps import drive
+from mnemic.text.bm25 import Bm25
+from mnemic.types import (
+    AuditEvent,
+    Deadline,
+    Kind,
+    Memory,
+    OutboxEntry,
+    Scope,
+    Scored,
+    Signals,
+    Status,
+    Usage,
+    Vector,
+    VectorSpace,
+    Where,
+)
+
+T = TypeVar("T")
+
+_SESSION = load("session")
+_READING = load("reading")
+
+
+class PostgresStore:
+    """A `RecordStore` in the database at `dsn` (a `postgresql://` URL), which many processes may open.
+
+    Needs PostgreSQL 16 or newer with pgvector. Everything lies in the schema `mnemic`; the store works as the role
+    `mnemic_app`, which row-level security binds. `open` creates and migrates both with the rights of `owner_dsn`, or of
+    `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
+    wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
+    disk. `exact_up_to` is the number of active memories beyond which a scope moves into the approximate vector index.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        owner_dsn: str | None = None,
+        pool_size: int = 10,
+        statement_timeout: float = 10.0,
+        durability: Literal["durable", "fast"] = "durable",
+        exact_up_to: int = 5_000,
+        bm25: Bm25 | None = None,
+    ) -> None:
+        if durability not in ("durable", "fast"):
+            raise InvalidConfig("durability", hint="durable or fast")
+        if pool_size < 1 or not 0 < statement_timeout <= 3600:
+            raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
+        self._dsn = dsn
+        self._owner_dsn = owner_dsn or dsn
+        self._pool_size = pool_size
+        self._seconds = statement_timeout
+        self._fast = durability == "fast"
+        self._exact_up_to = exact_up_to
+        self._bm25 = bm25 or Bm25()
+        self._opened: _Opened | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        durable = not self._fast and (self._opened is None or self._opened.durable)
+        return Capabilities(name="postgres", durable=durable, shared=True, phrase=True, exact_up_to=self._exact_up_to)
+
+    async def open(self, space: VectorSpace) -> None:
+        if self._opened is None:
+            self._opened = await self._open(space)
+        elif self._opened.space != space:
+            raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
+
+    async def _open(self, space: VectorSpace) -> _Opened:
+        owner = await connect(self._owner_dsn, self._seconds, {"application_name": "mnemic"})
+        try:
+            ready = await prepare(owner, space)
+        finally:
+            owner.terminate()
+        settings = {"application_name": "mnemic", "search_path": ready.search_path}
+        if self._fast:
+            settings["synchronous_commit"] = "off"
+        elif ready.synchronous == "off":
+            settings["synchronous_commit"] = "on"
+        pool = await open_pool(
+            self._dsn,
+            size=self._pool_size,
+            seconds=self._seconds,
+            settings=settings,
+            vector_schema=ready.vector_schema,
+        )
+        connections = Connections(pool, seconds=self._seconds)
+        promotions = Promotions(connections, possible=space.dimension <= LONGEST_INDEXED)
+        return _Opened(connections, promotions, Terms(ready.salt), space, ready.durable)
+
+    async def close(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.promotions.stop()
+            await opened.connections.close()
+
+    async def moved(self) -> None:
+        """Return once no scope is on its way into the approximate index."""
+        await self._ready.promotions.settled()
+
+    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+        opened = self._ready
+
+        async def whole(transaction: PostgresTransaction) -> T:
+            result = await work(transaction)
+            await transaction.finish()
+            return result
+
+        async def run(session: Session) -> T:
+            transaction = PostgresTransaction(session, terms=opened.terms, dimension=opened.space.dimension)
+            try:
+                return await drive(whole, transaction)
+            finally:
+                transaction.end()
+
+        return await opened.connections.write(run, deadline)
+
+    async def secret(self, tenant: str) -> bytes:
+        known = self._ready.secrets
+        if tenant not in known:
+            known[tenant] = await self._ready.connections.write(lambda session: _secret(session, tenant))
+        return known[tenant]
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
+
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        opened = self._ready
+
+        async def run(session: Session) -> T:
+            snapshot = PostgresSnapshot(session, terms=opened.terms, dimension=opened.space.dimension, bm25=self._bm25)
+            result = await drive(work, snapshot)
+            for scope, active in snapshot.sizes.items():
+                if active > self._exact_up_to:
+                    opened.promotions.start(scope)
+            return result
+
+        return await opened.connections.read(run)
+
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        return await self.read(lambda moment: moment.find_fingerprint(scope, fingerprint))
+
+    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
+        return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
+
+    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
+
+    async def count(self, where: Where) -> int:
+        return await self.read(lambda moment: moment.count(where))
+
+    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
+        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
+
+    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
+        return await self.read(lambda moment: moment.match(where, query, limit=limit))
+
+    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
+        return await self.read(lambda moment: moment.recent(where, limit=limit))
+
+    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        return await self.read(lambda moment: moment.signals(where, memory_ids))
+
+    async def speakers(self, where: Where) -> frozenset[str]:
+        return await self.read(lambda moment: moment.speakers(where))
+
+    async def held(
+        self,
+        tenant: str,
+        *,
+        statuses: Collection[Status],
+        expired_by: datetime | None = None,
+        author: str | None = None,
+        memory_ids: Collection[str] | None = None,
+        after: str | None = None,
+        limit: int = 500,
+    ) -> list[Memory]:
+        asked = partial(upkeep.held, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author)
+        return await self._ready.connections.read(partial(asked, memory_ids=memory_ids, after=after, limit=limit))
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
+
+    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
+        return await self._ready.connections.read(lambda session: upkeep.marks(session, tenant, prefix))
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""
+        self._ready  # noqa: B018 - a closed store says so
+        return 0
+
+    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+        return await self._ready.connections.read(
+            lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
+        )
+
+    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
+        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, limit))
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))
+
+    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
+        async def read(session: Session) -> list[Any]:
+            await session.enter_drain()
+            return await session.fetch(_READING["pending"], max(0, limit))
+
+        return [OutboxEntry(**row) for row in await self._ready.connections.read(read)]
+
+    async def acknowledge(self, sequences: Sequence[int]) -> None:
+        async def write(session: Session) -> None:
+            await session.enter_drain()
+            await session.fetch(_READING["acknowledge"], list(sequences))
+
+        await self._ready.connections.write(write)
+
+    @property
+    def _ready(self) -> _Opened:
+        if self._opened is None:
+            raise StoreUnavailable("closed")
+        return self._opened
+
+
+@dataclass(slots=True)
+class _Opened:
+    """What an open store holds."""
+
+    connections: Connections
+    promotions: Promotions
+    terms: Terms
+    space: VectorSpace
+    durable: bool
+    secrets: dict[str, bytes] = field(default_factory=dict)
+
+
+async def _secret(session: Session, tenant: str) -> bytes:
+    await session.enter(tenant)
+    known = await session.fetch(_SESSION["secret"], tenant)
+    if not known:
+        await session.fetch(_SESSION["make_secret"], tenant, secrets.token_bytes(32))
+        known = await session.fetch(_SESSION["secret"], tenant)
+    return bytes(known[0]["secret"])

@@ -1,0 +1,277 @@
+"""One write transaction. Its methods put their questions as steps, which the store's driver lets through."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from operator import mul
+from typing import Any, NamedTuple
+
+from mnemic.errors import IdempotencyConflict, VersionConflict
+from mnemic.ports import Transaction
+from mnemic.stores.codec import checked_vector, encode_event, is_message, link, to_micros
+from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.rows import (
+    Terms,
+    Words,
+    body_of,
+    columns,
+    columns_of,
+    digest,
+    floats,
+    lock_of,
+    memory_of,
+    place_of,
+    places_of,
+    postings_of,
+    raw,
+    storable,
+    unpack,
+)
+from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.upkeep import in_json
+from mnemic.stores.steps import Step
+from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, Status, Vector
+
+_READING = load("reading")
+_WRITING = load("writing")
+
+
+class _Place(NamedTuple):
+    """A scope in this database. `large`: its vectors are in the approximate index."""
+
+    scope_id: int
+    large: bool
+
+
+class PostgresTransaction(Transaction):
+    """The port's `Transaction` on a connection inside BEGIN and COMMIT.
+
+    The first touch of a scope takes its lock, so that nothing read there can be stale when it is written. What goes to
+    the end of the tenant's audit and to the outbox waits for `finish`: the audit's lock is held for two statements.
+    """
+
+    def __init__(self, session: Session, *, terms: Terms, dimension: int) -> None:
+        self._session: Session | None = session
+        self._terms = terms
+        self._dimension = dimension
+        self._locked: set[Scope] = set()
+        self._places: dict[Scope, _Place] = {}
+        self._before: dict[tuple[str, str], Memory | None] = {}
+        self._events: dict[str, list[AuditEvent]] = {}
+        self._entries: dict[str, list[OutboxEntry]] = {}
+
+    def end(self) -> None:
+        """From here on every call is refused: the transaction is over."""
+        self._session = None
+
+    async def finish(self) -> None:
+        """Write what was kept back."""
+        for tenant in sorted(self._events.keys() | self._entries.keys()):
+            await self._enter(tenant)
+            if tenant in self._events:
+                await self._append(tenant, self._events[tenant])
+            if tenant in self._entries:
+                rows = [(entry.action, entry.memory_id, entry.version) for entry in self._entries[tenant]]
+                await self._rows("enqueue", tenant, *columns(rows, 3))
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        wanted = storable([memory_id])
+        for scope in sorted(set(scopes)):
+            await self._lock(scope)
+        for tenant in dict.fromkeys(scope.tenant for scope in scopes):
+            await self._enter(tenant)
+            rows = await self._ask(_READING["get_many"], *places_of(tenant, scopes), wanted)
+            if rows:
+                return memory_of(rows[0])
+        return None
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        await self._lock(scope)
+        rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
+        return memory_of(rows[0]) if rows else None
+
+    async def find_key(self, scope: Scope, key: str) -> list[Memory]:
+        await self._lock(scope)
+        return [memory_of(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]
+
+    async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
+        checked_vector(vector, self._dimension)
+        await self._lock(scope)
+        changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
+        given = (*place_of(scope), vector, changed, at_least, max(0, limit))
+        large = await self._is_large(scope)
+        await Step(partial(self._open.approximate, large))
+        rows = await self._rows("approximate_in_scope" if large else "nearest_in_scope", *given)
+        await Step(partial(self._open.approximate, False))
+        found = [(memory_of(row), row["score"]) for row in rows]
+        found += [(memory, score) for memory, score in self._nearest_before(scope, vector) if score >= at_least]
+        found.sort(key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
+        return found[: max(0, limit)]
+
+    def _nearest_before(self, scope: Scope, vector: Vector) -> Iterator[tuple[Memory, float]]:
+        """What this transaction has changed, as it was before."""
+        for memory in self._before.values():
+            if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
+                yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
+
+    async def insert(self, memory: Memory) -> None:
+        checked_vector(memory.vector, self._dimension)
+        if memory.version != 1:
+            raise VersionConflict
+        content, context = self._terms.of(memory)
+        values, body = columns_of(memory, content, context), body_of(memory)
+        place = await self._place(memory.scope)
+        head = (memory.scope.tenant, place.scope_id, memory.memory_id)
+        tail = (place.large, body, raw(memory.author), is_message(memory), *postings_of(content, context))
+        if not await self._rows("insert", *head, *values, *tail):
+            raise VersionConflict
+        self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
+
+    async def replace(self, memory: Memory) -> None:
+        checked_vector(memory.vector, self._dimension)
+        content, context = self._terms.of(memory)
+        values, body = columns_of(memory, content, context), body_of(memory)
+        stored = await self._stored(memory.memory_id, memory.scope)
+        if stored is None or stored["version"] != memory.version - 1:
+            raise VersionConflict
+        place = await self._place(memory.scope)
+        head = (memory.scope.tenant, place.scope_id, memory.memory_id)
+        counted = _counted(memory.status, content.length, context.length)
+        changes = [new - old for new, old in zip(counted, _counted_of(stored), strict=True)]
+        tail = (place.large, body, raw(memory.author), *changes, stored["kind"], stored["bytes"])
+        if not await self._rows("update", *head, *values, *tail):
+            raise VersionConflict
+        await self._repost(memory, stored, content, context)
+        self._before.setdefault((memory.scope.tenant, memory.memory_id), memory_of(stored))
+
+    async def remove(self, memory_id: str, *, scope: Scope) -> bool:
+        stored = await self._stored(memory_id, scope)
+        if stored is None:
+            return False
+        head = (scope.tenant, stored["scope_id"])
+        await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
+        await self._rows("remove", *head, memory_id, *(-count for count in _counted_of(stored)))
+        self._before.setdefault((scope.tenant, memory_id), memory_of(stored))
+        return True
+
+    async def append_audit(self, event: AuditEvent) -> None:
+        encode_event(event)
+        self._events.setdefault(event.tenant, []).append(event)
+
+    async def enqueue(self, entry: OutboxEntry) -> None:
+        self._entries.setdefault(entry.tenant, []).append(entry)
+
+    async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
+        await self._enter(tenant)
+        rows = await self._rows("find_request", tenant, idempotency_key)
+        return (rows[0]["digest"], rows[0]["receipt"]) if rows else None
+
+    async def remember_request(
+        self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
+    ) -> None:
+        await self._enter(tenant)
+        if not await self._rows("remember_request", tenant, idempotency_key, digest, receipt, to_micros(at)):
+            raise IdempotencyConflict
+
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
+        await self._enter(tenant)
+        return len(await self._rows("remove_requests", tenant, in_json(storable(memory_ids))))
+
+    async def find_mark(self, tenant: str, name: str) -> str | None:
+        await self._enter(tenant)
+        rows = await self._rows("find_mark", tenant, name)
+        return rows[0]["value"] if rows else None
+
+    async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
+        await self._enter(tenant)
+        if value is None:
+            await self._rows("remove_mark", tenant, name)
+        else:
+            await self._rows("put_mark", tenant, name, value)
+
+    async def _append(self, tenant: str, events: Sequence[AuditEvent]) -> None:
+        head = await self._rows("audit_head", tenant)
+        if not head:
+            await self._rows("make_audit_head", tenant)
+            head = await self._rows("audit_head", tenant)
+        sequence, previous = head[0]
+        lines = []
+        for event in events:
+            sequence += 1
+            line = encode_event(replace(event, sequence=sequence))
+            previous = link(previous, line)
+            lines.append((sequence, line, previous))
+        await self._rows("append_audit", tenant, *columns(lines, 3), sequence, previous)
+
+    async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words) -> None:
+        """Bring the postings of a changed memory up to date, if what they repeat has changed."""
+        active = memory.status is Status.ACTIVE
+        same_words = (stored["content"], stored["context"]) == (content.packed, context.packed)
+        if same_words and active == (stored["status"] == Status.ACTIVE):
+            return
+        head = (memory.scope.tenant, stored["scope_id"])
+        await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
+        given = (stored["number"], content.length, context.length, active, *postings_of(content, context))
+        await self._rows("insert_postings", *head, *given)
+
+    async def _stored(self, memory_id: str, scope: Scope) -> Any | None:
+        await self._lock(scope)
+        rows = await self._rows("stored", *place_of(scope), *(storable([memory_id]) or [""]))
+        return rows[0] if rows else None
+
+    async def _place(self, scope: Scope) -> _Place:
+        """The scope's number, given out at its first memory."""
+        await self._lock(scope)
+        if scope not in self._places:
+            rows = await self._rows("scope", *place_of(scope)) or await self._rows("make_scope", *place_of(scope))
+            self._places[scope] = _Place(*rows[0])
+        return self._places[scope]
+
+    async def _is_large(self, scope: Scope) -> bool:
+        """Whether the scope's vectors are in the approximate index."""
+        if scope not in self._places:
+            rows = await self._rows("scope", *place_of(scope))
+            if not rows:
+                return False
+            self._places[scope] = _Place(*rows[0])
+        return self._places[scope].large
+
+    async def _lock(self, scope: Scope) -> None:
+        if scope in self._locked:
+            await self._enter(scope.tenant)
+        else:
+            await Step(partial(self._open.enter, scope.tenant, lock_of(scope)))
+            self._locked.add(scope)
+
+    async def _enter(self, tenant: str) -> None:
+        await Step(partial(self._open.enter, tenant))
+
+    async def _rows(self, name: str, *values: Any) -> list[Any]:
+        return await self._ask(_WRITING[name], *values)
+
+    async def _ask(self, statement: str, *values: Any) -> list[Any]:
+        rows: list[Any] = await Step(partial(self._open.fetch, statement, *values))
+        return rows
+
+    @property
+    def _open(self) -> Session:
+        if self._session is None:
+            raise RuntimeError("the transaction is over")
+        return self._session
+
+
+def _counted(status: str, content: int, context: int) -> tuple[int, int, int]:
+    """What a memory adds to the statistics of its scope."""
+    return (1, content, context) if status == Status.ACTIVE else (0, 0, 0)
+
+
+def _counted_of(stored: Any) -> tuple[int, int, int]:
+    return _counted(stored["status"], stored["content_length"], stored["context_length"])
+
+
+def _terms_of(stored: Any) -> list[int]:
+    """The terms under which a stored memory has postings."""
+    return sorted(unpack(stored["content"]) | unpack(stored["context"]))

@@ -1,0 +1,103 @@
+"""What jobs ask of the database: walks over a whole tenant, counts, and proof that something is gone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import StoreCorrupt
+from mnemic.identity import first_id
+from mnemic.stores.codec import decode_event, link, to_micros
+from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.rows import memory_of, raw, storable
+from mnemic.stores.postgres.statements import load
+from mnemic.types import AuditEvent, Kind, Memory, Scope, Status, Usage
+
+_UPKEEP = load("upkeep")
+_PAGE = 1000
+
+
+async def held(
+    session: Session,
+    tenant: str,
+    *,
+    statuses: Collection[Status],
+    expired_by: datetime | None,
+    author: str | None,
+    memory_ids: Collection[str] | None,
+    after: str | None,
+    limit: int,
+) -> list[Memory]:
+    """The port's `held`."""
+    await session.enter(tenant)
+    wanted = None if memory_ids is None else storable(memory_ids)
+    asked = (tenant, after, to_micros(expired_by), raw(author), wanted, max(0, limit))
+    if set(statuses) == {Status.PENDING_REVIEW}:
+        rows = await session.fetch(_UPKEEP["held_pending"], *asked)
+    else:
+        rows = await session.fetch(_UPKEEP["held"], *asked, [status.value for status in statuses])
+    return [memory_of(row) for row in rows]
+
+
+async def usage(session: Session, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
+    """The port's `usage`: what is held from the counters, what is recent from the index of identifiers."""
+    await session.enter(tenant)
+    place = (tenant, None, None) if scope is None else (tenant, scope.level.value, scope.owner)
+    recent = dict(await session.fetch(_UPKEEP["recent_usage"], *place, first_id(since), to_micros(since)))
+    rows = await session.fetch(_UPKEEP["usage"], *place)
+    return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows}
+
+
+async def marks(session: Session, tenant: str, prefix: str) -> dict[str, str]:
+    """The port's `marks`."""
+    await session.enter(tenant)
+    return dict(await session.fetch(_UPKEEP["marks"], tenant, prefix))
+
+
+async def traces(
+    session: Session, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]
+) -> dict[str, int]:
+    """The port's `traces`: rows alone, for the files are the server's."""
+    await session.enter(tenant)
+    named = storable(memory_ids)
+    prints = storable(filter(None, fingerprints))
+    rows = await session.fetch(_UPKEEP["traces"], tenant, named, prints, in_json(named))
+    return dict(rows[0])
+
+
+async def audit(session: Session, tenant: str, after: int, limit: int) -> list[AuditEvent]:
+    """The port's `audit`."""
+    await session.enter(tenant)
+    rows = await session.fetch(_UPKEEP["audit"], tenant, after, max(0, limit))
+    return [decode_event(row["event"], row["hash"]) for row in rows]
+
+
+async def broken_audit(session: Session, tenant: str) -> tuple[int, int | None, str]:
+    """The port's `broken_audit`, page by page. The text itself is checked, so that no changed byte escapes."""
+    await session.enter(tenant)
+    lines, last, previous = 0, 0, ""
+    broken: int | None = None
+    while page := await session.fetch(_UPKEEP["audit"], tenant, last, _PAGE):
+        for last, event, digest in page:
+            lines += 1
+            whole = last == lines and digest == link(previous, event) and _tells(event, tenant, lines)
+            if broken is None and not whole:
+                broken = last
+            previous = digest
+    return lines, broken, previous
+
+
+def _tells(event: str, tenant: str, sequence: int) -> bool:
+    try:
+        decoded = decode_event(event, "")
+    except StoreCorrupt:
+        return False
+    return (decoded.tenant, decoded.sequence) == (tenant, sequence)
+
+
+def in_json(memory_ids: Collection[str]) -> list[str]:
+    """The identifiers as JSON texts, in both spellings of what is not ASCII."""
+    spelt: Any = (json.dumps(each, ensure_ascii=ascii_only) for each in memory_ids for ascii_only in (True, False))
+    return sorted(set(spelt))

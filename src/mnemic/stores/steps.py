@@ -1,0 +1,55 @@
+"""How the `work` of a transaction or a snapshot runs where a database answers over the network.
+
+`work` is driven by hand: each question it has for the database comes up to the driver, is awaited there, and the answer
+goes back down. Whatever else it awaits is refused, so no model and no embedder can be called while a transaction is
+open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, Generic, TypeVar
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+class Step(Generic[T]):
+    """One question to the database. To await it hands it to `drive`, which alone lets `ask` run."""
+
+    __slots__ = ("ask",)
+
+    def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
+        self.ask = ask
+
+    def __await__(self) -> Generator[Step[T], T, T]:
+        return (yield self)
+
+
+async def drive(work: Callable[[P], Awaitable[T]], port: P) -> T:
+    """The result of `work(port)`. Raises RuntimeError, with `work` closed, when it awaits anything but steps."""
+    steps: Any = work(port).__await__()
+    try:
+        result: T = await _answered(steps)
+        return result
+    finally:
+        close = getattr(steps, "close", None)
+        if close is not None:
+            close()
+
+
+async def _answered(steps: Any) -> Any:
+    answer: Any = None
+    failure: Exception | None = None
+    while True:
+        try:
+            asked = steps.send(answer) if failure is None else steps.throw(failure)
+        except StopIteration as stop:
+            return stop.value
+        if not isinstance(asked, Step):
+            raise RuntimeError("a transaction may await nothing but itself")
+        answer, failure = None, None
+        try:
+            answer = await asked.ask()
+        except Exception as error:  # noqa: BLE001 - it belongs to `work`, which asked
+            failure = error

@@ -1,0 +1,311 @@
+"""The PostgreSQL store with the server killed, the network gone silent, and many writers at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import CommitUnknown, StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.ports import Transaction
+from mnemic.stores.codec import first_broken
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.oracle import ADA, statement
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.testing.record_store.setting import START
+from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Where
+from tests.faults.scale import size
+from tests.servers import PostgresServer, in_thread
+
+EVERYTHING = Where(scopes=(scope(),))
+WRITERS = 8
+KILLS = size(2, 100)
+
+
+@pytest.fixture
+def server() -> Iterator[PostgresServer]:
+    """A server that waits for its disk, and that a test may kill."""
+    server = PostgresServer()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+# -- the server is killed ---------------------------------------------------------------------------------------------
+
+
+async def test_what_was_acknowledged_survives_a_killed_server(
+    server: PostgresServer, say: Callable[[str], None]
+) -> None:
+    choice = random.Random(1)
+    seen: Counter[str] = Counter()
+    acknowledged: dict[str, str] = {}
+    store = PostgresStore(server.dsn(), pool_size=4, statement_timeout=5)
+    await store.open(EMBEDDER.space)
+    for _ in range(KILLS):
+        kill = asyncio.create_task(_killed(server, choice.uniform(0.1, 0.4)))
+        writers = [_write_until_broken(store, acknowledged, seen) for _ in range(4)]
+        await asyncio.gather(kill, *writers)
+        await asyncio.to_thread(server.start)
+        stored = {one.memory_id: one.content for one in await store.newest(EVERYTHING, limit=100_000)}
+        assert acknowledged.items() <= stored.items()
+        lines = await _whole_audit(store)
+        assert first_broken(lines) is None
+        assert {line.memory_id for line in lines} == stored.keys()
+        assert {entry.memory_id for entry in await store.pending(limit=100_000)} == stored.keys()
+        found = await store.match(EVERYTHING, "harbour", limit=100_000)
+        assert {entry.memory_id for entry in found} == stored.keys()
+    await store.close()
+    say(f"{KILLS} server kills: {len(acknowledged)} acknowledged, 0 lost; {dict(seen)}")
+
+    assert len(acknowledged) > KILLS
+    assert set(seen) <= {"commit_unknown", "store_unavailable"}
+
+
+async def _killed(server: PostgresServer, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+    await asyncio.to_thread(server.kill)
+
+
+async def _write_until_broken(store: PostgresStore, acknowledged: dict[str, str], seen: Counter[str]) -> None:
+    while True:
+        new = memory(f"a harbour {random.random()}")
+        try:
+            await store.transact(_with_trail(new))
+        except StoreFailed as error:
+            seen[error.reason] += 1
+            return
+        acknowledged[new.memory_id] = new.content
+
+
+def _with_trail(new: Memory) -> Callable[[Transaction], Any]:
+    async def work(transaction: Transaction) -> None:
+        await transaction.insert(new)
+        event = AuditEvent(tenant="acme", action="created", at=START, actor="ada", memory_id=new.memory_id)
+        await transaction.append_audit(event)
+        entry = OutboxEntry(tenant="acme", action="upsert", memory_id=new.memory_id, version=1)
+        await transaction.enqueue(entry)
+
+    return work
+
+
+async def _whole_audit(store: PostgresStore) -> list[AuditEvent]:
+    lines: list[AuditEvent] = []
+    while page := await store.audit("acme", after=len(lines)):
+        lines += page
+    return lines
+
+
+async def test_a_stopped_server_is_unavailable_and_then_used_again(server: PostgresServer) -> None:
+    store = PostgresStore(server.dsn(), statement_timeout=5)
+    await store.open(EMBEDDER.space)
+    await remember(store, memory("before"))
+    server.kill()
+    with pytest.raises(StoreUnavailable):
+        await store.count(EVERYTHING)
+    with pytest.raises(StoreUnavailable):
+        await remember(store, memory("meanwhile"))
+    await asyncio.to_thread(server.start)
+    await remember(store, memory("after"))
+    assert [one.content for one in await store.newest(EVERYTHING, limit=9)] == ["after", "before"]
+    await store.close()
+
+
+# -- the network ------------------------------------------------------------------------------------------------------
+
+
+class Wire:
+    """A way to the server that can swallow everything, or deliver one last message and break without an answer."""
+
+    def __init__(self, server: PostgresServer, folder: Path) -> None:
+        self.folder = folder
+        self.silent = asyncio.Event()
+        self.cut_at: bytes | None = None
+        self._server = server
+        self._open: set[asyncio.StreamWriter] = set()
+
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inner_reader, inner_writer = await asyncio.open_unix_connection(self._server.folder / ".s.PGSQL.5432")
+        self._open |= {writer, inner_writer}
+        answers = asyncio.create_task(self._pass(inner_reader, writer, None))
+        await asyncio.gather(answers, self._pass(reader, inner_writer, self.cut_at))
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cut_at: bytes | None) -> None:
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(65536):
+                if self.silent.is_set():
+                    continue
+                last = cut_at is not None and cut_at in data
+                if last:
+                    self.silent.set()
+                writer.write(data)
+                await writer.drain()
+                if last:
+                    await asyncio.sleep(0.2)
+                    self.cut()
+                    return
+        writer.close()
+
+    def cut(self) -> None:
+        """Break every connection."""
+        for each in self._open:
+            each.transport.abort()
+
+
+@contextlib.asynccontextmanager
+async def wire_to(server: PostgresServer, folder: Path) -> AsyncIterator[Wire]:
+    wire = Wire(server, folder)
+    listening = await asyncio.start_unix_server(wire.accept, folder / ".s.PGSQL.5432")
+    try:
+        yield wire
+    finally:
+        listening.close()
+        wire.cut()
+        await asyncio.sleep(0.05)
+
+
+async def test_a_network_gone_silent_ends_with_the_deadline(
+    postgres: PostgresServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    postgres.database(tmp_path)
+    async with wire_to(postgres, tmp_path_factory.mktemp("w")) as wire:
+        store = PostgresStore(postgres.dsn(folder=wire.folder), statement_timeout=1)
+        await store.open(EMBEDDER.space)
+        await remember(store, memory("before"))
+        wire.silent.set()
+        deadline = Deadline.after(timedelta(seconds=0.3), time.monotonic)
+        async with asyncio.timeout(60):  # a hang, not a slow machine
+            with pytest.raises(StoreBusy):
+                await store.transact(lambda transaction: transaction.insert(memory("lost")), deadline=deadline)
+            with pytest.raises(StoreBusy):
+                await store.count(EVERYTHING)
+        wire.silent.clear()
+        assert await store.count(EVERYTHING) == 1
+        await store.close()
+
+
+async def test_a_connection_lost_during_the_commit_leaves_it_unknown(
+    postgres: PostgresServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    postgres.database(tmp_path)
+    async with wire_to(postgres, tmp_path_factory.mktemp("w")) as wire:
+        store = PostgresStore(postgres.dsn(folder=wire.folder), statement_timeout=5)
+        wire.cut_at = b"COMMIT\x00"
+        await store.open(EMBEDDER.space)
+        with pytest.raises(CommitUnknown):
+            await remember(store, memory("perhaps"))
+        await store.close()
+    again = PostgresStore(postgres.dsn())
+    await again.open(EMBEDDER.space)
+    assert await again.count(EVERYTHING) == 1
+    await again.close()
+
+
+async def test_a_connection_lost_before_the_commit_is_replaced(postgres: PostgresServer, tmp_path: Path) -> None:
+    store = PostgresStore(postgres.database(tmp_path), pool_size=3)
+    await store.open(EMBEDDER.space)
+    await remember(store, memory("before"))
+    tries = 0
+
+    async def work(transaction: Transaction) -> None:
+        nonlocal tries
+        tries += 1
+        await transaction.insert(memory("after"))
+        if tries == 1:
+            postgres.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'mnemic' AND state = 'idle in transaction'"
+            )
+        await transaction.find_key(scope(), "home")
+
+    await store.transact(work)
+    assert tries == 2
+    assert await store.count(EVERYTHING) == 2
+    await store.close()
+
+
+async def test_a_lock_that_is_never_given_back_is_busy(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    first, second = PostgresStore(dsn), PostgresStore(dsn, statement_timeout=0.3)
+    await first.open(EMBEDDER.space)
+    await second.open(EMBEDDER.space)
+    entered = asyncio.Event()
+
+    async def hold(transaction: Transaction) -> None:
+        await transaction.find_key(scope(), "home")
+        with pytest.raises(StoreBusy):
+            in_thread(lambda: _insert_late(dsn))
+        entered.set()
+
+    await first.transact(hold)
+    assert entered.is_set()
+    await remember(second, memory("free again"))
+    assert await second.count(EVERYTHING) == 1
+    await first.close()
+    await second.close()
+
+
+async def _insert_late(dsn: str) -> None:
+    store = PostgresStore(dsn, statement_timeout=0.3)
+    await store.open(EMBEDDER.space)
+    try:
+        await remember(store, memory("late"))
+    finally:
+        await store.close()
+
+
+# -- many at once -----------------------------------------------------------------------------------------------------
+
+
+def engine_on(dsn: str) -> MemoryEngine:
+    return MemoryEngine(store=PostgresStore(dsn, pool_size=4), embedder=WordEmbedder())
+
+
+async def test_eight_writers_of_their_own_lose_nothing(
+    postgres: PostgresServer, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    dsn, turns = postgres.database(tmp_path), size(10, 150)
+
+    async def write(number: int) -> list[str]:
+        choice = random.Random(number)
+        async with engine_on(dsn) as engine:
+            return [(await engine.add(statement(choice), actor=ADA)).outcome.value for _ in range(turns)]
+
+    async with engine_on(dsn):
+        outcomes = await asyncio.gather(*(write(number) for number in range(WRITERS)))
+    seen = Counter(outcome for written in outcomes for outcome in written)
+    say(f"{WRITERS} writers x {turns}: {dict(seen)}")
+    async with engine_on(dsn) as engine:
+        assert len(await engine.list(actor=ADA, limit=10_000)) == WRITERS * turns
+    assert seen == {"created": WRITERS * turns}
+
+
+async def test_the_same_said_by_eight_makes_one_memory_each(
+    postgres: PostgresServer, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    dsn, turns = postgres.database(tmp_path), size(10, 100)
+
+    async def write() -> list[str]:
+        choice = random.Random(0)
+        async with engine_on(dsn) as engine:
+            return [(await engine.add(statement(choice), actor=ADA)).outcome.value for _ in range(turns)]
+
+    async with engine_on(dsn):
+        outcomes = await asyncio.gather(*(write() for _ in range(WRITERS)))
+    seen = Counter(outcome for written in outcomes for outcome in written)
+    say(f"{WRITERS} writers x {turns} identical: {dict(seen)}")
+    async with engine_on(dsn) as engine:
+        assert len(await engine.list(actor=ADA, limit=10_000)) == turns
+    assert seen == {"created": turns, "refreshed": (WRITERS - 1) * turns}

@@ -1,0 +1,86 @@
+"""A database is brought up to date once, whoever comes first, and one that is newer or not ours is not touched."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from mnemic.errors import StoreCorrupt, StoreNewer, StoreUnavailable
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.schema import migrations
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.types import Where
+from tests.servers import PostgresServer
+
+RELATIONS = "SELECT relname, relkind::text FROM pg_class WHERE relnamespace = to_regnamespace('mnemic') ORDER BY 1"
+
+
+async def opened(dsn: str) -> None:
+    store = PostgresStore(dsn)
+    await store.open(EMBEDDER.space)
+    await remember(store, memory("tea"))
+    await store.close()
+
+
+def test_steps_are_numbered_without_gaps() -> None:
+    assert [step.number for step in migrations()] == list(range(1, len(migrations()) + 1))
+
+
+async def test_many_first_openers_migrate_once(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    await asyncio.gather(*(opened(dsn) for _ in range(8)))
+    versions = [row["version"] for row in postgres.sql("SELECT version FROM mnemic.schema_version ORDER BY 1")]
+    assert versions == [step.number for step in migrations()]
+    store = PostgresStore(dsn)
+    await store.open(EMBEDDER.space)
+    assert await store.count(Where(scopes=(scope(),))) == 8
+    await store.close()
+
+
+@pytest.mark.parametrize("done", range(len(migrations())))
+async def test_a_database_left_at_any_step_goes_on_from_there(
+    postgres: PostgresServer, tmp_path: Path, done: int
+) -> None:
+    dsn = postgres.database(tmp_path)
+    if done:
+        recorded = ", ".join(f"({step.number})" for step in migrations()[:done])
+        table = "CREATE TABLE schema_version (version integer PRIMARY KEY, applied_at timestamptz DEFAULT now())"
+        begun = ["CREATE SCHEMA mnemic", "SET search_path = mnemic, public", table]
+        connection = await asyncpg.connect(dsn)
+        for statement in (*begun, *(step.sql for step in migrations()[:done])):
+            await connection.execute(statement)
+        await connection.execute(f"INSERT INTO schema_version (version) VALUES {recorded}")
+        await connection.close()
+    await opened(dsn)
+    assert len(postgres.sql("SELECT version FROM mnemic.schema_version")) == len(migrations())
+
+
+async def test_a_newer_database_is_refused_and_not_touched(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    await opened(dsn)
+    postgres.sql(f"INSERT INTO mnemic.schema_version (version) VALUES ({migrations()[-1].number + 1})")
+    before = postgres.sql(RELATIONS)
+    with pytest.raises(StoreNewer) as refused:
+        await PostgresStore(dsn).open(EMBEDDER.space)
+    assert refused.value.reason == "store_newer"
+    assert postgres.sql(RELATIONS) == before
+
+
+async def test_a_schema_of_another_program_is_refused_and_not_touched(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    postgres.sql("CREATE SCHEMA mnemic", "CREATE TABLE mnemic.memory (theirs text)")
+    before = postgres.sql(RELATIONS)
+    with pytest.raises(StoreCorrupt, match="not_mnemic"):
+        await PostgresStore(dsn).open(EMBEDDER.space)
+    assert postgres.sql(RELATIONS) == before
+
+
+async def test_a_database_that_is_not_there_is_unavailable(postgres: PostgresServer) -> None:
+    with pytest.raises(StoreUnavailable) as missing:
+        await PostgresStore(postgres.dsn("nowhere")).open(EMBEDDER.space)
+    assert "nowhere" not in str(missing.value)
+    with pytest.raises(StoreUnavailable):
+        await PostgresStore("postgresql://postgres@/x?host=/nonexistent").open(EMBEDDER.space)

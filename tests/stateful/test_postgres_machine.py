@@ -1,0 +1,35 @@
+"""The PostgreSQL store answers every sequence of steps as the in-process one does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from mnemic.ports import RecordStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.machine import StoreMachine
+from tests.servers import PostgresServer
+
+RUNS = 5000 if os.environ.get("MNEMIC_FAULT_SCALE") == "full" else 20
+
+
+class PostgresMachine(StoreMachine):
+    server: ClassVar[PostgresServer]
+
+    def new_store(self, folder: Path) -> RecordStore:
+        return PostgresStore(self.server.database(folder), pool_size=2)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def given_server(postgres: PostgresServer) -> None:
+    PostgresMachine.server = postgres
+
+
+TestPostgresMachine = PostgresMachine.TestCase
+TestPostgresMachine.settings = settings(
+    max_examples=RUNS, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+)

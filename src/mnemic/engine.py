@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from mnemic.clock import SystemClock
 from mnemic.compose import Composer
@@ -49,8 +49,6 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
-
-T = TypeVar("T")
 
 
 class MemoryEngine(StewardVerbs):

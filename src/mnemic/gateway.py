@@ -152,10 +152,6 @@ class MemoryGateway:
             standing_categories=self.policy.standing_categories,
         )
 
-    def within(self, budget: Budget) -> MemoryGateway:
-        """This gateway under another budget."""
-        return replace(self, budget=budget)
-
 
 def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
     """The idempotency key of one candidate of a batch: the batch's key and what the candidate says."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 from mnemic.compose import Composer
-from mnemic.errors import BudgetSpent, InvalidAnswer, MnemicError, RunStopped
+from mnemic.errors import InvalidAnswer, MnemicError, RunStopped
 from mnemic.extract import Extractor
 from mnemic.gateway import GatewayWrite, MemoryGateway
+from mnemic.guard.budget import check_answer_length, check_time
 from mnemic.guard.contract import Answer, check_answer, check_intent
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.recall import record_injection
@@ -75,10 +75,8 @@ class _Run:
 
     def enter(self, phase: str) -> None:
         """Begin a phase, unless the time is up."""
-        if self.deadline.expired:
-            self.phase = phase
-            raise BudgetSpent("max_seconds")
         self.phase = phase
+        check_time(self.deadline)
         self.started = self.deadline.monotonic()
 
     @property
@@ -89,7 +87,7 @@ class _Run:
 async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
     """One turn, reported. Never raises for what the run itself met: the report carries status and stop_reason."""
     clock = parts.gateway.clock
-    run = _Run(Deadline.after(timedelta(seconds=parts.gateway.budget.max_seconds), clock.monotonic))
+    run = _Run(parts.gateway.budget.deadline(clock.monotonic))
     status, reason = RunStatus.OK, "success"
     try:
         if request.message is not None:
@@ -99,8 +97,7 @@ async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
             await _apply(parts, request, request.goal, result, run)
         elif run.write.failed and not any(receipt.stored for receipt in run.write.receipts):
             status, reason = RunStatus.FAILED, run.write.failed[0].reason or "store_failed"
-        if run.deadline.expired:
-            raise BudgetSpent("max_seconds")
+        check_time(run.deadline)
     except RunStopped as stop:
         status, reason = RunStatus.STOPPED, stop.reason
     except MnemicError as failure:
@@ -246,8 +243,7 @@ def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
     """Hold the answer to what was injected. Raises InvalidAnswer."""
     if any(ref not in run.hits for ref in answer.used_memory_keys):
         raise InvalidAnswer("memory_keys_out_of_context")
-    if len(answer.answer) > parts.gateway.budget.max_answer_chars:
-        raise InvalidAnswer("too_long")
+    check_answer_length(answer.answer, parts.gateway.budget)
     cited = {ref: run.hits[ref] for ref in answer.used_memory_keys}
     verdicts = {
         ref: parts.usage.judge(hit, _verifier(parts, hit.memory.key), answer.answer) for ref, hit in cited.items()

@@ -194,10 +194,6 @@ async def _read_clock(
     return await store.transact(work)
 
 
-def _lives(memory: Memory, now: datetime) -> bool:
-    return memory.expires_at is None or memory.expires_at > now
-
-
 def _purgeable(memory: Memory, until: datetime, rules: ExpiryRules) -> bool:
     if memory.expires_at is None:
         return False

@@ -26,6 +26,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
+from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.merge import closed
 
@@ -123,7 +124,7 @@ async def approve(
         twin = await tx.find_fingerprint(pending.scope, chosen.fingerprint)
         if twin is not None and twin.memory_id not in (*pending.conflicts_with, *verdict.merged_with):
             await decision.change(tx, pending, "rejected", status=Status.REJECTED, reason="duplicate")
-            return _receipt(Outcome.REFRESHED, twin, "duplicate")
+            return receipt_of(Outcome.REFRESHED, twin, "duplicate")
         replaced = await _replaced(tx, pending, verdict.merged_with, policy)
         return await decision.approved(tx, pending, chosen, replaced, merged=bool(verdict.merged_with))
 
@@ -147,7 +148,7 @@ async def reject(
     async def work(tx: Transaction) -> WriteReceipt:
         pending = await decision.present(tx, known, None)
         ended = await decision.change(tx, pending, "rejected", status=Status.REJECTED, reason=reason)
-        return _receipt(Outcome.BLOCKED, ended, reason)
+        return receipt_of(Outcome.BLOCKED, ended, reason)
 
     return await store.transact(work)
 
@@ -195,7 +196,7 @@ class _Decision:
         )
         await tx.enqueue(_entry("upsert", active))
         outcome = Outcome.MERGED if merged else Outcome.SUPERSEDED if ids else Outcome.CREATED
-        return replace(_receipt(outcome, active, action), superseded=ids)
+        return replace(receipt_of(outcome, active, action), superseded=ids)
 
     async def change(
         self, tx: Transaction, memory: Memory, action: str, *, reason: str | None = None, **changes: Any
@@ -257,14 +258,3 @@ async def _replaced(tx: Transaction, pending: Memory, merged_with: Sequence[str]
 
 def _entry(action: str, memory: Memory) -> OutboxEntry:
     return OutboxEntry(tenant=memory.scope.tenant, action=action, memory_id=memory.memory_id, version=memory.version)
-
-
-def _receipt(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
-    return WriteReceipt(
-        outcome=outcome,
-        memory_id=memory.memory_id,
-        version=memory.version,
-        key=memory.key,
-        level=memory.scope.level,
-        reason=reason,
-    )

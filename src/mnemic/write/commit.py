@@ -121,6 +121,18 @@ async def audit(tx: Transaction, draft: Draft, memory: Memory, action: str, deta
     )
 
 
+def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
+    """The receipt of what happened to `memory` as it stands now."""
+    return WriteReceipt(
+        outcome=outcome,
+        memory_id=memory.memory_id,
+        version=memory.version,
+        key=memory.key,
+        level=memory.scope.level,
+        reason=reason,
+    )
+
+
 def _receipt(draft: Draft, decision: Decision) -> WriteReceipt:
     closed = (memory.memory_id for memory in decision.replaced if memory.status is Status.SUPERSEDED)
     return WriteReceipt(

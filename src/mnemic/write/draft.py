@@ -12,7 +12,6 @@ from mnemic.guard.policy import Policy
 from mnemic.ports import Clock
 from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Status, Step, Trust, Vector
 
-MAX_CONTENT_CHARS = 8192
 MAX_CONTENT_BYTES = 32 * 1024
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status, WriteReceipt
-from mnemic.write.commit import Settled, audit, record
+from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
+from mnemic.write.commit import Settled, audit, receipt_of, record
 from mnemic.write.draft import Draft
 
 
@@ -50,9 +50,9 @@ class Revision:
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
         if draft.candidate.content == known.content:
             await audit(tx, draft, known, "refreshed", {"reason": "unchanged"})
-            return Settled(_receipt(Outcome.REFRESHED, known, "unchanged"), "unchanged")
+            return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         if draft.trust < known.trust:
-            return Settled(_receipt(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
+            return Settled(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
@@ -71,15 +71,4 @@ class Revision:
         )
         await tx.replace(memory)
         changes = await record(tx, draft, memory, "revised", {})
-        return Settled(_receipt(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(changes))
-
-
-def _receipt(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
-    return WriteReceipt(
-        outcome=outcome,
-        memory_id=memory.memory_id,
-        version=memory.version,
-        key=memory.key,
-        level=memory.scope.level,
-        reason=reason,
-    )
+        return Settled(receipt_of(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(changes))

@@ -42,7 +42,6 @@ MAX_CLAUSES = 24
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
 _NEGATIVE = re.compile(rf"(?:{'|'.join(sorted(NEGATIVE_PREFIXES))})\w{{3}}")
 _PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
-_CLITICS = frozenset({"s", "m", "re", "ve", "d", "ll"})
 _FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
 _CLASS = {"label": "number", "person": "name"}
 _DOING = frozenset("is are am was were m s re".split())

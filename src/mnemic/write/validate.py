@@ -15,9 +15,10 @@ from datetime import timedelta
 
 from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput
+from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
-from mnemic.write.draft import MAX_CONTENT_BYTES, MAX_CONTENT_CHARS, Draft
+from mnemic.write.draft import MAX_CONTENT_BYTES, Draft
 
 MAX_RAW_CHARS = 64 * 1024
 MAX_DATA_DEPTH = 8

@@ -18,10 +18,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli.failures import Exit, exit_code_of_run
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import message_candidates
+from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.types import Actor, Candidate, Message, Outcome, WriteReceipt
 
 BATCH = 32
-MAX_CONTENT_CHARS = 8192
 _DENIALS = ("key_denied_execution", "scope_denied_execution", "consent_required", "quota_exceeded", "retention_denied")
 
 Progress = Callable[[int], None]

@@ -1,0 +1,175 @@
+"""Texts with the memories in them: which are found, and what is found besides?
+
+PATH is a folder searched with everything under it for `dataset.jsonl` (lines of {id, text}) with `labels.jsonl` (lines
+of {id, memories: [{type, content}]}) beside it, or both with a language between (`dataset.ko.jsonl`); a dataset without
+labels of its own language is left out. Every text is a user's message to the rule extractor, under the default policy.
+
+A candidate and a labelled memory of one text match if they share half of the content words of the shorter (at least
+two), or if their embeddings' cosine is 0.7 or more; best pairs first, each side once. The sets come without a rule of
+their own for this. `recall` is the share of labelled memories that are matched, `precision` that of candidates.
+Split: texts in the order of their id, alternately `dev` and `test`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mnemic.conversations.records import open_file, records
+from mnemic.errors import InvalidInput
+from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.extracted import extracted
+from mnemic.evaluate.outcome import SEED, SPLITS
+from mnemic.evaluate.progress import Progress, silent
+from mnemic.evaluate.replay import chosen_embedder
+from mnemic.evaluate.samples import counted, share
+from mnemic.ports import Embedder
+from mnemic.text.analyse import terms
+
+SAME_WORDS = 0.5
+SAME_COSINE = 0.7
+FEWEST_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """One text: its half, its language, and the memories in it as (type, content)."""
+
+    split: str
+    language: str
+    text: str = field(repr=False)
+    memories: tuple[tuple[str, str], ...] = field(repr=False)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen in one half."""
+
+    recalled: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    languages: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    right: list[bool] = field(default_factory=list)
+    texts: int = 0
+
+    def figures(self) -> dict[str, Any]:
+        found = [hit for hits in self.recalled.values() for hit in hits]
+        return {
+            "recall": share(sum(found), len(found)),
+            "precision": share(sum(self.right), len(self.right)),
+            "by_source": {"type": counted(self.recalled), "language": counted(self.languages)},
+            "memories": len(found),
+            "candidates": len(self.right),
+            "texts": self.texts,
+        }
+
+
+def labelled(path: Path) -> list[Labelled]:
+    """The labelled texts under `path`. Raises InvalidInput (`invalid_input:data:extraction`)."""
+    found: list[Labelled] = []
+    for file in sorted(path.rglob("dataset*.jsonl")):
+        labels = file.with_name(file.name.replace("dataset", "labels"))
+        if labels.is_file():
+            try:
+                found += _texts(file, labels)
+            except (AttributeError, KeyError, TypeError):
+                raise InvalidInput("data:extraction", hint="a file has another shape than expected") from None
+    if not found:
+        raise InvalidInput("data:extraction", hint="expected dataset.jsonl and labels.jsonl with memories")
+    return found
+
+
+def _texts(file: Path, labels: Path) -> Iterator[Labelled]:
+    known = {entry["id"]: entry["memories"] for entry in _lines(labels) if "memories" in entry}
+    texts = sorted((entry for entry in _lines(file) if entry["id"] in known), key=lambda entry: str(entry["id"]))
+    language = file.name.removeprefix("dataset").removesuffix(".jsonl").strip(".") or "en"
+    for place, entry in enumerate(texts):
+        yield Labelled(
+            split=SPLITS[place % 2],
+            language=language,
+            text=str(entry["text"]),
+            memories=tuple((str(one["type"]), str(one["content"])) for one in known[entry["id"]]),
+        )
+
+
+def _lines(file: Path) -> Iterator[Mapping[str, Any]]:
+    with open_file(file) as (stream, _):
+        for record in records(stream):
+            if record.problem is not None:
+                raise record.problem
+            yield record.value
+
+
+def run(
+    path: str | Path,
+    *,
+    progress: Progress = silent,
+    limit: int | None = None,
+    vectors: Path | None = None,
+    embedder: Embedder | None = None,
+    seed: int = SEED,
+    **_: object,
+) -> dict[str, Any]:
+    """Measure the texts under `path`, the first `limit` of them: `dev`, `test` and `settings`.
+
+    Raises InvalidInput for data that is not there or has another shape.
+    """
+    texts = labelled(Path(path))[:limit]
+    made = chosen_embedder(embedder, vectors)
+    halves = asyncio.run(_measured(texts, made, progress))
+    measured = {split: seen.figures() for split, seen in halves.items()}
+    return {**measured, "settings": conditions(seed=seed, set="extraction", embedder=made.space.model)}
+
+
+async def _measured(texts: Sequence[Labelled], embedder: Embedder, progress: Progress) -> dict[str, _Seen]:
+    halves = {split: _Seen() for split in SPLITS}
+    try:
+        for place, text in enumerate(texts, start=1):
+            await _look(text, embedder, halves[text.split])
+            progress("texts", place, len(texts))
+    finally:
+        await embedder.close()
+    return halves
+
+
+async def _look(text: Labelled, embedder: Embedder, seen: _Seen) -> None:
+    candidates = [
+        f"{candidate.key.replace('_', ' ')}: {candidate.content}" if candidate.key else candidate.content
+        for candidate in await extracted(text.text)
+    ]
+    pairs = await matches(candidates, [content for _, content in text.memories], embedder)
+    found, right = {label for _, label in pairs}, {candidate for candidate, _ in pairs}
+    for place, (kind, _) in enumerate(text.memories):
+        seen.recalled[kind].append(place in found)
+        seen.languages[text.language].append(place in found)
+    seen.right += [place in right for place in range(len(candidates))]
+    seen.texts += 1
+
+
+async def matches(said: Sequence[str], wanted: Sequence[str], embedder: Embedder) -> list[tuple[int, int]]:
+    """The pairs of places in `said` and `wanted` that say the same by the rule of this module, each place once."""
+    if not said or not wanted:
+        return []
+    vectors = np.stack([np.frombuffer(one, np.float32) for one in await embedder.embed([*said, *wanted])])
+    cosines = vectors[: len(said)] @ vectors[len(said) :].T
+    scored = [
+        (max(float(cosines[left, right]), _shared(one, other) + SAME_COSINE - SAME_WORDS), left, right)
+        for left, one in enumerate(said)
+        for right, other in enumerate(wanted)
+    ]
+    pairs: list[tuple[int, int]] = []
+    for score, left, right in sorted(scored, reverse=True):
+        free = all(left != taken and right != held for taken, held in pairs)
+        if score >= SAME_COSINE and free:
+            pairs.append((left, right))
+    return pairs
+
+
+def _shared(one: str, other: str) -> float:
+    left, right = set(terms(one)), set(terms(other))
+    both = len(left & right)
+    return both / min(len(left), len(right)) if both >= FEWEST_WORDS else 0.0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from mnemic.clock import SystemClock
 from mnemic.compose import Composer
@@ -25,11 +24,11 @@ from mnemic.inject.compact import within_tokens
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.forget import forget
-from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
+from mnemic.ports import Clock, Embedder, Projection, RecordStore, SessionStore
 from mnemic.retrieve.asked import intent_of, kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
-from mnemic.stewardship import StewardVerbs
+from mnemic.stewardship import Lifecycle, StewardVerbs
 from mnemic.trace import RunReport
 from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
 from mnemic.types import (
@@ -51,7 +50,7 @@ from mnemic.types import (
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 
 
-class MemoryEngine(StewardVerbs):
+class MemoryEngine(Lifecycle, StewardVerbs):
     """Memory for many actors on one store.
 
     Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted
@@ -77,10 +76,11 @@ class MemoryEngine(StewardVerbs):
         limits: Limits | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
+        projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions = store, embedder, sessions
         self.clock = clock or SystemClock()
-        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections)
         self._searcher = Searcher(store, embedder)
         self.gateway = MemoryGateway(
             pipeline=self._pipeline,
@@ -98,26 +98,6 @@ class MemoryEngine(StewardVerbs):
             preference_bias=preference_bias,
             max_tokens=max_tokens,
         )
-
-    async def open(self) -> Self:
-        """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
-        await self.store.open(self.embedder.space)
-        return self
-
-    async def close(self) -> None:
-        """Release store, embedder and sessions. May be called twice."""
-        await self.store.close()
-        await self.embedder.close()
-        if self.sessions is not None:
-            await self.sessions.close()
-
-    async def __aenter__(self) -> Self:
-        return await self.open()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
     @property
     def policy(self) -> Policy:
@@ -246,6 +226,7 @@ class MemoryEngine(StewardVerbs):
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
         await forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
+        await self._pipeline.publisher.catch_up()
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from mnemic.types import (
     AuditEvent,
+    Change,
     Completion,
     Deadline,
     DocumentAnswer,
@@ -288,11 +289,25 @@ class RecordStore(Snapshot, Protocol):
         None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
         """
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        """Outbox entries that no projection has taken yet, oldest first."""
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        """Outbox entries, oldest first; with `projection` those that it has not taken yet.
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
-        """Take these entries off the outbox."""
+        Two entries of one memory come in the order in which it changed.
+        """
+
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        """Note that `projection` has taken these entries: one leaves the outbox when every registered projection has.
+        Without `projection` they leave at once.
+        """
+
+    async def register(self, projection: str) -> None:
+        """From now on an entry stays until this projection has taken it too. Registering again changes nothing."""
+
+    async def unregister(self, projection: str) -> None:
+        """Wait for this projection no more; what only it had not taken leaves the outbox."""
+
+    async def projections(self) -> dict[str, int]:
+        """The registered projections, and how many entries each has not taken yet."""
 
 
 class SessionStore(Protocol):
@@ -362,11 +377,24 @@ class SearchIndex(Protocol):
 
 
 class Projection(Protocol):
-    """A derived copy that the outbox feeds: hot set, graph, search index."""
+    """A derived copy that the outbox feeds: hot set, graph, search index. It can be rebuilt from the record store.
+
+    Changes come in order, at least once, and with the memory as it stands; applying twice changes nothing.
+    """
 
     @property
     def name(self) -> str:
-        """Its name in receipts and reports."""
+        """Its name in the outbox, in receipts and in reports. Constant."""
 
-    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
-        """Bring the copy up to `entry`; `memory` is None when it is gone. Applying twice changes nothing."""
+    async def apply(self, changes: Sequence[Change]) -> None:
+        """Bring the copy up to these changes, at most one of each memory; all of them come again if it raises.
+
+        Only `Change.shown` may ever be read from the copy. Whatever `entry.action` says: a memory that is not shown any
+        more is taken out, and of one that is gone nothing stays behind.
+        """
+
+    async def clear(self, tenant: str) -> None:
+        """Forget everything of the tenant: the copy is about to be built anew."""
+
+    async def close(self) -> None:
+        """Release everything. May be called twice."""

@@ -1,19 +1,24 @@
-"""The engine's verbs for those who look after what is remembered: review, consent, expiry, erasure, audit."""
+"""The engine's verbs for those who look after what is remembered: review, consent, expiry, erasure, projections, audit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from types import TracebackType
+from typing import Self
 
+from mnemic.errors import InvalidInput
 from mnemic.gateway import MemoryGateway
-from mnemic.maintain import consent, erase, expire, review
+from mnemic.maintain import consent, erase, expire, project, review
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.project import Drainer, DrainReport
 from mnemic.maintain.review import Verdict, Waiting
-from mnemic.ports import Clock, RecordStore, SessionStore
+from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 
 
@@ -30,10 +35,10 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """What a run of all jobs did: expiry, outbox entries that nobody reads, bytes given back."""
+    """What a run of all jobs did: expiry, the outbox drained into the projections, bytes given back."""
 
     expiry: ExpiryReport
-    outbox: int
+    outbox: DrainReport
     freed_bytes: int
     dry_run: bool = False
 
@@ -47,6 +52,42 @@ class AuditReport:
     lines: int
     broken_at: int | None
     last_hash: str
+
+
+class Lifecycle:
+    """Opens and closes what an engine stands on."""
+
+    store: RecordStore
+    embedder: Embedder
+    sessions: SessionStore | None
+    _pipeline: MemoryWritePipeline
+    _drainer: Drainer | None = None
+
+    async def open(self) -> Self:
+        """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
+        await self.store.open(self.embedder.space)
+        self._drainer = Drainer(self._pipeline.publisher.feeds)
+        self._drainer.start()
+        return self
+
+    async def close(self) -> None:
+        """Release store, embedder, sessions and projections. May be called twice."""
+        if self._drainer is not None:
+            await self._drainer.stop()
+        for feed in self._pipeline.publisher.feeds:
+            await feed.projection.close()
+        await self.store.close()
+        await self.embedder.close()
+        if self.sessions is not None:
+            await self.sessions.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
 
 
 class StewardVerbs:
@@ -64,6 +105,10 @@ class StewardVerbs:
         """The actor's scopes at every granted level it has an owner for."""
         levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
         return actor.scopes(levels)
+
+    @property
+    def _feeds(self) -> Sequence[Feed]:
+        return self._pipeline.publisher.feeds
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)
@@ -123,7 +168,10 @@ class StewardVerbs:
         verdict = Verdict(
             memory_id=memory_id, draft=draft, merged_with=tuple(merge_with), expected_version=expected_version
         )
-        return await review.approve(self.store, self.clock, known, verdict, reviewer=actor, policy=self.gateway.policy)
+        receipt = await review.approve(
+            self.store, self.clock, known, verdict, reviewer=actor, policy=self.gateway.policy
+        )
+        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
 
     async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
         """Turn a waiting memory down; it is kept as `rejected` until it expires and is never read. Raises
@@ -172,7 +220,9 @@ class StewardVerbs:
         hidden = await self.store.count(where)
         erased = None
         if erase_held:
-            erased = await erase.erase_key(self.store, self.clock, name, user=actor.user, actor=actor)
+            erased = await erase.erase_key(
+                self.store, self.clock, name, user=actor.user, actor=actor, feeds=self._feeds
+            )
         return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
 
     # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
@@ -182,22 +232,36 @@ class StewardVerbs:
         `mnemic.maintain.expire`.
         """
         rules = rules or ExpiryRules(hard_kinds=self.gateway.limits.hard_kinds)
-        return await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
+        report = await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
+        if not dry_run:
+            await self._pipeline.publisher.catch_up()
+        return report
 
     async def maintain(
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
         """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
-        outbox = await expire.drain(self.store, dry_run=dry_run)
+        outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
         return MaintenanceReport(expiry=expiry, outbox=outbox, freed_bytes=freed, dry_run=dry_run)
+
+    async def rebuild(self, projection: str, *, actor: Actor) -> int:
+        """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that
+        this engine does not feed, StoreFailed.
+        """
+        feeds = {feed.name: feed for feed in self._feeds}
+        if projection not in feeds:
+            raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
+        return await project.rebuild(self.store, feeds[projection], actor.tenant)
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
         nothing is learnt about them again. Calling it again goes on where it stopped.
         """
-        return await erase.erase(self.store, self.clock, subject, actor=actor, block=block, sessions=self.sessions)
+        return await erase.erase(
+            self.store, self.clock, subject, actor=actor, block=block, sessions=self.sessions, feeds=self._feeds
+        )
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
@@ -213,4 +277,4 @@ class StewardVerbs:
         return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
 
 
-__all__ = ["AuditReport", "MaintenanceReport", "Revocation", "StewardVerbs"]
+__all__ = ["AuditReport", "Lifecycle", "MaintenanceReport", "Revocation", "StewardVerbs"]

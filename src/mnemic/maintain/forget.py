@@ -29,8 +29,6 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
                 version=memory.version,
             )
         )
-        await transaction.enqueue(
-            OutboxEntry(tenant=actor.tenant, action="remove", memory_id=memory_id, version=memory.version)
-        )
+        await transaction.enqueue(OutboxEntry.of(memory, "remove"))
 
     await store.transact(work)

@@ -175,7 +175,7 @@ class _Decision:
             ended = closed(memory, self.now, starts_at(chosen))
             await tx.replace(ended)
             await self.tell(tx, ended, "superseded", {"by": pending.memory_id})
-            await tx.enqueue(_entry("remove", ended))
+            await tx.enqueue(OutboxEntry.of(ended))
         lasting = None if pending.expires_at is None else self.now + (pending.expires_at - pending.created_at)
         data: dict[str, Any] = {}
         for memory in (*(replaced if merged else ()), chosen):
@@ -194,7 +194,7 @@ class _Decision:
             supersedes=(*pending.supersedes, *ids),
             conflicts_with=(),
         )
-        await tx.enqueue(_entry("upsert", active))
+        await tx.enqueue(OutboxEntry.of(active))
         outcome = Outcome.MERGED if merged else Outcome.SUPERSEDED if ids else Outcome.CREATED
         return replace(receipt_of(outcome, active, action), superseded=ids)
 
@@ -254,7 +254,3 @@ async def _replaced(tx: Transaction, pending: Memory, merged_with: Sequence[str]
             if memory.kind is pending.kind:
                 found[memory.memory_id] = memory
     return list(found.values())
-
-
-def _entry(action: str, memory: Memory) -> OutboxEntry:
-    return OutboxEntry(tenant=memory.scope.tenant, action=action, memory_id=memory.memory_id, version=memory.version)

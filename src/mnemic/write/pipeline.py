@@ -83,7 +83,7 @@ class MemoryWritePipeline:
         self._clock = clock
         self._rules = rules or WriteRules()
         self._redactor = redactor or Redactor()
-        self._publisher = Publisher(store, projections)
+        self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
         self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
             ("validate", validate),
@@ -94,7 +94,7 @@ class MemoryWritePipeline:
     @property
     def failures(self) -> dict[str, int]:
         """How often each projection missed a change since the start."""
-        return dict(self._publisher.failures)
+        return dict(self.publisher.failures)
 
     async def write(
         self,
@@ -169,7 +169,7 @@ class MemoryWritePipeline:
         if draft.blocked is not None:
             return _blocked(draft.candidate, draft.blocked, laps)
         settled = await self._store.transact(partial(revision.settle, draft=draft), deadline=deadline)
-        return await self._publish(settled, laps)
+        return await self._publish(settled, laps, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
         """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
@@ -310,7 +310,7 @@ class MemoryWritePipeline:
             job.known = False
             await self._embed([job], deadline)
             settled, laps = await self._settle(job, deadline)
-        return await self._publish(settled, laps)
+        return await self._publish(settled, laps, deadline)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)
@@ -323,9 +323,9 @@ class MemoryWritePipeline:
 
         return await self._store.transact(work, deadline=deadline)
 
-    async def _publish(self, settled: Settled, laps: Laps) -> WriteReceipt:
+    async def _publish(self, settled: Settled, laps: Laps, deadline: Deadline | None) -> WriteReceipt:
         laps.note("commit", settled.decision)
-        missed = await self._publisher.publish(settled.changes)
+        missed = await self.publisher.publish(settled.changes, deadline=deadline)
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         durable = self._store.capabilities.durable
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)

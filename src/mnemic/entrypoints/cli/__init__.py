@@ -22,7 +22,7 @@ COMMANDS = MappingProxyType(
         "consent": Listed("stewarding", "Say which keys may be remembered of you."),
         "erase": Listed("stewarding", "Erase everything about a user, with a receipt."),
         "audit": Listed("stewarding", "Show or verify the audit."),
-        "maintain": Listed("stewarding", "Expire, purge, empty the outbox, tidy the file."),
+        "maintain": Listed("stewarding", "Expire, purge, drain the outbox, tidy the file."),
         "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
         "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),
         "doctor": Listed("health", "Check the store, the embedder and the configuration."),

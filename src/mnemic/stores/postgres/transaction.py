@@ -74,8 +74,11 @@ class PostgresTransaction(Transaction):
             if tenant in self._events:
                 await self._append(tenant, self._events[tenant])
             if tenant in self._entries:
-                rows = [(entry.action, entry.memory_id, entry.version) for entry in self._entries[tenant]]
-                await self._rows("enqueue", tenant, *columns(rows, 3))
+                rows = [
+                    (entry.scope.level.value, entry.scope.owner, entry.action, entry.memory_id, entry.version)
+                    for entry in self._entries[tenant]
+                ]
+                await self._rows("enqueue", tenant, *columns(rows, 5))
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         wanted = storable([memory_id])
@@ -162,7 +165,7 @@ class PostgresTransaction(Transaction):
         self._events.setdefault(event.tenant, []).append(event)
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        self._entries.setdefault(entry.tenant, []).append(entry)
+        self._entries.setdefault(entry.scope.tenant, []).append(entry)
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         await self._enter(tenant)

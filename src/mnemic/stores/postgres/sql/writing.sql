@@ -180,9 +180,10 @@ INSERT INTO audit (tenant, sequence, event, hash)
 SELECT $1, line.* FROM unnest($2::bigint[], $3::text[], $4::text[]) AS line (sequence, event, hash)
 
 -- name: enqueue
-INSERT INTO outbox (tenant, action, memory_id, version)
-SELECT $1, entry.action, entry.memory_id, entry.version
-FROM unnest($2::text[], $3::text[], $4::integer[]) WITH ORDINALITY AS entry (action, memory_id, version, place)
+INSERT INTO outbox (tenant, level, owner, action, memory_id, version)
+SELECT $1, entry.level, entry.owner, entry.action, entry.memory_id, entry.version
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::integer[])
+    WITH ORDINALITY AS entry (level, owner, action, memory_id, version, place)
 ORDER BY entry.place
 
 -- name: find_request

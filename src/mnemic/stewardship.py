@@ -1,4 +1,4 @@
-"""The engine's verbs for those who look after what is remembered: review, consent, expiry, erasure, projections, audit."""
+"""Verbs for whoever looks after what is remembered: review, consent, expiry, erasure, projections, audit."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from mnemic.inject.compact import within_tokens
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.forget import forget
-from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
+from mnemic.ports import Clock, Completer, Embedder, RecordStore, SessionStore
 from mnemic.retrieve.asked import intent_of, kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -72,13 +72,14 @@ class MemoryEngine(StewardVerbs):
         planner: Planner | None = None,
         composer: Composer | None = None,
         sessions: SessionStore | None = None,
+        completer: Completer | None = None,
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
-        self.store, self.embedder, self.sessions = store, embedder, sessions
+        self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.clock = clock or SystemClock()
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
         self._searcher = Searcher(store, embedder)
@@ -226,9 +227,18 @@ class MemoryEngine(StewardVerbs):
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def update(
-        self, memory_id: str, content: str, *, actor: Actor, expected_version: int | None = None
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        actor: Actor,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        expected_version: int | None = None,
+        origin: Origin = Origin.USER_STATED,
     ) -> WriteReceipt:
-        """Correct a memory: the same memory_id in its next version, the old one kept in the history.
+        """Correct a memory: the same memory_id in its next version, the old one kept in the history. `data` and
+        `context` stay as they were where they are not given.
 
         Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
         no longer at `expected_version`.
@@ -240,7 +250,14 @@ class MemoryEngine(StewardVerbs):
             if reason is not None:
                 return _blocked(proposed, reason)
         return await self._pipeline.revise(
-            memory_id, content, actor=actor, scopes=self._scopes(actor), expected_version=expected_version
+            memory_id,
+            content,
+            actor=actor,
+            scopes=self._scopes(actor),
+            data=data,
+            context=context,
+            expected_version=expected_version,
+            origin=origin,
         )
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
@@ -294,10 +311,22 @@ class MemoryEngine(StewardVerbs):
         return memory
 
     async def list(
-        self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 50, before: str | None = None
+        self,
+        *,
+        actor: Actor,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        limit: int = 50,
+        before: str | None = None,
     ) -> Sequence[Memory]:
         """Active memories, newest first; `before` is the memory_id that ended the previous page."""
-        where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
+        where = replace(
+            self._where(actor, kinds),
+            categories=None if categories is None else frozenset(categories),
+            keys=None if keys is None else frozenset(keys),
+            hidden_keys=await self.gateway.hidden_keys(actor),
+        )
         return await self.store.newest(where, limit=limit, before=before)
 
     async def count(self, *, actor: Actor) -> int:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from types import TracebackType
-from typing import Self
 
 from mnemic.errors import InvalidInput
-from mnemic.gateway import MemoryGateway
 from mnemic.maintain import consent, erase, expire, project, review
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
-from mnemic.maintain.project import Drainer, DrainReport
+from mnemic.maintain.project import DrainReport
 from mnemic.maintain.review import Verdict, Waiting
-from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
+from mnemic.ports import SessionStore
+from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -54,57 +52,13 @@ class AuditReport:
     last_hash: str
 
 
-class Lifecycle:
-    """Opens and closes what an engine stands on."""
-
-    store: RecordStore
-    embedder: Embedder
-    sessions: SessionStore | None
-    _pipeline: MemoryWritePipeline
-    _drainer: Drainer | None = None
-
-    async def open(self) -> Self:
-        """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
-        await self.store.open(self.embedder.space)
-        self._drainer = Drainer(self._pipeline.publisher.feeds)
-        self._drainer.start()
-        return self
-
-    async def close(self) -> None:
-        """Release store, embedder, sessions and projections. May be called twice."""
-        if self._drainer is not None:
-            await self._drainer.stop()
-        for feed in self._pipeline.publisher.feeds:
-            await feed.projection.close()
-        await self.store.close()
-        await self.embedder.close()
-        if self.sessions is not None:
-            await self.sessions.close()
-
-    async def __aenter__(self) -> Self:
-        return await self.open()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-
-class StewardVerbs:
+class StewardVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
     others proposed; without it they reach only the actor's own scopes at the granted levels.
     """
 
-    store: RecordStore
-    clock: Clock
     sessions: SessionStore | None
-    gateway: MemoryGateway
     _pipeline: MemoryWritePipeline
-
-    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
-        """The actor's scopes at every granted level it has an owner for."""
-        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
-        return actor.scopes(levels)
 
     @property
     def _feeds(self) -> Sequence[Feed]:
@@ -277,4 +231,4 @@ class StewardVerbs:
         return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
 
 
-__all__ = ["AuditReport", "Lifecycle", "MaintenanceReport", "Revocation", "StewardVerbs"]
+__all__ = ["AuditReport", "MaintenanceReport", "Revocation", "StewardVerbs"]

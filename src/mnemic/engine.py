@@ -55,6 +55,8 @@ class MemoryEngine(StewardVerbs):
     them leaves a write half done.
     """
 
+    _drainer: Drainer | None = None
+
     def __init__(
         self,
         *,
@@ -79,11 +81,9 @@ class MemoryEngine(StewardVerbs):
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.clock = clock or SystemClock()
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections)
-        self._drainer = Drainer(self._pipeline.publisher.feeds)
-        self._searcher = Searcher(store, embedder)
         self.gateway = MemoryGateway(
             pipeline=self._pipeline,
-            searcher=self._searcher,
+            searcher=Searcher(store, embedder),
             policy=policy or Policy(),
             grant=grant or Grant(),
             budget=budget or Budget(),
@@ -101,12 +101,14 @@ class MemoryEngine(StewardVerbs):
     async def open(self) -> Self:
         """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
         await self.store.open(self.embedder.space)
+        self._drainer = self._drainer or Drainer(self._pipeline.publisher.feeds)
         self._drainer.start()
         return self
 
     async def close(self) -> None:
         """Release store, embedder, sessions and projections. May be called twice."""
-        await self._drainer.stop()
+        if self._drainer is not None:
+            await self._drainer.stop()
         for feed in self._pipeline.publisher.feeds:
             await feed.projection.close()
         await self.store.close()

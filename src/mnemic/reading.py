@@ -14,7 +14,6 @@ from mnemic.inject.compact import within_tokens
 from mnemic.maintain.export import everything, exported
 from mnemic.ports import Clock, RecordStore
 from mnemic.retrieve.asked import intent_of, kind_of
-from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
 
 
@@ -24,7 +23,6 @@ class ReadVerbs:
     store: RecordStore
     clock: Clock
     gateway: MemoryGateway
-    _searcher: Searcher
 
     def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
         """The actor's scopes at every granted level it has an owner for."""
@@ -58,7 +56,7 @@ class ReadVerbs:
         window = (happened_from, happened_to)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
-        result = await self._searcher.search(
+        result = await self.gateway.searcher.search(
             query,
             replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
             top_k=top_k,

@@ -21,11 +21,12 @@ from mnemic.guard.contract import check_candidate
 from mnemic.guard.execution import Grant, admit_intent
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
+from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.forget import forget
-from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
+from mnemic.ports import Clock, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.retrieve.asked import intent_of, kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -49,6 +50,8 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+from mnemic.write.redact import Redactor
+from mnemic.write.vault import Vault
 
 
 class MemoryEngine(StewardVerbs):
@@ -75,12 +78,23 @@ class MemoryEngine(StewardVerbs):
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
+        redaction: RedactionRules | None = None,
+        keyring: Keyring | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.store, self.embedder, self.sessions = store, embedder, sessions
         self.clock = clock or SystemClock()
-        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
+        self.redaction = redaction or RedactionRules()
+        self.vault = None if keyring is None else Vault(keyring)
+        self._pipeline = MemoryWritePipeline(
+            store,
+            embedder,
+            self.clock,
+            rules or WriteRules(),
+            redactor=Redactor(actions=self.redaction.actions),
+            vault=self.vault,
+        )
         self._searcher = Searcher(store, embedder)
         self.gateway = MemoryGateway(
             pipeline=self._pipeline,

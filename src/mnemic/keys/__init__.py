@@ -1,0 +1,6 @@
+"""Keys: one master key in a file, and under it one data key for each subject."""
+
+from mnemic.keys.folder import KeyFolder
+from mnemic.keys.master import MasterKeys
+
+__all__ = ["KeyFolder", "MasterKeys"]

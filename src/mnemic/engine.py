@@ -85,32 +85,22 @@ class MemoryEngine(StewardVerbs):
     ) -> None:
         self.store, self.embedder, self.sessions = store, embedder, sessions
         self.clock = clock or SystemClock()
-        self.redaction = redaction or RedactionRules()
-        self.vault = None if keyring is None else Vault(keyring)
-        self._pipeline = MemoryWritePipeline(
-            store,
-            embedder,
-            self.clock,
-            rules or WriteRules(),
-            redactor=Redactor(actions=self.redaction.actions),
-            vault=self.vault,
-        )
+        self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
+        redactor = Redactor(actions=self.redaction.actions)
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, redactor=redactor, vault=self.vault)
         self._searcher = Searcher(store, embedder)
         self.gateway = MemoryGateway(
             pipeline=self._pipeline,
             searcher=self._searcher,
             policy=policy or Policy(),
             grant=grant or Grant(),
+            limits=limits or Limits(),
             budget=budget or Budget(),
             clock=self.clock,
-            limits=limits or Limits(),
         )
+        proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(
-            gateway=self.gateway,
-            **_proposers(extractor, planner, composer),
-            usage=usage or UsageAudit(),
-            preference_bias=preference_bias,
-            max_tokens=max_tokens,
+            gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
         )
 
     async def open(self) -> Self:

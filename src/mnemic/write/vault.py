@@ -42,6 +42,11 @@ class Vault:
 
     keyring: Keyring
 
+    @classmethod
+    def of(cls, keyring: Keyring | None) -> Vault | None:
+        """The vault of the keyring, or None: without a key nothing is sealed."""
+        return None if keyring is None else cls(keyring)
+
     def sealed(self, draft: Draft) -> Draft:
         """The draft with its tokens sealed under the names they will be kept by."""
         prefix = vault_prefix(draft.secret, draft.subject)

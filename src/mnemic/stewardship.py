@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from mnemic.errors import MemoryNotFound
-from mnemic.gateway import MemoryGateway
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import consent, erase, expire, review, vault
 from mnemic.maintain.consent import subject_token
@@ -15,7 +14,8 @@ from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.review import Verdict, Waiting
 from mnemic.maintain.vault import Revealed
-from mnemic.ports import Clock, RecordStore, SessionStore
+from mnemic.ports import SessionStore
+from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
@@ -56,23 +56,15 @@ class AuditReport:
     last_hash: str
 
 
-class StewardVerbs:
+class StewardVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
     others proposed; without it they reach only the actor's own scopes at the granted levels.
     """
 
-    store: RecordStore
-    clock: Clock
     sessions: SessionStore | None
-    gateway: MemoryGateway
     redaction: RedactionRules
     vault: Vault | None
     _pipeline: MemoryWritePipeline
-
-    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
-        """The actor's scopes at every granted level it has an owner for."""
-        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
-        return actor.scopes(levels)
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)

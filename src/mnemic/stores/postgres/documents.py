@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import threading
 from collections.abc import Callable, Coroutine, Sequence
@@ -19,7 +18,7 @@ from mnemic.stores.codec import to_micros
 from mnemic.stores.documents import check_batch, document_of, end_of, last_puts, namespace_of, path_of
 from mnemic.stores.matching import accepts, best_first, keyword_scores, listed, texts_in
 from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.opening import Access
+from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.rows import columns, raw
 from mnemic.stores.postgres.statements import load
 from mnemic.types import (
@@ -44,8 +43,7 @@ _BEYOND = b"\xff"
 class PostgresDocuments:
     """A `DocumentStore` in the database at `dsn`, with or without memories in it; see `PostgresStore` for the options.
 
-    May be called from any thread: it works on an event loop of its own, in a daemon thread, so that a forgotten `close`
-    keeps no process from ending. The database is reached, and brought up to date, at the first call.
+    May be called from any thread. The database is reached, and brought up to date, at the first call.
     """
 
     def __init__(
@@ -61,7 +59,7 @@ class PostgresDocuments:
         self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
-        self._opened: _Opened | None = None
+        self._opened: Opened | None = None
         self._closed = False
 
     def apply(
@@ -81,7 +79,7 @@ class PostgresDocuments:
             self._closed = True
             opened, self._opened = self._opened, None
         if opened is not None:
-            opened.close()
+            opened.close_and_wait()
 
     def _now(self) -> int:
         micros = to_micros(self._clock.now())
@@ -93,45 +91,9 @@ class PostgresDocuments:
             if self._closed:
                 raise StoreUnavailable("closed")
             if self._opened is None:
-                self._opened = _Opened.at(self._access)
+                self._opened = self._access.open_and_wait()
             opened = self._opened
-        return opened.call(work(opened.connections))
-
-
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """A loop in a thread, and the connections that live on it."""
-
-    loop: asyncio.AbstractEventLoop
-    thread: threading.Thread
-    connections: Connections
-
-    @classmethod
-    def at(cls, access: Access) -> _Opened:
-        loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=loop.run_forever, name="mnemic-documents", daemon=True)
-        thread.start()
-        try:
-            _, connections = asyncio.run_coroutine_threadsafe(access.opened(None), loop).result()
-        except BaseException:
-            _end(loop, thread)
-            raise
-        return cls(loop, thread, connections)
-
-    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Its result, which the calling thread waits for."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
-
-    def close(self) -> None:
-        """Finish what runs, then end the loop and its thread."""
-        self.call(self.connections.close())
-        _end(self.loop, self.thread)
-
-
-def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
+        return opened.thread.call(work(opened.connections))
 
 
 @dataclass(slots=True)

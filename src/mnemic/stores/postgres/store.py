@@ -13,7 +13,7 @@ from mnemic.errors import SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.postgres import upkeep
 from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.opening import Access
+from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.promotion import Promotions
 from mnemic.stores.postgres.rows import Terms
 from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
@@ -72,7 +72,7 @@ class PostgresStore:
 
     @property
     def capabilities(self) -> Capabilities:
-        durable = not self._access.fast and (self._opened is None or self._opened.durable)
+        durable = not self._access.fast and (self._opened is None or self._opened.database.ready.durable)
         return Capabilities(name="postgres", durable=durable, shared=True, phrase=True, exact_up_to=self._exact_up_to)
 
     async def open(self, space: VectorSpace) -> None:
@@ -82,19 +82,19 @@ class PostgresStore:
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
     async def _open(self, space: VectorSpace) -> _Opened:
-        ready, connections = await self._access.opened(space)
-        promotions = Promotions(connections, possible=space.dimension <= LONGEST_INDEXED)
-        return _Opened(connections, promotions, Terms(ready.salt), space, ready.durable)
+        database = await self._access.open(space)
+        promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
+        return _Opened(database, promotions, Terms(database.ready.salt), space)
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.promotions.stop()
-            await opened.connections.close()
+            await opened.database.thread.run(opened.promotions.stop())
+            await opened.database.close()
 
     async def moved(self) -> None:
         """Return once no scope is on its way into the approximate index."""
-        await self._ready.promotions.settled()
+        await self._ready.database.thread.run(self._ready.promotions.settled())
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         opened = self._ready
@@ -226,12 +226,15 @@ class PostgresStore:
 class _Opened:
     """What an open store holds."""
 
-    connections: Connections
+    database: Opened
     promotions: Promotions
     terms: Terms
     space: VectorSpace
-    durable: bool
     secrets: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def connections(self) -> Connections:
+        return self.database.connections
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

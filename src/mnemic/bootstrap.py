@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -100,11 +102,9 @@ def build_store(location: str, *, durability: str) -> RecordStore:
 
         return InProcessStore()
     if location.startswith(_POSTGRES):
-        try:
+        with _extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
-        except ModuleNotFoundError as missing:
-            hint = "install mnemic[postgres] to keep memories in PostgreSQL"
-            raise InvalidConfig("store:postgres", hint=hint) from missing
+
         return PostgresStore(location, durability=settled)
     from mnemic.stores.sqlite import SqliteStore
 
@@ -126,14 +126,28 @@ def key_folder(key_file: Path, settings: Settings) -> Path:
 
 
 def build_documents(location: str) -> DocumentStore:
-    """The documents in the store at `location`: a path or `sqlite:///path`. Raises NotSupported for other stores."""
+    """The documents in the store at `location`: a path, `sqlite:///path` or `postgresql://...`. Raises NotSupported for
+    `memory:`.
+    """
     if location == "memory:":
-        raise NotSupported("documents:memory", hint="documents live in a file; LangGraph has an InMemoryStore")
+        raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
     if location.startswith(_POSTGRES):
-        raise NotSupported("documents:postgres", hint="documents live in a file; LangGraph has a PostgresStore")
+        with _extra("postgres"):
+            from mnemic.stores.postgres import PostgresDocuments
+
+        return PostgresDocuments(location)
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing
 
 
 def store_file(location: str) -> Path | None:

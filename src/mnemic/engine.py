@@ -21,10 +21,11 @@ from mnemic.guard.contract import check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
+from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.forget import forget
 from mnemic.maintain.project import Drainer
-from mnemic.ports import Clock, Completer, Embedder, Projection, RecordStore, SessionStore
+from mnemic.ports import Clock, Completer, Embedder, Keyring, Projection, RecordStore, SessionStore
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -45,6 +46,8 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+from mnemic.write.redact import Redactor
+from mnemic.write.vault import Vault
 
 
 class MemoryEngine(StewardVerbs):
@@ -74,28 +77,31 @@ class MemoryEngine(StewardVerbs):
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
+        redaction: RedactionRules | None = None,
+        keyring: Keyring | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
         projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.clock = clock or SystemClock()
-        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections)
+        self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
+        redactor = Redactor(actions=self.redaction.actions)
+        self._pipeline = MemoryWritePipeline(
+            store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, projections=projections
+        )
         self.gateway = MemoryGateway(
             pipeline=self._pipeline,
             searcher=Searcher(store, embedder),
             policy=policy or Policy(),
             grant=grant or Grant(),
+            limits=limits or Limits(),
             budget=budget or Budget(),
             clock=self.clock,
-            limits=limits or Limits(),
         )
+        proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(
-            gateway=self.gateway,
-            **_proposers(extractor, planner, composer),
-            usage=usage or UsageAudit(),
-            preference_bias=preference_bias,
-            max_tokens=max_tokens,
+            gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
         )
 
     async def open(self) -> Self:

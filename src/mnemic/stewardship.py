@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from mnemic.errors import InvalidInput
-from mnemic.maintain import consent, erase, expire, project, review
+from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.guard.redaction import RedactionRules
+from mnemic.maintain import consent, erase, expire, project, review, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.project import DrainReport
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
 from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.vault import Vault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +36,14 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """What a run of all jobs did: expiry, the outbox drained into the projections, bytes given back."""
+    """What a run of all jobs did: expiry, the outbox drained into the projections, sealed values that no memory names
+    any more, bytes given back.
+    """
 
     expiry: ExpiryReport
     outbox: DrainReport
     freed_bytes: int
+    swept: int = 0
     dry_run: bool = False
 
 
@@ -58,6 +64,8 @@ class StewardVerbs(ReadVerbs):
     """
 
     sessions: SessionStore | None
+    redaction: RedactionRules
+    vault: Vault | None
     _pipeline: MemoryWritePipeline
 
     @property
@@ -179,6 +187,24 @@ class StewardVerbs(ReadVerbs):
             )
         return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
 
+    # -- what stands behind markers ----------------------------------------------------------------------------------
+
+    async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> Revealed:
+        """The values behind a memory's markers. `role` is the embedding program's word that the actor holds it; it must
+        be one that the policy names. Each call leaves a line in the audit, also when it is denied.
+
+        Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
+        """
+        reach = self._reach(actor, whole_tenant)
+        if reach is None:
+            held = await self.store.held(actor.tenant, statuses=list(Status), memory_ids=[memory_id])
+            memory = held[0] if held else None
+        else:
+            memory = await self.store.get(memory_id, scopes=reach)
+        if memory is None:
+            raise MemoryNotFound()
+        return await vault.reveal(self.store, self.clock, self.vault, self.redaction, memory, actor=actor, role=role)
+
     # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
@@ -197,8 +223,9 @@ class StewardVerbs(ReadVerbs):
         """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
         outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
+        swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
-        return MaintenanceReport(expiry=expiry, outbox=outbox, freed_bytes=freed, dry_run=dry_run)
+        return MaintenanceReport(expiry=expiry, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run)
 
     async def rebuild(self, projection: str, *, actor: Actor) -> int:
         """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that
@@ -214,7 +241,14 @@ class StewardVerbs(ReadVerbs):
         nothing is learnt about them again. Calling it again goes on where it stopped.
         """
         return await erase.erase(
-            self.store, self.clock, subject, actor=actor, block=block, sessions=self.sessions, feeds=self._feeds
+            self.store,
+            self.clock,
+            subject,
+            actor=actor,
+            block=block,
+            sessions=self.sessions,
+            keyring=None if self.vault is None else self.vault.keyring,
+            feeds=self._feeds,
         )
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:

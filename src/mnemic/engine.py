@@ -25,7 +25,8 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.forget import forget
 from mnemic.maintain.project import Drainer
-from mnemic.ports import Clock, Completer, Embedder, Keyring, Projection, RecordStore, SessionStore
+from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
+from mnemic.projections import Projection
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -90,15 +91,7 @@ class MemoryEngine(StewardVerbs):
         self._pipeline = MemoryWritePipeline(
             store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, projections=projections
         )
-        self.gateway = MemoryGateway(
-            pipeline=self._pipeline,
-            searcher=Searcher(store, embedder),
-            policy=policy or Policy(),
-            grant=grant or Grant(),
-            limits=limits or Limits(),
-            budget=budget or Budget(),
-            clock=self.clock,
-        )
+        self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
         proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(
             gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
@@ -304,6 +297,27 @@ class MemoryEngine(StewardVerbs):
 
 def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
     return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)
+
+
+def _gateway(
+    pipeline: MemoryWritePipeline,
+    searcher: Searcher,
+    clock: Clock,
+    policy: Policy | None,
+    grant: Grant | None,
+    limits: Limits | None,
+    budget: Budget | None,
+) -> MemoryGateway:
+    """The gateway, with the defaults of what was not given."""
+    return MemoryGateway(
+        pipeline=pipeline,
+        searcher=searcher,
+        policy=policy or Policy(),
+        grant=grant or Grant(),
+        limits=limits or Limits(),
+        budget=budget or Budget(),
+        clock=clock,
+    )
 
 
 def _proposers(extractor: Extractor | None, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:

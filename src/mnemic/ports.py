@@ -1,5 +1,5 @@
-"""Everything the engine asks of the outside world, on one page. The docstrings are obligations; `mnemic.testing` checks
-them.
+"""Everything the engine asks of the outside world, but for the copies it feeds (`mnemic.projections`). The docstrings
+are obligations; `mnemic.testing` checks them.
 
 Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
 """
@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 
 from mnemic.types import (
     AuditEvent,
-    Change,
     Completion,
     Deadline,
     DocumentAnswer,
@@ -381,40 +380,3 @@ class GraphStore(Protocol):
 
     async def forget(self, scope: Scope, memory_id: str) -> None:
         """Remove what came from `memory_id`, and nodes nothing else holds."""
-
-
-class SearchIndex(Protocol):
-    """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
-
-    async def upsert(self, memories: Sequence[Memory]) -> None:
-        """Index these memories. Raises if any one of them was refused."""
-
-    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
-        """Take these out of the index."""
-
-    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
-        """What the service ranks best inside `where`."""
-
-
-class Projection(Protocol):
-    """A derived copy that the outbox feeds: hot set, graph, search index. It can be rebuilt from the record store.
-
-    Changes come in order, at least once, and with the memory as it stands; applying twice changes nothing.
-    """
-
-    @property
-    def name(self) -> str:
-        """Its name in the outbox, in receipts and in reports. Constant."""
-
-    async def apply(self, changes: Sequence[Change]) -> None:
-        """Bring the copy up to these changes, at most one of each memory; all of them come again if it raises.
-
-        Only `Change.shown` may ever be read from the copy. Whatever `entry.action` says: a memory that is not shown any
-        more is taken out, and of one that is gone nothing stays behind.
-        """
-
-    async def clear(self, tenant: str) -> None:
-        """Forget everything of the tenant: the copy is about to be built anew."""
-
-    async def close(self) -> None:
-        """Release everything. May be called twice."""

@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.errors import MnemicError, StoreUnavailable
-from mnemic.ports import Clock, Projection, RecordStore
+from mnemic.ports import Clock, RecordStore
+from mnemic.projections import Projection
 from mnemic.types import Change, Deadline, Memory, OutboxEntry, Status
 
 BATCH = 100

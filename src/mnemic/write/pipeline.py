@@ -17,7 +17,8 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, Projection, RecordStore, Snapshot, Transaction
+from mnemic.ports import Clock, Embedder, RecordStore, Snapshot, Transaction
+from mnemic.projections import Projection
 from mnemic.types import (
     Actor,
     Candidate,

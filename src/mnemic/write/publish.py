@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from mnemic.errors import MnemicError
-from mnemic.ports import Clock, Projection, RecordStore
+from mnemic.ports import Clock, RecordStore
+from mnemic.projections import Projection
 from mnemic.types import Change, Deadline
 from mnemic.write.feed import Feed
 

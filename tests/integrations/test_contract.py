@@ -27,24 +27,33 @@ ASSISTANTS = [
     "langchain_assistant:SynchronousLangChainAssistant",
     "openai_agents_assistant:OpenAIAgentsAssistant",
     "openai_agents_assistant:CapturingSessionAssistant",
+    "pydantic_ai_assistant:PydanticAIAssistant",
+    "agent_framework_assistant:AgentFrameworkAssistant",
+    "adk_assistant:ADKAssistant",
+    *(
+        f"clients_assistant:{name}Loop"
+        for name in ("Chat", "SynchronousChat", "StreamingChat", "Responses", "Messages")
+    ),
     "strands_assistant:StrandsAssistant",
     "strands_assistant:SynchronousStrandsAssistant",
 ]
-WITHOUT_TOOLS: set[str] = set()
-"""Adapters that offer their model no tools."""
+WITHOUT_TOOLS = ("clients_assistant",)
+"""Where the program itself says which tools its model has."""
 
 Build = Callable[..., Assistant]
 
 
-@pytest.fixture(params=ASSISTANTS, ids=lambda name: name.partition(":")[2])
+def short(name: str) -> str:
+    return name.partition(":")[2]
+
+
+@pytest.fixture(params=ASSISTANTS, ids=short)
 async def build(request: pytest.FixtureRequest, server: ScriptedModelServer, tmp_path: Path) -> AsyncIterator[Build]:
     """Builds one framework's assistant: `build(engine, actor)`."""
     module, _, name = request.param.partition(":")
     made: Callable[[Given], Assistant] = getattr(import_module(f"tests.integrations.{module}"), name)
 
     def of(engine: MemoryEngine, actor: Actor = ANA, **options: Any) -> Assistant:
-        if options.get("memory_tools") and request.param in WITHOUT_TOOLS:
-            pytest.skip("this adapter has no tools")
         given = Given(engine=engine, actor=actor, base_url=server.base_url, folder=tmp_path, closing=closing, **options)
         return made(given)
 
@@ -144,6 +153,9 @@ async def test_an_outage_is_visible_and_the_model_answers(
     assert blocks(server) == [0]
 
 
+@pytest.mark.parametrize(
+    "build", [name for name in ASSISTANTS if not name.startswith(WITHOUT_TOOLS)], indirect=True, ids=short
+)
 async def test_the_model_may_search_and_add_but_not_say_for_whom(
     build: Build, engine: MemoryEngine, server: ScriptedModelServer
 ) -> None:

@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig, MemorySource
-from mnemic.integrations.turns import TurnMemory
+from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
 
 
@@ -62,7 +62,7 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> None:
         """As `after_agent`."""
         if self._captures:
-            await self.memory.capture(messages=state["messages"], thread=_thread(runtime))
+            await self.memory.capture(*asked(state["messages"]))
 
     async def _inject(self, request: ModelRequest[Any]) -> Injection:
         return await self.memory.inject(request.messages, state=request.state, thread=_thread(request.runtime))

@@ -69,7 +69,7 @@ class MnemicMemory(RunHooks[Any]):
 
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
         """The turn has ended: capture."""
-        await self.memory.capture(messages=context.turn_input)
+        await self.memory.capture(*asked(context.turn_input))
 
     def _filter_after(self, first: CallModelInputFilter | None) -> Callable[[CallModelData[Any]], Any]:
         if first is None:

@@ -7,8 +7,6 @@ import weakref
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, ParamSpec, TypeVar
 
 from mnemic.engine import MemoryEngine
@@ -29,19 +27,10 @@ T = TypeVar("T")
 MAX_RESULTS = 20
 """The most memories that a model's own search is given."""
 
-_TURN_LIFETIME = timedelta(minutes=5)
-"""How long what was found for a turn that never ended may be used again."""
-
 _OPEN_TURNS = 256
 _WAITING = 100
 _PASSING = ("store_", "commit_", "embedder_", "llm_", "max_seconds")
 """How the reasons of failures begin that may be over the next time."""
-
-
-@dataclass(slots=True)
-class _Turn:
-    begun: float
-    run: InjectionRun = field(default_factory=InjectionRun)
 
 
 class TurnMemory:
@@ -65,7 +54,7 @@ class TurnMemory:
         self.last: Injection | None = None
         self._engine = engine
         self._injector = injector_for(engine, actor, config, sources=sources)
-        self._turns: OrderedDict[Hashable, _Turn] = OrderedDict()
+        self._turns: OrderedDict[Hashable, InjectionRun] = OrderedDict()
         self._waiting: deque[str] = deque(maxlen=_WAITING)
         self._open = False
         self._portal: Portal | None = None
@@ -84,22 +73,19 @@ class TurnMemory:
     # -- injection and capture ----------------------------------------------------------------------------------------
 
     async def inject(self, messages: Sequence[Any], *, state: Any = None, thread: Hashable = None) -> Injection:
-        """`messages` with a block of memories in them, or as they are, and why. Calls of one turn (the same ask in the
-        same place of the same `thread`) share what was found. Raises InjectionFailed only where the configuration says
-        so.
+        """`messages` with a block of memories in them, or as they are, and why. The user's ask begins a run; the calls
+        of its tool loop, in the same `thread`, share what was found. Raises InjectionFailed only where the
+        configuration says so.
         """
         with suppress(MnemicError):  # the search that follows tells what is the matter
             await self.open()
         self.last = await self._injector.inject(messages, state=state, run=self._run(messages, thread))
         return self.last
 
-    async def capture(self, *said: str, messages: Sequence[Any] = (), thread: Hashable = None) -> None:
-        """The turn has ended: remember what is worth it in what the user `said`, or asked last in `messages`, and in
-        what could not be captured before. Does not raise for an outage; what failed is tried with the next turn.
+    async def capture(self, *said: str) -> None:
+        """The turn has ended: remember what is worth it in what the user `said`, and in what could not be captured
+        before. Does not raise for an outage; what failed is tried with the next turn.
         """
-        if messages:
-            self._turns.pop((thread, latest_ask(messages)), None)
-            said = (*said, *asked(messages))
         self._waiting.extend(text for text in said if text.strip())
         while self._waiting:
             text = self._waiting.popleft()
@@ -114,15 +100,14 @@ class TurnMemory:
             self.counts["captured"] += 1
 
     def _run(self, messages: Sequence[Any], thread: Hashable) -> InjectionRun:
-        key = (thread, latest_ask(messages))
-        now = self._engine.clock.monotonic()
-        turn = self._turns.pop(key, None)
-        if turn is None or now - turn.begun > _TURN_LIFETIME.total_seconds():
-            turn = _Turn(begun=now)
-        self._turns[key] = turn
-        while len(self._turns) > _OPEN_TURNS:
+        ask = latest_ask(messages)
+        run = self._turns.pop((thread, ask), None)
+        if run is None or (ask is not None and ask[0] == len(messages) - 1):
+            run = InjectionRun()
+        self._turns[thread, ask] = run
+        if len(self._turns) > _OPEN_TURNS:
             self._turns.popitem(last=False)
-        return turn.run
+        return run
 
     # -- for the model ------------------------------------------------------------------------------------------------
 

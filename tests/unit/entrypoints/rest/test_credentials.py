@@ -154,7 +154,7 @@ async def test_a_providers_token_is_believed_for_its_audience_alone(running: Run
     ]
     for flaw in flaws:
         assert await tokens.authenticate(signed(**flaw)) is None, flaw
-    public = OctKey.import_key(key.as_pem(private=False))
+    public = OctKey.import_key({"kty": "oct", "k": str(key.as_dict(private=False)["x"])})
     confused = jwt.encode({"alg": "HS256", "kid": "k1"}, good, public)
     assert await tokens.authenticate(confused) is None
 

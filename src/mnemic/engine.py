@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -13,18 +13,16 @@ from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
 from mnemic.errors import InvalidInput, MemoryNotFound, RunStopped
 from mnemic.extract import Extractor
-from mnemic.extract.messages import message_candidates
+from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
-from mnemic.guard.contract import check_candidate
+from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant, admit_intent
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.usage import UsageAudit
-from mnemic.maintain.export import everything, exported
-from mnemic.maintain.forget import forget
 from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
 from mnemic.retrieve.asked import intent_of, kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
@@ -174,7 +172,12 @@ class MemoryEngine(StewardVerbs):
         if admission.blocked:
             return _blocked(checked, admission.blocked[0].reason)
         receipt = await self._pipeline.write(
-            checked, actor=actor, policy=self.policy, idempotency_key=idempotency_key, deadline=deadline
+            checked,
+            actor=actor,
+            policy=self.policy,
+            idempotency_key=idempotency_key,
+            deadline=deadline,
+            gate=await self.gateway.gate(actor),
         )
         return replace(receipt, warnings=check.warnings(checked))
 
@@ -205,6 +208,7 @@ class MemoryEngine(StewardVerbs):
             policy=self.policy,
             idempotency_keys=[key for _, key in checked.values()],
             grant=self.gateway.grant,
+            gate=await self.gateway.gate(actor),
         )
         receipts |= {
             place: replace(receipt, warnings=check.warnings(checked[place][0]))
@@ -215,9 +219,17 @@ class MemoryEngine(StewardVerbs):
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
 
-        A message that was recorded before (same text, time and session) is only refreshed.
+        A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
+        memory is redacted as a whole and kept in parts, with a receipt for each.
         """
-        return await self.add_many(message_candidates(messages), actor=actor)
+        parts = [part for message in messages for part in in_parts(await self._cuttable(message, actor))]
+        return await self.add_many(message_candidates(parts), actor=actor)
+
+    async def _cuttable(self, message: Message, actor: Actor) -> Message:
+        """`message`, redacted where it will be cut: no card number may end at a cut and look harmless."""
+        if len(message.content) <= MAX_CONTENT_CHARS:
+            return message
+        return replace(message, content=await self._pipeline.redacted(message.content, tenant=actor.tenant))
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
         """Remember what is worth it in something the user said; the report says what was written, blocked and
@@ -240,12 +252,13 @@ class MemoryEngine(StewardVerbs):
             if reason is not None:
                 return _blocked(proposed, reason)
         return await self._pipeline.revise(
-            memory_id, content, actor=actor, scopes=self._scopes(actor), expected_version=expected_version
+            memory_id,
+            content,
+            actor=actor,
+            scopes=self._scopes(actor),
+            expected_version=expected_version,
+            gate=await self.gateway.gate(actor),
         )
-
-    async def forget(self, memory_id: str, *, actor: Actor) -> None:
-        """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -304,17 +317,6 @@ class MemoryEngine(StewardVerbs):
         """How many active memories the actor can read."""
         hidden = await self.gateway.hidden_keys(actor)
         return await self.store.count(replace(self._where(actor, None), hidden_keys=hidden))
-
-    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
-        """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
-        if not versions or versions[-1].status is Status.PENDING_REVIEW:
-            raise MemoryNotFound()
-        return versions
-
-    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in the actor's scopes, whatever its status, as JSON data."""
-        return exported(self.store, everything(self._where(actor, None)))
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 

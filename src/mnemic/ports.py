@@ -158,6 +158,12 @@ class Transaction(Protocol):
     async def find_mark(self, tenant: str, name: str) -> str | None:
         """The text that was kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
 
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        """What is held now, as `RecordStore.usage` says it, with what this transaction has changed.
+
+        Of two transactions that have written and then ask for the same tenant or scope, at least one sees the other's.
+        """
+
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         """Keep `value` under `name` in the place of what was there; None takes the mark away."""
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, Literal
 
+from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.gateway import MemoryGateway
-from mnemic.maintain import consent, erase, expire, review
+from mnemic.maintain import consent, erase, expire, forget, review, rollback
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.export import everything, exported
 from mnemic.maintain.review import Verdict, Waiting
 from mnemic.ports import Clock, RecordStore, SessionStore
-from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.types import Actor, AuditEvent, Level, Memory, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
 
 
@@ -30,9 +33,12 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """What a run of all jobs did: expiry, outbox entries that nobody reads, bytes given back."""
+    """What a run of all jobs did: expiry, reviews turned down because nobody came, outbox entries that nobody reads,
+    bytes given back.
+    """
 
     expiry: ExpiryReport
+    aged: int
     outbox: int
     freed_bytes: int
     dry_run: bool = False
@@ -47,6 +53,15 @@ class AuditReport:
     lines: int
     broken_at: int | None
     last_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What became of one of many waiting memories: its receipt, or only the `reason` why nothing was decided."""
+
+    memory_id: str
+    receipt: WriteReceipt | None = None
+    reason: str | None = None
 
 
 class StewardVerbs:
@@ -67,6 +82,33 @@ class StewardVerbs:
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)
+
+    # -- one memory, and all of them -----------------------------------------------------------------------------------
+
+    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
+        """All versions of a memory, oldest first. Raises MemoryNotFound."""
+        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
+        if not versions or versions[-1].status is Status.PENDING_REVIEW:
+            raise MemoryNotFound()
+        return versions
+
+    async def forget(self, memory_id: str, *, actor: Actor) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await forget.forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
+
+    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in the actor's scopes, whatever its status, as JSON data."""
+        return exported(self.store, everything(Where(scopes=self._scopes(actor))))
+
+    async def rollback(self, memory_id: str, version: int, *, actor: Actor) -> WriteReceipt:
+        """Make a memory say again what it said in `version`, as its next version; what had taken its place ends.
+
+        Only a version that was in force can come back, so this needs no review. Raises MemoryNotFound, InvalidInput
+        (`version`), VersionConflict, EmbedderFailed.
+        """
+        known, target = await rollback.chosen(self.store, memory_id, version, scopes=self._scopes(actor))
+        draft = await self._pipeline.redraft(target, target.content, actor=actor, origin=target.source.origin)
+        return await rollback.roll_back(self.store, self.clock, known, target, draft, actor=actor)
 
     # -- review -------------------------------------------------------------------------------------------------------
 
@@ -132,6 +174,31 @@ class StewardVerbs:
         known = await review.find(self.store, memory_id, tenant=actor.tenant, scopes=self._reach(actor, whole_tenant))
         return await review.reject(self.store, self.clock, known, reviewer=actor)
 
+    async def decide(
+        self,
+        memory_ids: Sequence[str],
+        action: Literal["approve", "reject"],
+        *,
+        actor: Actor,
+        whole_tenant: bool = False,
+    ) -> Sequence[Decided]:
+        """The same decision about many waiting memories; one that cannot be decided says why and stops no other.
+
+        Raises StoreFailed; what was decided before stays.
+        """
+        done = []
+        for memory_id in memory_ids:
+            verb = self.approve if action == "approve" else self.reject
+            try:
+                receipt = await verb(memory_id, actor=actor, whole_tenant=whole_tenant)
+            except StoreFailed:
+                raise
+            except MnemicError as error:
+                done.append(Decided(memory_id=memory_id, reason=error.reason))
+            else:
+                done.append(Decided(memory_id=memory_id, receipt=receipt, reason=receipt.reason))
+        return done
+
     async def reject_older(
         self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
     ) -> Sequence[WriteReceipt]:
@@ -189,9 +256,19 @@ class StewardVerbs:
     ) -> MaintenanceReport:
         """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
+        aged = await self._age(actor, dry_run)
         outbox = await expire.drain(self.store, dry_run=dry_run)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
-        return MaintenanceReport(expiry=expiry, outbox=outbox, freed_bytes=freed, dry_run=dry_run)
+        return MaintenanceReport(expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, dry_run=dry_run)
+
+    async def _age(self, actor: Actor, dry_run: bool) -> int:
+        """Turn down what has waited for review longer than the limits allow; how many."""
+        longest = self.gateway.limits.review_longest
+        if longest is None:
+            return 0
+        if dry_run:
+            return len(await self.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
+        return len(await self.reject_older(longest, actor=actor, whole_tenant=True))
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
@@ -213,4 +290,4 @@ class StewardVerbs:
         return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
 
 
-__all__ = ["AuditReport", "MaintenanceReport", "Revocation", "StewardVerbs"]
+__all__ = ["AuditReport", "Decided", "MaintenanceReport", "Revocation", "StewardVerbs"]

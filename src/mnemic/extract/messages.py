@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.types import Candidate, Kind, Message, Source
 
 MESSAGE_CATEGORY = "message"
@@ -23,6 +25,22 @@ def message_candidates(messages: Sequence[Message]) -> list[Candidate]:
             candidates.append(_candidate(message, previous))
             previous = message
     return candidates
+
+
+def in_parts(message: Message) -> Iterator[Message]:
+    """The message, or where it is too long for one memory its parts, cut between paragraphs, lines, sentences or words.
+
+    White space at a cut is dropped, nothing else. A message without text has no part.
+    """
+    text = message.content
+    while len(text) > MAX_CONTENT_CHARS:
+        marks = ("\n\n", "\n", ". ", " ")
+        cut = next((at + 1 for mark in marks if (at := text.rfind(mark, 1, MAX_CONTENT_CHARS)) > 0), MAX_CONTENT_CHARS)
+        if text[:cut].strip():
+            yield replace(message, content=text[:cut].rstrip())
+        text = text[cut:].lstrip()
+    if text.strip():
+        yield replace(message, content=text)
 
 
 def _candidate(message: Message, previous: Message | None) -> Candidate:

@@ -85,6 +85,15 @@ class _State:
         )
         return max(inside, default=-1) + 1
 
+    def usage(self, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
+        counted: dict[Kind, Usage] = {}
+        for memory in self.memories.values():
+            if memory.scope.tenant == tenant and scope in (None, memory.scope):
+                rows, size, recent = counted.get(memory.kind, Usage())
+                more = len(encode_memory(memory).encode())
+                counted[memory.kind] = Usage(rows + 1, size + more, recent + (memory.created_at >= since))
+        return counted
+
     def get(self, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
         found = (self.memories.get((scope.tenant, memory_id)) for scope in scopes)
         return next((memory for memory in found if memory is not None and memory.scope in scopes), None)
@@ -182,6 +191,9 @@ class _InProcessTransaction(Transaction):
         for place in named:
             del self._state.requests[place]
         return len(named)
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> dict[Kind, Usage]:
+        return self._state.usage(tenant, since, scope)
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         return self._state.marks.get((tenant, name))
@@ -321,13 +333,7 @@ class InProcessStore:
         return list(islice(found, max(0, limit)))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> dict[Kind, Usage]:
-        counted: dict[Kind, Usage] = {}
-        for memory in self._committed().memories.values():
-            if memory.scope.tenant == tenant and scope in (None, memory.scope):
-                rows, size, recent = counted.get(memory.kind, Usage())
-                more = len(encode_memory(memory).encode())
-                counted[memory.kind] = Usage(rows + 1, size + more, recent + (memory.created_at >= since))
-        return counted
+        return self._committed().usage(tenant, since, scope)
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         marks = self._committed().marks.items()

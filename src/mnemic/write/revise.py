@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
-from mnemic.write.commit import Settled, audit, receipt_of, record
+from mnemic.write.commit import Settled, audit, commit, receipt_of, record
+from mnemic.write.conflict import pending
 from mnemic.write.draft import Draft
 
 
@@ -36,6 +37,7 @@ class Revision:
     memory_id: str
     scopes: tuple[Scope, ...]
     expected_version: int | None
+    pending_id: str
 
     def checked(self, memory: Memory | None) -> Memory:
         """`memory` if it may be corrected. Raises MemoryNotFound, VersionConflict."""
@@ -56,6 +58,8 @@ class Revision:
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
+        if draft.review_reason is not None:
+            return await commit(tx, draft, pending(draft, [known], self.pending_id, draft.review_reason), None)
         candidate = draft.candidate
         memory = known.next_version(
             draft.now,

@@ -72,6 +72,24 @@ class KeepingContract(Setting):
         assert left.get(Kind.ENTITY) is None
         assert await store.usage("nobody", since=START) == {}
 
+    async def test_a_transaction_counts_its_own_changes(self, store: RecordStore) -> None:
+        await remember(store, memory("there before"), memory("bob's", scope=scope("bob")))
+
+        async def work(transaction: Transaction) -> list[int]:
+            await transaction.insert(memory("here and now"))
+            mine = await transaction.usage("acme", since=START, scope=scope())
+            everywhere = await transaction.usage("acme", since=START)
+            nobody = await transaction.usage("nobody", since=START)
+            return [
+                mine[Kind.LONG_TERM].rows,
+                mine[Kind.LONG_TERM].recent,
+                everywhere[Kind.LONG_TERM].rows,
+                len(nobody),
+            ]
+
+        assert await store.transact(work) == [2, 2, 3, 0]
+        assert (await store.usage("acme", since=START))[Kind.LONG_TERM].rows == 3
+
     async def test_marks_are_the_tenants_own(self, store: RecordStore) -> None:
         async def work(transaction: Transaction) -> list[str | None]:
             await transaction.put_mark("acme", "consent:ada:diet", "granted")

@@ -272,7 +272,7 @@ async def test_kinds_without_a_home_in_the_store_are_refused(engine: MemoryEngin
 
 async def test_a_message_too_long_for_a_memory_is_kept_in_parts(tmp_path: Path) -> None:
     words = [f"word{number}" for number in range(2500)]
-    places = [place *range(0, 2500, 100)]
+    places = range(0, 2500, 100)
     for place in places:
         words[place] = "4111 1111 1111 1111"
     said = Message(role="user", content=" ".join(words))

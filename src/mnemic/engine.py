@@ -238,9 +238,16 @@ class MemoryEngine(StewardVerbs):
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def update(
-        self, memory_id: str, content: str, *, actor: Actor, expected_version: int | None = None
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        actor: Actor,
+        expected_version: int | None = None,
+        origin: Origin = Origin.USER_STATED,
     ) -> WriteReceipt:
-        """Correct a memory: the same memory_id in its next version, the old one kept in the history.
+        """Correct a memory: the same memory_id in its next version, the old one kept in the history. `origin` is the
+        channel the words came through: lower trust corrects no higher one.
 
         Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
         no longer at `expected_version`.
@@ -257,6 +264,7 @@ class MemoryEngine(StewardVerbs):
             actor=actor,
             scopes=self._scopes(actor),
             expected_version=expected_version,
+            origin=origin,
             gate=await self.gateway.gate(actor),
         )
 
@@ -290,7 +298,7 @@ class MemoryEngine(StewardVerbs):
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
         result = await self._searcher.search(
-            query,
+            await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
             top_k=top_k,
             bias=self.gateway.bias(preference_bias, standing=False),

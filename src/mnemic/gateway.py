@@ -119,7 +119,7 @@ class MemoryGateway:
             raise InvalidIntent("top_k")
         granted = admit_intent(intent, self.grant)
         return await self.searcher.search(
-            granted.query,
+            await self.pipeline.redacted(granted.query, tenant=actor.tenant),
             replace(self.where(granted, actor), hidden_keys=await self.hidden_keys(actor)),
             top_k=granted.top_k,
             bias=self.bias(preference_bias),

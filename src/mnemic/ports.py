@@ -118,6 +118,9 @@ class Transaction(Protocol):
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         """The active memory of `scope` with this fingerprint, or None."""
 
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        """The oldest memory of `scope` with this fingerprint that waits for review, or None."""
+
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         """The active memories of `scope` under `key`, oldest first."""
 

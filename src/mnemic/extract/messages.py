@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,9 @@ from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.types import Candidate, Kind, Message, Source
 
 MESSAGE_CATEGORY = "message"
+_INJECTED = re.compile(r'<memory fence="([^"\n]{1,64})">\n(?:.*\n)*?fence \1\n</memory>\n*')
+"""A block that an injection puts into a call (`mnemic.inject.render`). What was recalled is not said again."""
+
 SHORT_WORDS = 60
 """A message of more words stands for itself; shorter ones are found by what they answer, too."""
 
@@ -16,15 +20,21 @@ SHORT_WORDS = 60
 def message_candidates(messages: Sequence[Message]) -> list[Candidate]:
     """One candidate per message, in order; the context is the message before it.
 
-    Messages without text give none. A message's context never reaches over the end of its session.
+    Messages without text give none, and what was injected into one is no part of it. A message's context never reaches over the end of its session.
     """
     candidates = []
     previous: Message | None = None
-    for message in messages:
+    for message in map(_as_said, messages):
         if message.content.strip():
             candidates.append(_candidate(message, previous))
             previous = message
     return candidates
+
+
+def _as_said(message: Message) -> Message:
+    if "<memory fence=" not in message.content:
+        return message
+    return replace(message, content=_INJECTED.sub("", message.content))
 
 
 def in_parts(message: Message) -> Iterator[Message]:

@@ -54,7 +54,8 @@ async def roll_back(
     """Make `known` say again what `target` said, as its next version, and close what had taken its place.
 
     `draft` holds the vector and the fingerprint of that statement. Origin and trust are those the version had. Raises
-    VersionConflict where the memory has changed since, or another one says the same by now.
+    VersionConflict where the memory has changed since, or another one says the same by now. Asked again, nothing changes
+    (`refreshed`).
     """
     ended = [one for one in await successors(store, known) if one.memory_id != known.memory_id]
     now = clock.now()
@@ -63,6 +64,8 @@ async def roll_back(
         present = await tx.get(known.memory_id, scopes=[known.scope])
         if present is None or present.version != known.version:
             raise VersionConflict(hint="it has changed meanwhile")
+        if _says(present, target, draft):
+            return receipt_of(Outcome.REFRESHED, present, "unchanged")
         closing = [one for one in [await tx.get(one.memory_id, scopes=[one.scope]) for one in ended] if _in_force(one)]
         for one in closing:
             assert one is not None
@@ -76,6 +79,12 @@ async def roll_back(
         return replace(receipt_of(Outcome.SUPERSEDED, back, "rolled_back"), superseded=ids)
 
     return await store.transact(work)
+
+
+def _says(present: Memory, target: Memory, draft: Draft) -> bool:
+    """Whether it holds already what it would go back to: a second delivery of the same request."""
+    same = (present.fingerprint, present.valid_to, present.data) == (draft.fingerprint, target.valid_to, target.data)
+    return same and present.status is Status.ACTIVE
 
 
 def _in_force(memory: Memory | None) -> bool:

@@ -121,6 +121,11 @@ class _InProcessTransaction(Transaction):
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         return self._state.find_fingerprint(scope, fingerprint)
 
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        waiting = (m for m in self._state.memories.values() if m.scope == scope and m.fingerprint == fingerprint != "")
+        pending = (memory for memory in waiting if memory.status is Status.PENDING_REVIEW)
+        return min(pending, key=lambda memory: memory.memory_id, default=None)
+
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         return [memory for memory in self._state.active(scope) if memory.key == key]
 

@@ -8,7 +8,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.write.commit import Settled, audit, commit, receipt_of, record
-from mnemic.write.conflict import pending
+from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
 
 
@@ -59,7 +59,8 @@ class Revision:
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
         if draft.review_reason is not None:
-            return await commit(tx, draft, pending(draft, [known], self.pending_id, draft.review_reason), None)
+            waiting = pending(draft, [known], self.pending_id, draft.review_reason)
+            return await commit(tx, draft, await once(tx, draft, waiting), None)
         candidate = draft.candidate
         memory = known.next_version(
             draft.now,

@@ -94,6 +94,11 @@ class PostgresTransaction(Transaction):
         rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
         return memory_of(rows[0]) if rows else None
 
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        await self._lock(scope)
+        rows = await self._rows("find_pending", *place_of(scope), fingerprint)
+        return memory_of(rows[0]) if rows else None
+
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         await self._lock(scope)
         return [memory_of(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]

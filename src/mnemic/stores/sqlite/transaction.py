@@ -16,6 +16,7 @@ from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
     GET_MANY,
+    PENDING_BY_FINGERPRINT,
     Terms,
     columns_of,
     fetch,
@@ -91,6 +92,10 @@ class SqliteTransaction(Transaction):
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = self._rows(BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
+        return memory_of(rows[0]) if rows else None
+
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = self._rows(PENDING_BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
         return memory_of(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:

@@ -20,7 +20,8 @@ SHORT_WORDS = 60
 def message_candidates(messages: Sequence[Message]) -> list[Candidate]:
     """One candidate per message, in order; the context is the message before it.
 
-    Messages without text give none, and what was injected into one is no part of it. A message's context never reaches over the end of its session.
+    Messages without text give none, and what was injected into one is no part of it. A message's context never
+    reaches over the end of its session.
     """
     candidates = []
     previous: Message | None = None

@@ -54,8 +54,8 @@ async def roll_back(
     """Make `known` say again what `target` said, as its next version, and close what had taken its place.
 
     `draft` holds the vector and the fingerprint of that statement. Origin and trust are those the version had. Raises
-    VersionConflict where the memory has changed since, or another one says the same by now. Asked again, nothing changes
-    (`refreshed`).
+    VersionConflict where the memory has changed since, or another one says the same by now. Asked again, it changes
+    nothing (`refreshed`).
     """
     ended = [one for one in await successors(store, known) if one.memory_id != known.memory_id]
     now = clock.now()

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 
-from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
-from mnemic.gateway import MemoryGateway
-from mnemic.maintain import consent, erase, expire, forget, review, rollback
+from mnemic.errors import MnemicError, StoreFailed
+from mnemic.maintain import consent, erase, expire, review, rollback
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
-from mnemic.maintain.export import everything, exported
 from mnemic.maintain.review import Verdict, Waiting
-from mnemic.ports import Clock, RecordStore, SessionStore
-from mnemic.types import Actor, AuditEvent, Level, Memory, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.ports import SessionStore
+from mnemic.reading import ReadVerbs
+from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
 
 
@@ -64,41 +63,16 @@ class Decided:
     reason: str | None = None
 
 
-class StewardVerbs:
+class StewardVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
     others proposed; without it they reach only the actor's own scopes at the granted levels.
     """
 
-    store: RecordStore
-    clock: Clock
     sessions: SessionStore | None
-    gateway: MemoryGateway
     _pipeline: MemoryWritePipeline
-
-    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
-        """The actor's scopes at every granted level it has an owner for."""
-        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
-        return actor.scopes(levels)
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)
-
-    # -- one memory, and all of them -----------------------------------------------------------------------------------
-
-    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
-        """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
-        if not versions or versions[-1].status is Status.PENDING_REVIEW:
-            raise MemoryNotFound()
-        return versions
-
-    async def forget(self, memory_id: str, *, actor: Actor) -> None:
-        """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await forget.forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
-
-    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in the actor's scopes, whatever its status, as JSON data."""
-        return exported(self.store, everything(Where(scopes=self._scopes(actor))))
 
     async def rollback(self, memory_id: str, version: int, *, actor: Actor) -> WriteReceipt:
         """Make a memory say again what it said in `version`, as its next version; what had taken its place ends.

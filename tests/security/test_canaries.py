@@ -97,6 +97,7 @@ async def engine(tmp_path: Path, models: ScriptedModelServer) -> AsyncIterator[M
         rules=WriteRules(conflict=0.5),
     ) as engine:
         yield engine
+    await completer.close()
 
 
 async def talk(engine: MemoryEngine, one: Person) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -106,11 +107,9 @@ def build_store(location: str, *, durability: str) -> RecordStore:
 
         return InProcessStore()
     if location.startswith(_POSTGRES):
-        try:
+        with _extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
-        except ModuleNotFoundError as missing:
-            hint = "install mnemic[postgres] to keep memories in PostgreSQL"
-            raise InvalidConfig("store:postgres", hint=hint) from missing
+
         return PostgresStore(location, durability=settled)
     from mnemic.stores.sqlite import SqliteStore
 
@@ -118,11 +117,16 @@ def build_store(location: str, *, durability: str) -> RecordStore:
 
 
 def build_documents(location: str) -> DocumentStore:
-    """The documents in the store at `location`: a path or `sqlite:///path`. Raises NotSupported for other stores."""
+    """The documents in the store at `location`: a path, `sqlite:///path` or `postgresql://...`. Raises NotSupported for
+    `memory:`.
+    """
     if location == "memory:":
-        raise NotSupported("documents:memory", hint="documents live in a file; LangGraph has an InMemoryStore")
+        raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
     if location.startswith(_POSTGRES):
-        raise NotSupported("documents:postgres", hint="documents live in a file; LangGraph has a PostgresStore")
+        with _extra("postgres"):
+            from mnemic.stores.postgres import PostgresDocuments
+
+        return PostgresDocuments(location)
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
@@ -169,6 +173,15 @@ def restore_store(
         asyncio.run(prepared(part, manifest))
 
     return restore(folder, path, run), erased
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing
 
 
 def store_file(location: str) -> Path | None:

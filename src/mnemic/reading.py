@@ -15,6 +15,7 @@ from mnemic.maintain.export import everything, exported
 from mnemic.ports import Clock, RecordStore
 from mnemic.retrieve.asked import intent_of, kind_of
 from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
+from mnemic.write.pipeline import MemoryWritePipeline
 
 
 class ReadVerbs:
@@ -23,6 +24,7 @@ class ReadVerbs:
     store: RecordStore
     clock: Clock
     gateway: MemoryGateway
+    _pipeline: MemoryWritePipeline
 
     def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
         """The actor's scopes at every granted level it has an owner for."""
@@ -57,7 +59,7 @@ class ReadVerbs:
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
         result = await self.gateway.searcher.search(
-            query,
+            await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
             top_k=top_k,
             bias=self.gateway.bias(preference_bias, standing=False),

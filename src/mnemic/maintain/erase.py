@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -27,6 +27,9 @@ from mnemic.write.vault import token_prefix
 PAGE = 500
 BATCH = 256
 """Memories removed in one transaction; fewer where the disk has no room for what that writes."""
+
+MAX_ROUNDS = 100
+"""How often an erasure looks again for what was written meanwhile."""
 
 FORMAT = "mnemic-erasure/1"
 
@@ -170,6 +173,17 @@ class _Erasure:
             await self.note(memory)
         await self.begin()
         await self.take(memories)
+
+    async def follow(self, find: Callable[[], Awaitable[list[Memory]]]) -> None:
+        """Take what came in while the first of it went, until there is nothing more."""
+        for _ in range(MAX_ROUNDS):
+            late = await find()
+            if not late:
+                break
+            for memory in late:
+                await self.note(memory)
+            await self.store.transact(lambda tx: tx.remove_requests(self.actor.tenant, self.memory_ids))
+            await self.take(late)
         await self.finish()
 
     async def finish(self) -> None:
@@ -212,7 +226,12 @@ async def erase(
     token = await subject_token(store, actor.tenant, subject)
     erasure = _Erasure(store, actor, token, block, now, new_id(now), feeds)
     own = Scope(tenant=actor.tenant, level=Level.USER, owner=subject)
-    await erasure.run([memory async for page in _pages(store, own) for memory in page] + await _elsewhere(erasure, own))
+
+    async def everything() -> list[Memory]:
+        return [memory async for page in _pages(store, own) for memory in page] + await _elsewhere(erasure, own)
+
+    await erasure.run(await everything())
+    await erasure.follow(everything)
     if sessions is not None:
         for session in erasure.sessions:
             await sessions.clear(Scope(tenant=actor.tenant, level=Level.SESSION, owner=session))
@@ -234,7 +253,12 @@ async def erase_key(
         keys=frozenset({key}),
         statuses=frozenset(Status),
     )
-    await erasure.run(await store.newest(where, limit=await store.count(where)))
+
+    async def everything() -> list[Memory]:
+        return await store.newest(where, limit=await store.count(where))
+
+    await erasure.run(await everything())
+    await erasure.follow(everything)
     erasure.counts["vault"] = await sweep(store, actor.tenant, where.scopes[0])
     return await _proven(erasure)
 

@@ -37,7 +37,10 @@ def model(request: ModelRequest) -> str | dict[str, Any]:
 def settings() -> Iterator[dict[str, str]]:
     """The environment of a program whose model is a scripted one."""
     with ScriptedModelServer(model) as server:
-        yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        openai = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+        anthropic = {"ANTHROPIC_BASE_URL": server.base_url.removesuffix("/v1"), "ANTHROPIC_API_KEY": "test"}
+        yield {**openai, **anthropic, "PATH": path}
 
 
 def run(script: str, folder: Path, settings: Mapping[str, str]) -> str:

@@ -26,6 +26,7 @@ COMMANDS = MappingProxyType(
         "audit": Listed("stewarding", "Show or verify the audit."),
         "maintain": Listed("stewarding", "Expire, purge, empty the outbox, tidy the file."),
         "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
+        "mcp": Listed("serving", "Serve one user's memory to MCP clients."),
         "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),
         "doctor": Listed("health", "Check the store, the embedder and the configuration."),
         "eval": Listed("measure", "Measure how well it finds, on public conversations."),

@@ -93,3 +93,12 @@ def test_the_travel_assistant_shows_what_it_promises(tmp_path: Path) -> None:
     assert "stored seat = window (replaced)" in shown
     assert "seat: window" in shown.partition("(a person approves)")[2]
     assert "messages kept: 4" in shown
+
+
+def test_the_strands_assistant_shows_what_it_promises(tmp_path: Path) -> None:
+    path = ROOT / "examples" / "travel" / "strands_assistant.py"
+    shown = run(f"import runpy; runpy.run_path({str(path)!r}, run_name='__main__')", tmp_path, {})
+    friday = shown.partition("[Friday]")[2]
+    assert "I found two flights to Denver" in friday
+    assert "shown to the model: ['seat: aisle']" in friday
+    assert shown.count("blocks in the history: 0") == 2

@@ -19,11 +19,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mnemic.engine import MemoryEngine
 from mnemic.integrations.mcp import memory_server
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor
+from tests.integrations.assistant import ANA, BOB
 
-ANA, BOB = Actor(user="ana"), Actor(user="bob")
 TOKEN = "a-token-for-this-test"
 COMMAND = ["-m", "mnemic", "--store", "memory.db", "--user", "ana", "mcp"]
 
@@ -116,12 +113,6 @@ async def test_only_the_bearer_of_the_token_is_served(address: str) -> None:
 # -- what it offers ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
-    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as one:
-        yield one
-
-
 async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) -> None:
     async with Client(memory_server(engine, ANA)) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -143,6 +134,7 @@ async def test_what_destroys_says_so(engine: MemoryEngine) -> None:
 
 
 async def test_somebody_elses_memory_is_not_there(engine: MemoryEngine) -> None:
+    await engine.open()
     receipt = await engine.add("window", key="seat", actor=BOB)
     async with Client(memory_server(engine, ANA)) as client:
         assert (await call(client, "search_memory", query="seat"))["memories"] == []
@@ -155,9 +147,7 @@ async def test_somebody_elses_memory_is_not_there(engine: MemoryEngine) -> None:
     assert (await engine.get(str(receipt.memory_id), actor=BOB)).content == "window"
 
 
-async def test_an_outage_is_an_answer(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    broken = MemoryEngine(store=SqliteStore(tmp_path / "file" / "m.db"), embedder=WordEmbedder())
+async def test_an_outage_is_an_answer(broken: MemoryEngine) -> None:
     async with Client(memory_server(broken, ANA)) as client:
         assert (await call(client, "search_memory", query="seat"))["error"].startswith("store_")
         assert (await call(client, "capture", message="I prefer aisle seats."))["error"].startswith("store_")
@@ -167,6 +157,7 @@ async def test_an_outage_is_an_answer(tmp_path: Path) -> None:
 
 
 async def test_the_block_of_a_prompt_is_logged(engine: MemoryEngine) -> None:
+    await engine.open()
     await engine.add("aisle", key="seat", actor=ANA)
     async with Client(memory_server(engine, ANA)) as client:
         await client.get_prompt("ask_with_memory", {"question": "Which seat do I prefer?"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import weakref
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -58,6 +59,7 @@ class TurnMemory:
         self._waiting: deque[str] = deque(maxlen=_WAITING)
         self._open = False
         self._portal: Portal | None = None
+        self._starting = threading.Lock()
 
     @property
     def counts(self) -> Counter[str]:
@@ -152,9 +154,10 @@ class TurnMemory:
         """The result of one of the functions above for a synchronous caller, on an event loop of this memory's own: the
         engine must then be no other loop's.
         """
-        if self._portal is None:
-            self._portal = Portal()
-            weakref.finalize(self, self._portal.close)
+        with self._starting:
+            if self._portal is None:
+                self._portal = Portal()
+                weakref.finalize(self, self._portal.close)
         return self._portal.call(function, *args, **kwargs)
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.merge import Near, closed
-from mnemic.write.statement import Statement, opposition
+from mnemic.write.statement import Statement, denies, negates, opposition
 
 
 def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | None:
@@ -59,12 +59,12 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     """The memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
-    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise. Between
-    speakers there is no contradiction.
+    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise, and from
+    `denied` on where a clause denies a clause. Between speakers there is no contradiction.
     """
     if not near:
         return []
-    candidate, rules = draft.candidate, draft.rules
+    candidate = draft.candidate
     said = Statement.of(candidate.content)
     found: list[tuple[Memory, str]] = []
     for one in near:
@@ -72,12 +72,23 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
             continue
         if candidate.key is None and one.memory.category != candidate.category:
             continue
-        opposed = opposition(said, one.statement)
-        if opposed is None or (candidate.key is not None and opposed.how == "value"):
-            continue
-        if candidate.key is not None or one.cosine > (rules.nominate if opposed.strong else rules.conflict):
-            found.append((one.memory, opposed.how))
+        how = _opposed(draft, said, one)
+        if how is not None and (candidate.key is None or how != "value"):
+            found.append((one.memory, how))
     return found
+
+
+def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:
+    rules = draft.rules
+    if draft.candidate.key is None and one.cosine <= min(rules.nominate, rules.conflict):
+        # So far apart only a denial counts, and most memories deny nothing: they need not be taken apart.
+        denying = one.cosine > rules.denied and (said.negations or negates(one.memory.content))
+        return "negation" if denying and denies(said, one.statement) else None
+    opposed = opposition(said, one.statement)
+    if opposed is None:
+        return None
+    near = draft.candidate.key is not None or one.cosine > (rules.nominate if opposed.strong else rules.conflict)
+    return opposed.how if near else None
 
 
 def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str) -> Decision:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from mnemic.gateway import MemoryGateway
-from mnemic.maintain import consent, erase, expire, review
+from mnemic.maintain import consent, erase, expire, review, undo
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.undo import UndoReceipt
 from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -145,6 +146,16 @@ class StewardVerbs:
                 await review.reject(self.store, self.clock, memory, reviewer=actor, reason="aged") for memory in aged
             ]
         return receipts
+
+    async def undo(self, memory_id: str, *, actor: Actor) -> UndoReceipt:
+        """Take back what a memory replaced: a merge, a new value under a key, an approval; see `mnemic.maintain.undo`.
+
+        Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict.
+        """
+        policy = self.gateway.policy
+        return await undo.undo(
+            self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor), policy=policy
+        )
 
     # -- consent ------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, starts_at
-from mnemic.write.fingerprint import fingerprint_of
+from mnemic.write.fingerprint import fingerprint_of, normal_form
 from mnemic.write.retell import retold
 from mnemic.write.statement import Statement, beyond
 
@@ -96,7 +96,8 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     fuller = [
         one.memory
         for one in alike
-        if one.memory.trust >= draft.trust and _covered(one.statement, said, one.cosine, draft)
+        if one.memory.trust >= draft.trust
+        and (_holds(one.memory, draft) or _covered(one.statement, said, one.cosine, draft))
     ]
     if fuller and fuller[0].trust > draft.trust:
         return refresh(fuller[0], draft, reason="near_duplicate")
@@ -118,6 +119,12 @@ def _covered(full: Statement, part: Statement, cosine: float, draft: Draft) -> b
     if more is not None and cosine > (draft.rules.near_duplicate if more else draft.rules.nominate):
         return True
     return cosine > draft.rules.retold and set(part.stems) <= set(full.stems) and retold(full, part)
+
+
+def _holds(known: Memory, draft: Draft) -> bool:
+    """Whether `known` was joined, and the draft is one of the two again."""
+    lines = known.content.splitlines()
+    return len(lines) > 1 and normal_form(draft.candidate.content) in map(normal_form, lines)
 
 
 def _joinable(one: Near, said: Statement, draft: Draft) -> bool:
@@ -220,8 +227,13 @@ def _merged(
 
 def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
     """`memory` superseded: it was true until `ended_at`, or until it had ended by itself."""
+    return memory.next_version(now, **closing(memory, ended_at))
+
+
+def closing(memory: Memory, ended_at: datetime) -> dict[str, Any]:
+    """What changes in `memory` when another takes its place at `ended_at`."""
     ended_at = min(ended_at, memory.valid_to) if memory.valid_to is not None else ended_at
-    return memory.next_version(now, status=Status.SUPERSEDED, valid_to=ended_at)
+    return {"status": Status.SUPERSEDED, "valid_to": ended_at}
 
 
 def _latest(moments: Sequence[datetime | None]) -> datetime | None:

@@ -118,7 +118,8 @@ def retold(one: Statement, other: Statement) -> bool:
     """
     if not (one.comparable and other.comparable) or one.asks or other.asks or one.denied != other.denied:
         return False
-    compared = (_compared(mine, theirs) for mine, theirs in product(one.readings, other.readings))
+    first, second = sorted((one, other), key=lambda told: (len(told.words), told.stems))
+    compared = (_compared(mine, theirs) for mine, theirs in product(first.readings, second.readings))
     return any((found.added or found.reworded) and not found.opposed for found in compared)
 
 

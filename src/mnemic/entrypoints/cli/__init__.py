@@ -15,6 +15,7 @@ COMMANDS = MappingProxyType(
         "list": Listed("reading", "List memories, newest first."),
         "update": Listed("writing", "Correct a memory; the old version is kept."),
         "history": Listed("reading", "Show every version of a memory."),
+        "undo": Listed("writing", "Take back a merge or a replacement."),
         "forget": Listed("writing", "Delete memories for good."),
         "export": Listed("moving", "Write all memories as JSON lines."),
         "import": Listed("moving", "Take in a conversation, or an export."),

@@ -28,6 +28,7 @@ from mnemic.types import (
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.merge import closing
+from mnemic.write.vault import keep
 
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})
@@ -125,6 +126,8 @@ async def approve(
             await steward.change(tx, pending, "rejected", detail={"reason": "duplicate"}, status=Status.REJECTED)
             return receipt_of(Outcome.REFRESHED, twin, "duplicate")
         replaced = await _replaced(tx, pending, verdict.merged_with, policy)
+        if verdict.draft is not None:
+            await keep(tx, verdict.draft)
         return await _approved(tx, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
 
     return await store.transact(work)

@@ -110,15 +110,23 @@ class HeldSnapshot:
         said = (memory.source.speaker for scope in where.scopes for memory in self._held.active(scope))
         return frozenset(speaker for speaker in said if speaker is not None)
 
-    async def believed(self, scopes: Sequence[Scope], known_at: datetime) -> Snapshot:
-        return await believed(self, scopes, known_at, dimension=self._dimension, bm25=self._bm25)
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._bm25)
 
     def _accepted(self, where: Where) -> list[Memory]:
         return [memory for memory in self._held.memories.values() if where.accepts(memory)]
 
 
 async def believed(
-    moment: Snapshot, scopes: Sequence[Scope], known_at: datetime, *, dimension: int, bm25: Bm25
+    moment: Snapshot,
+    scopes: Sequence[Scope],
+    known_at: datetime,
+    live_at: datetime | None,
+    *,
+    dimension: int,
+    bm25: Bm25,
 ) -> HeldSnapshot:
     """What `moment` knows of `scopes` as it was believed at `known_at`: the port's `Snapshot.believed` for every store.
 
@@ -126,7 +134,7 @@ async def believed(
     """
     held = Held()
     if scopes:
-        where = Where(scopes=tuple(scopes), statuses=frozenset(Status))
+        where = Where(scopes=tuple(scopes), statuses=frozenset(Status), live_at=live_at)
         everything = await moment.newest(where, limit=await moment.count(where))
         signals = await moment.signals(where, [memory.memory_id for memory in everything])
         for memory in everything:

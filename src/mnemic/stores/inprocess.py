@@ -243,8 +243,10 @@ class InProcessStore:
     async def speakers(self, where: Where) -> frozenset[str]:
         return await self._moment.speakers(where)
 
-    async def believed(self, scopes: Sequence[Scope], known_at: datetime) -> Snapshot:
-        return await self._moment.believed(scopes, known_at)
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await self._moment.believed(scopes, known_at, live_at=live_at)
 
     async def held(
         self,

@@ -117,8 +117,10 @@ class PostgresSnapshot:
         rows = await self._rows(where.tenant, _READING["speakers"], *given)
         return frozenset(row["speaker"].decode() for row in rows)
 
-    async def believed(self, scopes: Sequence[Scope], known_at: datetime) -> Snapshot:
-        return await believed(self, scopes, known_at, dimension=self._dimension, bm25=self._bm25)
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._bm25)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4 on."""

@@ -205,6 +205,16 @@ class Snapshot(Protocol):
     async def speakers(self, where: Where) -> frozenset[str]:
         """Everybody who speaks in `where`'s scopes."""
 
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        """The same reads on what was believed of `scopes` at `known_at`: each memory in the newest version that was
+        written by then (`updated_at`), and none that was learnt later.
+
+        What has been removed since is not there, nor what stands now as expired by `live_at`. A version whose words
+        were changed since has no vector. The cost grows with all that `scopes` hold.
+        """
+
 
 class RecordStore(Snapshot, Protocol):
     """The one source of truth. Each read is of the moment it is called; `read` keeps several to one moment."""

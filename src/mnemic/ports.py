@@ -208,11 +208,8 @@ class Snapshot(Protocol):
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        """The same reads on what was believed of `scopes` at `known_at`: each memory in the newest version that was
-        written by then (`updated_at`), and none that was learnt later.
-
-        What has been removed since is not there, nor what stands now as expired by `live_at`. A version whose words
-        were changed since has no vector. The cost grows with all that `scopes` hold.
+        """The same reads as of `known_at`: each memory of `scopes` in the newest version written by then, but for what
+        was removed since or stands now as expired by `live_at`. Words that were changed since have no vector.
         """
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from mnemic.types import Memory, Outcome, Status
-from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.merge import Near, closed
 from mnemic.write.statement import Statement, denies, negates, opposition
 
@@ -80,15 +80,22 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
 
 def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:
     rules = draft.rules
-    if draft.candidate.key is None and one.cosine <= min(rules.nominate, rules.conflict):
-        # So far apart only a denial counts, and most memories deny nothing: they need not be taken apart.
-        denying = one.cosine > rules.denied and (said.negations or negates(one.memory.content))
-        return "negation" if denying and denies(said, one.statement) else None
-    opposed = opposition(said, one.statement)
+    if draft.candidate.key is not None:
+        opposed = opposition(said, one.statement)
+        return opposed.how if opposed else None
+    if one.cosine <= min(rules.nominate, rules.conflict) and not (said.negations or negates(one.memory.content)):
+        return None  # so far apart only a denial counts, and most memories deny nothing: they need not be taken apart
+    return opposing(said, one.statement, one.cosine, rules)
+
+
+def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> str | None:
+    """How two statements without a key contradict each other, at this cosine: `negation`, `antonym`, `value`, None."""
+    if cosine <= min(rules.nominate, rules.conflict):
+        return "negation" if cosine > rules.denied and denies(one, other) else None
+    opposed = opposition(one, other)
     if opposed is None:
         return None
-    near = draft.candidate.key is not None or one.cosine > (rules.nominate if opposed.strong else rules.conflict)
-    return opposed.how if near else None
+    return opposed.how if cosine > (rules.nominate if opposed.strong else rules.conflict) else None
 
 
 def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str) -> Decision:

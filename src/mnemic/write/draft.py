@@ -24,6 +24,10 @@ from mnemic.types import (
     subject_of,
 )
 
+THRESHOLDS = ("near_duplicate", "conflict", "nominate", "retold", "denied")
+"""The cosines of `WriteRules`."""
+MEASURED_WITH = "all-MiniLM-L6-v2-int8"
+"""The model of the embedder that their defaults were measured with."""
 MAX_CONTENT_BYTES = 32 * 1024
 
 
@@ -37,6 +41,10 @@ class WriteRules:
     the half agrees. Where words settle it, `nominate` is enough; `retold` holds for the same told in other words, and
     `denied` where a clause squarely denies a clause. These three (0.60, 0.70, 0.40) were set on the dev halves of the
     pairs in docs/benchmarks/write-quality.md.
+
+    A calibration of the embedder in use (`mnemic calibrate`) replaces them all, but for those named in `fixed`, which
+    an operator has set.
+
     `neighbours` is how many memories a new one is compared with. Memories of `reviewed_categories` that come from
     `reviewed_origins` wait for a person.
     """
@@ -51,6 +59,7 @@ class WriteRules:
         {"instruction", "instructions", "procedure", "policy", "permission"}
     )
     reviewed_origins: frozenset[Origin] = frozenset({Origin.TOOL_OUTPUT, Origin.WEB, Origin.AGENT_INFERRED})
+    fixed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not all(0.0 < cosine <= 1.0 for cosine in self.cosines):
@@ -60,8 +69,12 @@ class WriteRules:
 
     @property
     def cosines(self) -> tuple[float, ...]:
-        """Its thresholds, which hold for one embedder."""
-        return (self.near_duplicate, self.conflict, self.nominate, self.retold, self.denied)
+        """Its thresholds, which hold for one embedder, in the order of `THRESHOLDS`."""
+        return tuple(getattr(self, name) for name in THRESHOLDS)
+
+    def calibrated(self, cosines: Mapping[str, float]) -> WriteRules:
+        """These rules with the thresholds of a calibration; what is `fixed` stays. Raises InvalidConfig."""
+        return replace(self, **{name: cosines[name] for name in cosines.keys() - self.fixed})  # type: ignore[arg-type]
 
     @property
     def compared_from(self) -> float:

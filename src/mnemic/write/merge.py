@@ -18,7 +18,7 @@ from math import hypot
 from typing import Any
 
 from mnemic.types import Memory, Outcome, Status, Vector
-from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
 from mnemic.write.retell import retold
 from mnemic.write.statement import Statement, beyond
@@ -92,12 +92,12 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     if not alike:
         return None
     said = Statement.of(draft.candidate.content)
-    covered = [one.memory for one in alike if _covered(said, one.statement, one.cosine, draft)]
+    covered = [one.memory for one in alike if _covered(said, one.statement, one.cosine, draft.rules)]
     fuller = [
         one.memory
         for one in alike
         if one.memory.trust >= draft.trust
-        and (_holds(one.memory, draft) or _covered(one.statement, said, one.cosine, draft))
+        and (_holds(one.memory, draft) or _covered(one.statement, said, one.cosine, draft.rules))
     ]
     if fuller and fuller[0].trust > draft.trust:
         return refresh(fuller[0], draft, reason="near_duplicate")
@@ -113,12 +113,18 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     return next((_joined(draft, known, memory_id, kept_id) for known in joinable), None)
 
 
-def _covered(full: Statement, part: Statement, cosine: float, draft: Draft) -> bool:
+def same_claim(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> bool:
+    """Whether two statements without a key, neither of which contradicts the other, are merged at this cosine."""
+    covered = _covered(one, other, cosine, rules) or _covered(other, one, cosine, rules)
+    return covered or (cosine > rules.retold and retold(one, other))
+
+
+def _covered(full: Statement, part: Statement, cosine: float, rules: WriteRules) -> bool:
     """Word for word the same needs only nomination; what says more must also be near, or be the same retold."""
     more = beyond(full, part)
-    if more is not None and cosine > (draft.rules.near_duplicate if more else draft.rules.nominate):
+    if more is not None and cosine > (rules.near_duplicate if more else rules.nominate):
         return True
-    return cosine > draft.rules.retold and set(part.stems) <= set(full.stems) and retold(full, part)
+    return cosine > rules.retold and set(part.stems) <= set(full.stems) and retold(full, part)
 
 
 def _holds(known: Memory, draft: Draft) -> bool:

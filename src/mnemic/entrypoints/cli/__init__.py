@@ -31,6 +31,7 @@ COMMANDS = MappingProxyType(
         "doctor": Listed("health", "Check the store, the embedder and the configuration."),
         "eval": Listed("measure", "Measure how well it finds, on public conversations."),
         "bench": Listed("measure", "Measure how fast it is on this machine."),
+        "calibrate": Listed("measure", "Choose the cosines of merging and flagging for your embedder."),
         "completion": Listed("completion", "Print the completion script of a shell."),
     }
 )

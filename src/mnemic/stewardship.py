@@ -9,12 +9,13 @@ from typing import Literal
 
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, expire, project, review, rollback, vault
+from mnemic.maintain import consent, erase, expire, project, review, rollback, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.project import DrainReport
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
 from mnemic.reading import ReadVerbs
@@ -202,6 +203,17 @@ class StewardVerbs(ReadVerbs):
                 await review.reject(self.store, self.clock, memory, reviewer=actor, reason="aged") for memory in aged
             ]
         return receipts
+
+    async def undo(self, memory_id: str, *, actor: Actor) -> UndoReceipt:
+        """Take back what a memory replaced: a merge, a new value under a key, an approval; see `mnemic.maintain.undo`.
+
+        Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict.
+        """
+        policy = self.gateway.policy
+        scopes = self._scopes(actor)
+        receipt = await undo.undo(self.store, self.clock, memory_id, actor=actor, scopes=scopes, policy=policy)
+        await self._pipeline.publisher.catch_up()
+        return receipt
 
     # -- consent ------------------------------------------------------------------------------------------------------
 

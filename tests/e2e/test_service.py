@@ -17,7 +17,7 @@ MNEMIC = [sys.executable, "-m", "mnemic"]
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own program
+    return subprocess.run(
         [*MNEMIC, *words, "--store", str(folder / "s.db")], capture_output=True, text=True, timeout=120, check=False
     )
 
@@ -25,7 +25,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A running service's address and process; its file holds no key yet."""
-    process = subprocess.Popen(  # noqa: S603 - our own program
+    process = subprocess.Popen(
         [*MNEMIC, "serve", "--port", "0", "--store", str(tmp_path / "s.db")],
         stderr=subprocess.PIPE,
         text=True,
@@ -69,8 +69,8 @@ def test_a_key_made_on_the_command_line_opens_the_running_service(
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["serve", "--host", "0.0.0.0"], "invalid_config:service_keys"),  # noqa: S104 - it must be refused
-        (["serve", "--host", "0.0.0.0", "--open"], "invalid_config:service_host"),  # noqa: S104
+        (["serve", "--host", "0.0.0.0"], "invalid_config:service_keys"),
+        (["serve", "--host", "0.0.0.0", "--open"], "invalid_config:service_host"),
         (["serve", "--host", "::", "--open"], "invalid_config:service_host"),
         (["serve", "--host", "example.org", "--open"], "invalid_config:service_host"),
     ],

@@ -198,7 +198,9 @@ async def test_a_role_does_nothing_else(running: Running, role: str, method: str
     assert answer.json()["reason"].startswith("role_required:")
 
 
-@pytest.mark.parametrize("header", [None, "", "Basic eDp5", "Bearer", "Bearer mnk_x", "Bearer é", f"Bearer {'a' * 9000}"])
+@pytest.mark.parametrize(
+    "header", [None, "", "Basic eDp5", "Bearer", "Bearer mnk_x", "Bearer é", f"Bearer {'a' * 9000}"]
+)
 async def test_without_a_credential_nothing_is_said(running: Running, header: str | None) -> None:
     headers = {} if header is None else {b"Authorization": header.encode()}
     answer = await running.client.get("/v1/memories", headers=headers)

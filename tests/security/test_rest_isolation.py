@@ -74,7 +74,7 @@ async def test_no_call_reaches_another_tenant() -> None:
     async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://s") as client:
         keys = ApiKeys(engine.store, engine.clock)
         acme, acme_ids = await planted(client, keys, "acme")
-        umbra, umbra_ids = await planted(client, keys, "umbra")
+        umbra, _ = await planted(client, keys, "umbra")
         before = (await client.get("/v1/export", headers=acme)).text
         draw = random.Random(SEED)
         reached = 0

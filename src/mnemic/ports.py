@@ -347,8 +347,8 @@ class GraphStore(Protocol):
     `forget` before them has done. `at` None takes every relation, else those that hold at that moment. Names are told
     apart character by character; whoever wants "ANA" to be "Ana" gives them one `Node.node`.
 
-    Every method ends before its `deadline`. Raises InvalidInput (`invalid_input:limit`, `:hops`) for numbers out of
-    range, StoreUnavailable, and StoreBusy past the deadline.
+    Every method ends before its `deadline`. Raises InvalidInput (`invalid_input:limit`, `:hops`, `:node`) for numbers
+    out of range and for what no node can be called, StoreUnavailable, and StoreBusy past the deadline.
     """
 
     async def open(self) -> None:

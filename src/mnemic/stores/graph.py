@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mnemic.errors import StoreUnavailable
-from mnemic.stores.walks import check_hops, check_limit, distances, other_names, ways
+from mnemic.stores.walks import check_limit, check_walk, distances, other_names, ways
 from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import newest_first
 
@@ -114,7 +114,7 @@ class InProcessGraph:
         limit: int = 50,
         deadline: Deadline | None = None,
     ) -> list[Neighbour]:
-        check_hops(hops)
+        check_walk(hops, node)
         check_limit(limit)
         with self._lock:
             graph = self._ready.get(scope, _Graph())
@@ -135,7 +135,7 @@ class InProcessGraph:
         at: datetime | None = None,
         deadline: Deadline | None = None,
     ) -> tuple[Relation, ...] | None:
-        check_hops(hops)
+        check_walk(hops, source, target)
         with self._lock:
             graph = self._ready.get(scope, _Graph())
             distance = distances(source, lambda name: graph.touching(name, at), hops=hops)

@@ -6,15 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Relation
-from mnemic.types.graph import MAX_ALIASES
+from mnemic.types.graph import MAX_ALIASES, check_node
 
 MAX_HOPS = 6
 MAX_NODES = 500
 
 
-def check_hops(hops: object) -> None:
-    """Raises InvalidInput (`invalid_input:hops`) unless it is 1 to 6."""
+def check_walk(hops: object, *nodes: object) -> None:
+    """Raises InvalidInput: `invalid_input:hops` unless it is 1 to 6, `:node` for what no node can be called."""
     _check(hops, "hops", MAX_HOPS)
+    for node in nodes:
+        check_node(node)
 
 
 def check_limit(limit: object) -> None:

@@ -282,6 +282,13 @@ class GraphStoreContract:
             with pytest.raises(InvalidInput, match="invalid_input:hops"):
                 await store.path(scope(), "n0", "n1", hops=hops)
 
+    async def test_what_no_node_can_be_called_is_refused(self, store: GraphStore) -> None:
+        for name in ("", "a\0b", "\ud800", "x" * 400):
+            with pytest.raises(InvalidInput, match="invalid_input:node"):
+                await store.neighbours(scope(), name)
+            with pytest.raises(InvalidInput, match="invalid_input:node"):
+                await store.path(scope(), "a", name)
+
     async def test_names_are_names(self, store: GraphStore) -> None:
         """Whatever a name holds, it is compared with names and nothing else."""
         await store.link(scope(), [mention("m0", node("bystander"))])

@@ -30,6 +30,11 @@ def _checked_text(value: object, name: str, limit: int) -> None:
         raise InvalidInput(name, hint=f"1 to {limit} characters, none of them NUL or half a surrogate pair")
 
 
+def check_node(node: object) -> None:
+    """Raises InvalidInput (`invalid_input:node`) for what no node can be called."""
+    _checked_text(node, "node", MAX_NODE_CHARS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """A named thing. `node` is its identity within its scope, `label` what it is (`person`), `aliases` its other names.
@@ -47,7 +52,7 @@ class Node:
     last_seen_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        _checked_text(self.node, "node", MAX_NODE_CHARS)
+        check_node(self.node)
         _checked_text(self.name, "name", MAX_NAME_CHARS)
         _checked_word(self.label, "label")
         if len(self.aliases) > MAX_ALIASES:
@@ -72,8 +77,8 @@ class Relation:
     memory_id: str = ""
 
     def __post_init__(self) -> None:
-        _checked_text(self.source, "node", MAX_NODE_CHARS)
-        _checked_text(self.target, "node", MAX_NODE_CHARS)
+        check_node(self.source)
+        check_node(self.target)
         _checked_word(self.relation, "relation")
         for name in ("valid_from", "valid_to"):
             if getattr(self, name) is not None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.walks import MAX_HOPS, check_hops, check_limit, distances, other_names, ways
+from mnemic.stores.walks import MAX_HOPS, check_limit, check_walk, distances, other_names, ways
 from mnemic.types import Relation
 from mnemic.types.graph import MAX_ALIASES
 
@@ -58,6 +58,6 @@ def test_no_more_names_than_a_node_may_have() -> None:
 @pytest.mark.parametrize("number", [0, -1, True, 1.0, "1", None])
 def test_numbers_are_numbers(number: object) -> None:
     with pytest.raises(InvalidInput, match="invalid_input:hops"):
-        check_hops(number)
+        check_walk(number)
     with pytest.raises(InvalidInput, match="invalid_input:limit"):
         check_limit(number)

@@ -22,7 +22,7 @@ from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, connect, prepare
 from mnemic.stores.sqlite.rows import fetch, place
 from mnemic.stores.sqlite.threads import Readers, finished
-from mnemic.stores.walks import check_hops, check_limit, other_names, ways
+from mnemic.stores.walks import check_limit, check_walk, other_names, ways
 from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
 
 T = TypeVar("T")
@@ -172,7 +172,7 @@ class SqliteGraph:
         limit: int = 50,
         deadline: Deadline | None = None,
     ) -> list[Neighbour]:
-        check_hops(hops)
+        check_walk(hops, node)
         check_limit(limit)
         wanted = _walk(scope, node, hops, at) | {"limit": limit}
 
@@ -194,7 +194,7 @@ class SqliteGraph:
         at: datetime | None = None,
         deadline: Deadline | None = None,
     ) -> tuple[Relation, ...] | None:
-        check_hops(hops)
+        check_walk(hops, source, target)
         wanted = _walk(scope, source, hops, at) | {"end": target}
 
         def read(connection: apsw.Connection) -> tuple[Relation, ...] | None:

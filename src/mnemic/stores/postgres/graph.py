@@ -1,0 +1,241 @@
+"""The graph in the same PostgreSQL database as the memories it is made of.
+
+What a memory held of the graph is removed by a trigger in the transaction that removes the memory. Links are committed
+without waiting for the disk: the outbox forgets them later in the same write-ahead log, so whoever finds the outbox
+empty after a power cut finds the links as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from mnemic.errors import InvalidConfig, StoreUnavailable
+from mnemic.stores.codec import dump, from_micros, to_micros
+from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
+from mnemic.stores.postgres.rows import place_of
+from mnemic.stores.postgres.schema import prepare
+from mnemic.stores.postgres.statements import load
+from mnemic.stores.walks import check_limit, check_walk, other_names, ways
+from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
+
+T = TypeVar("T")
+
+_GRAPH = load("graph")
+
+
+class PostgresGraph:
+    """A `GraphStore` in the database at `dsn`, where row-level security keeps tenants apart as it does for memories.
+
+    `pool_size` bounds its connections, `statement_timeout` (seconds) every call. `open` migrates with the rights of
+    `owner_dsn`, or of `dsn` where none is given.
+    """
+
+    def __init__(
+        self, dsn: str, *, owner_dsn: str | None = None, pool_size: int = 4, statement_timeout: float = 10.0
+    ) -> None:
+        if pool_size < 1 or not 0 < statement_timeout <= 3600:
+            raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
+        self._dsn = dsn
+        self._owner_dsn = owner_dsn or dsn
+        self._pool_size = pool_size
+        self._seconds = statement_timeout
+        self._connections: Connections | None = None
+
+    async def open(self) -> None:
+        if self._connections is not None:
+            return
+        owner = await connect(self._owner_dsn, self._seconds, {"application_name": "mnemic"})
+        try:
+            ready = await prepare(owner, None)
+        finally:
+            owner.terminate()
+        pool = await open_pool(
+            self._dsn,
+            size=self._pool_size,
+            seconds=self._seconds,
+            settings={
+                "application_name": "mnemic",
+                "search_path": ready.search_path,
+                "synchronous_commit": "off",
+            },
+            vector_schema=ready.vector_schema,
+        )
+        self._connections = Connections(pool, seconds=self._seconds)
+
+    async def close(self) -> None:
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            await connections.close()
+
+    async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
+        last = {fragment.memory_id: fragment for fragment in fragments}
+        if not last:
+            return
+
+        async def write(session: Session) -> None:
+            await _forget(session, scope, last)
+            await _put(session, scope, last.values())
+
+        await self._write(scope.tenant, write, deadline)
+
+    async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
+        await self._write(scope.tenant, lambda session: _forget(session, scope, memory_ids), deadline)
+
+    async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
+        async def write(session: Session) -> None:
+            await session.fetch(_GRAPH["clear_relations"], tenant)
+            await session.fetch(_GRAPH["clear_nodes"], tenant)
+
+        await self._write(tenant, write, deadline)
+
+    async def nodes(
+        self,
+        scope: Scope,
+        *,
+        label: str | None = None,
+        among: Collection[str] | None = None,
+        limit: int = 50,
+        deadline: Deadline | None = None,
+    ) -> list[Node]:
+        check_limit(limit)
+        chosen = None if among is None else sorted(among)
+
+        async def read(session: Session) -> list[Node]:
+            return [_node(row) for row in await session.fetch(_GRAPH["nodes"], *place_of(scope), chosen, label, limit)]
+
+        return await self._read(scope.tenant, read, deadline)
+
+    async def neighbours(
+        self,
+        scope: Scope,
+        node: str,
+        *,
+        hops: int = 1,
+        at: datetime | None = None,
+        limit: int = 50,
+        deadline: Deadline | None = None,
+    ) -> list[Neighbour]:
+        check_walk(hops, node)
+        check_limit(limit)
+        where = (*place_of(scope), to_micros(at))
+
+        async def read(session: Session) -> list[Neighbour]:
+            rows = await session.fetch(_GRAPH["neighbours"], *where, node, hops, limit)
+            distance = {node: 0} | {row["node"]: row["distance"] for row in rows}
+            way = ways(distance, await _between(session, where, distance), list(distance))
+            return [Neighbour(node=_node(row), path=way[row["node"]]) for row in rows]
+
+        return await self._read(scope.tenant, read, deadline)
+
+    async def path(
+        self,
+        scope: Scope,
+        source: str,
+        target: str,
+        *,
+        hops: int = 4,
+        at: datetime | None = None,
+        deadline: Deadline | None = None,
+    ) -> tuple[Relation, ...] | None:
+        check_walk(hops, source, target)
+        where = (*place_of(scope), to_micros(at))
+
+        async def read(session: Session) -> tuple[Relation, ...] | None:
+            rows = await session.fetch(_GRAPH["on_the_way"], *where, source, hops, target)
+            distance = {row["node"]: row["distance"] for row in rows}
+            if target not in distance:
+                return None
+            return ways(distance, await _between(session, where, distance), [target])[target]
+
+        return await self._read(scope.tenant, read, deadline)
+
+    async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
+        async def read(session: Session) -> int:
+            (row,) = await session.fetch(_GRAPH["traces"], tenant, sorted(memory_ids))
+            return int(row["held"])
+
+        return await self._read(tenant, read, None)
+
+    @property
+    def _ready(self) -> Connections:
+        if self._connections is None:
+            raise StoreUnavailable("closed")
+        return self._connections
+
+    async def _read(self, tenant: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
+        return await self._ready.read(_inside(tenant, work), deadline)
+
+    async def _write(self, tenant: str, work: Callable[[Session], Awaitable[None]], deadline: Deadline | None) -> None:
+        await self._ready.write(_inside(tenant, work), deadline)
+
+
+def _inside(tenant: str, work: Callable[[Session], Awaitable[T]]) -> Callable[[Session], Awaitable[T]]:
+    """`work` in a transaction that sees the rows of `tenant` alone."""
+
+    async def run(session: Session) -> T:
+        await session.enter(tenant)
+        return await work(session)
+
+    return run
+
+
+async def _forget(session: Session, scope: Scope, memory_ids: Collection[str]) -> None:
+    for statement in ("forget_relations", "forget_nodes"):
+        await session.fetch(_GRAPH[statement], *place_of(scope), sorted(memory_ids))
+
+
+async def _put(session: Session, scope: Scope, fragments: Collection[Fragment]) -> None:
+    nodes = [
+        {
+            "node": node.node,
+            "memory_id": fragment.memory_id,
+            "label": node.label,
+            "names": [node.name, *node.aliases],
+            "seen_at": to_micros(fragment.seen_at),
+        }
+        for fragment in fragments
+        for node in fragment.nodes
+    ]
+    relations = [
+        {
+            "source": one.source,
+            "relation": one.relation,
+            "target": one.target,
+            "memory_id": fragment.memory_id,
+            "valid_from": to_micros(one.valid_from),
+            "valid_to": to_micros(one.valid_to),
+        }
+        for fragment in fragments
+        for one in fragment.relations
+    ]
+    await session.fetch(_GRAPH["put_nodes"], *place_of(scope), dump(nodes))
+    if relations:
+        await session.fetch(_GRAPH["put_relations"], *place_of(scope), dump(relations))
+
+
+async def _between(session: Session, where: tuple[Any, ...], nodes: Collection[str]) -> list[Relation]:
+    rows = await session.fetch(_GRAPH["between"], *where, sorted(nodes))
+    return [
+        Relation(
+            source=row["source"],
+            relation=row["relation"],
+            target=row["target"],
+            valid_from=from_micros(row["valid_from"]),
+            valid_to=from_micros(row["valid_to"]),
+            memory_id=row["memory_id"],
+        )
+        for row in rows
+    ]
+
+
+def _node(row: Any) -> Node:
+    return Node(
+        node=row["node"],
+        name=row["name"],
+        label=row["label"],
+        aliases=other_names(row["name"], row["spoken"]),
+        first_seen_at=from_micros(row["first_seen_at"]),
+        last_seen_at=from_micros(row["last_seen_at"]),
+    )

@@ -29,7 +29,7 @@ DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 
-.PHONY: help demo test check check-static coverage bench faults conformance docs lock clean distclean
+.PHONY: help demo test check check-static coverage bench faults conformance docs neo4j lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -37,7 +37,7 @@ help: ## this list
 demo: $(RUN_READY) ## the whole thing at work, without a key; with OPENAI_API_KEY or OPENAI_BASE_URL through a model
 	@$(BIN)/mnemic demo
 
-test: $(DEV_READY) ## every test
+test: $(DEV_READY) neo4j ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
@@ -48,7 +48,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
 
 bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
@@ -112,13 +112,26 @@ $(CONF_READY): requirements-conformance.lock pyproject.toml
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# A real Neo4j for the tests of the graph, from Maven Central, where Java 17 and Maven are at hand. Nothing fails without:
+# the same tests then run on ArcadeDB alone, which comes with the test environment.
+NEO4J_JARS := build/neo4j/jars
+neo4j: ## fetch a Neo4j server for the tests, if this machine can run one
+	@if [ -e $(NEO4J_JARS)/.complete ]; then exit 0; fi; \
+	command -v java > /dev/null && command -v mvn > /dev/null \
+	    || { echo "NOT RUN on Neo4j: it needs java (17) and mvn; ArcadeDB stands in for it." >&2; exit 0; }; \
+	echo "Fetching a Neo4j server for the tests of the graph (about two minutes, once)."; \
+	mvn -q -B -C -f tests/neo4j-pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(CURDIR)/$(NEO4J_JARS)" \
+	    && (cd $(NEO4J_JARS) && sha256sum --quiet --strict --check "$(CURDIR)/tests/neo4j-jars.sha256") \
+	    && touch $(NEO4J_JARS)/.complete \
+	    || { rm -rf $(NEO4J_JARS); echo "NOT RUN on Neo4j: its jars could not be fetched; ArcadeDB stands in for it." >&2; }
+
 # ---------------------------------------------------------------- the locks
 
 PIP_TOOLS := build/lock/bin/pip-compile
 COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PIP_TOOLS) --quiet --generate-hashes --strip-extras --allow-unsafe \
     --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options --newline lf $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
-DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands postgres build test dev)
+DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands postgres neo4j build test dev)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one

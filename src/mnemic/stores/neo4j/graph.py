@@ -159,7 +159,7 @@ def _uids(place: str, names: Iterable[str]) -> list[str]:
 
 
 async def _forget(transaction: Transaction, scope: Scope, memory_ids: Collection[str]) -> list[str]:
-    """Take away what these memories hold, under the scope's lock; the nodes they named, which may be without any now."""
+    """Take away what these memories hold, under the scope's lock; the nodes they named, which may stand alone now."""
     place = _place(scope)
     memories = _uids(place, memory_ids)
     await transaction.run(cypher.LOCK, place=place, tenant=scope.tenant)

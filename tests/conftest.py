@@ -14,9 +14,11 @@ from tests.servers import PostgresServer
 ON_CI = os.environ.get("CI", "").lower() == "true"
 
 # No deadline: a loaded machine is not a bug. On CI the examples are the same on every run, so a red run repeats.
+# `--hypothesis-profile quick` is for a look between two edits.
 settings.register_profile(
     "mnemic", deadline=None, max_examples=60, derandomize=ON_CI, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("mnemic"), max_examples=8)
 settings.load_profile("mnemic")
 
 

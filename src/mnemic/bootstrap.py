@@ -60,6 +60,7 @@ def build_engine(
         planner=planner,
         composer=composer,
         sessions=InProcessSessions(clock),
+        completer=completer,
         rules=WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,

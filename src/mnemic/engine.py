@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -11,22 +11,20 @@ from typing import Any, Self
 from mnemic.clock import SystemClock
 from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
-from mnemic.errors import InvalidInput, MemoryNotFound, RunStopped
+from mnemic.errors import InvalidInput, RunStopped
 from mnemic.extract import Extractor
 from mnemic.extract.messages import message_candidates
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate
-from mnemic.guard.execution import Grant, admit_intent
+from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
-from mnemic.inject.compact import within_tokens
 from mnemic.inject.usage import UsageAudit
-from mnemic.maintain.export import everything, exported
 from mnemic.maintain.forget import forget
-from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
-from mnemic.retrieve.asked import intent_of, kind_of
+from mnemic.ports import Clock, Completer, Embedder, RecordStore, SessionStore
+from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
@@ -38,14 +36,11 @@ from mnemic.types import (
     Deadline,
     Kind,
     Level,
-    Memory,
     Message,
     Origin,
     Outcome,
-    SearchResult,
     Source,
     Status,
-    Where,
     WriteReceipt,
 )
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
@@ -72,13 +67,14 @@ class MemoryEngine(StewardVerbs):
         planner: Planner | None = None,
         composer: Composer | None = None,
         sessions: SessionStore | None = None,
+        completer: Completer | None = None,
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
-        self.store, self.embedder, self.sessions = store, embedder, sessions
+        self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.clock = clock or SystemClock()
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
         self._searcher = Searcher(store, embedder)
@@ -226,9 +222,18 @@ class MemoryEngine(StewardVerbs):
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def update(
-        self, memory_id: str, content: str, *, actor: Actor, expected_version: int | None = None
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        actor: Actor,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        expected_version: int | None = None,
+        origin: Origin = Origin.USER_STATED,
     ) -> WriteReceipt:
-        """Correct a memory: the same memory_id in its next version, the old one kept in the history.
+        """Correct a memory: the same memory_id in its next version, the old one kept in the history. `data` and
+        `context` stay as they were where they are not given.
 
         Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
         no longer at `expected_version`.
@@ -240,81 +245,19 @@ class MemoryEngine(StewardVerbs):
             if reason is not None:
                 return _blocked(proposed, reason)
         return await self._pipeline.revise(
-            memory_id, content, actor=actor, scopes=self._scopes(actor), expected_version=expected_version
+            memory_id,
+            content,
+            actor=actor,
+            scopes=self._scopes(actor),
+            data=data,
+            context=context,
+            expected_version=expected_version,
+            origin=origin,
         )
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
         await forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
-
-    # -- reading ------------------------------------------------------------------------------------------------------
-
-    async def search(
-        self,
-        query: str,
-        *,
-        actor: Actor,
-        top_k: int = 10,
-        levels: Sequence[str] | None = None,
-        kinds: Sequence[Kind | str] | None = None,
-        categories: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        happened_from: datetime | None = None,
-        happened_to: datetime | None = None,
-        as_of: datetime | None = None,
-        min_score: float = 0.0,
-        max_tokens: int | None = None,
-        preference_bias: bool = False,
-        deadline: Deadline | None = None,
-    ) -> SearchResult:
-        """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
-        newest.
-
-        What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
-        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
-        """
-        window = (happened_from, happened_to)
-        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
-        where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
-        result = await self._searcher.search(
-            query,
-            replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
-            top_k=top_k,
-            bias=self.gateway.bias(preference_bias, standing=False),
-            min_score=min_score,
-            deadline=deadline,
-        )
-        return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
-
-    async def get(self, memory_id: str, *, actor: Actor) -> Memory:
-        """One memory in its current version. Raises MemoryNotFound, also for somebody else's, or what awaits review."""
-        memory = await self.store.get(memory_id, scopes=self._scopes(actor))
-        if memory is None or memory.status is Status.PENDING_REVIEW:
-            raise MemoryNotFound()
-        return memory
-
-    async def list(
-        self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 50, before: str | None = None
-    ) -> Sequence[Memory]:
-        """Active memories, newest first; `before` is the memory_id that ended the previous page."""
-        where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
-        return await self.store.newest(where, limit=limit, before=before)
-
-    async def count(self, *, actor: Actor) -> int:
-        """How many active memories the actor can read."""
-        hidden = await self.gateway.hidden_keys(actor)
-        return await self.store.count(replace(self._where(actor, None), hidden_keys=hidden))
-
-    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
-        """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
-        if not versions or versions[-1].status is Status.PENDING_REVIEW:
-            raise MemoryNotFound()
-        return versions
-
-    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in the actor's scopes, whatever its status, as JSON data."""
-        return exported(self.store, everything(self._where(actor, None)))
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 
@@ -341,12 +284,6 @@ class MemoryEngine(StewardVerbs):
             actor=actor, message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key
         )
         return await run_turn(self._parts, request)
-
-    # -- whose memories -----------------------------------------------------------------------------------------------
-
-    def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
-        chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
-        return Where(scopes=self._scopes(actor), kinds=chosen, live_at=self.clock.now())
 
 
 def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:

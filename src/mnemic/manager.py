@@ -12,32 +12,13 @@ from typing import Any, Self
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.face import blocking
 from mnemic.guard.policy import Policy
-from mnemic.kinds.short_term import ShortTermMemory
-from mnemic.kinds.working import WorkingMemory
+from mnemic.kinds.profile import Profile
+from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.portal import Portal
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, SearchResult, WriteReceipt
-
-
-class SessionMemory:
-    """Short-term memory for synchronous callers."""
-
-    def __init__(self, portal: Portal, memory: ShortTermMemory) -> None:
-        self._portal = portal
-        self._memory = memory
-
-    def append(self, role: str, content: str) -> None:
-        """Add a message. Raises InvalidInput for an unknown role or empty content."""
-        self._portal.call(self._memory.append, Message(role=role, content=content))
-
-    def tail(self, limit: int = 10) -> Sequence[Message]:
-        """The newest `limit` (0 to 200) messages, oldest of them first."""
-        return self._portal.call(self._memory.tail, limit)
-
-    def clear(self) -> None:
-        """End the session."""
-        self._portal.call(self._memory.clear)
 
 
 class MemoryManager:
@@ -48,7 +29,11 @@ class MemoryManager:
             print(memory.search("what should I order for dinner?").hits)
 
     Opens at once: the file named by `store`, by MNEMIC_STORE, or `mnemic.db`. Threads may share a manager. `engine`
-    gives an engine that is already built; it is opened and closed here all the same.
+    gives an engine that is already built; it is opened and closed here all the same. `profile` is what the agent's
+    makers say of it.
+
+    The seven kinds are `working`, `short_term`, `long_term`, `persona`, `episodic`, `entity` and `structured`; `add`
+    and `retrieve` go across them.
     """
 
     def __init__(
@@ -63,6 +48,7 @@ class MemoryManager:
         policy: Policy | None = None,
         settings: Settings | None = None,
         engine: MemoryEngine | None = None,
+        profile: Profile | None = None,
     ) -> None:
         settings = settings or Settings.load(store=str(store) if store is not None else None)
         self.actor = Actor(
@@ -73,8 +59,11 @@ class MemoryManager:
             session=session or f"session-{uuid.uuid4().hex[:12]}",
         )
         self.engine = engine or build_engine(settings, policy=policy)
-        self.working = WorkingMemory()
         self._portal = Portal()
+        self._kinds = SevenKinds(self.engine, self.actor, blocking(self._portal.call), profile=profile)
+        self.working, self.short_term = self._kinds.working, self._kinds.short_term
+        self.long_term, self.persona = self._kinds.long_term, self._kinds.persona
+        self.episodic, self.structured = self._kinds.episodic, self._kinds.structured
         try:
             self._portal.call(self.engine.open)
         except BaseException:
@@ -95,31 +84,23 @@ class MemoryManager:
     ) -> None:
         self.close()
 
-    @property
-    def short_term(self) -> SessionMemory:
-        """The conversation in progress."""
-        assert self.engine.sessions is not None
-        return SessionMemory(self._portal, ShortTermMemory(self.engine.sessions, self.actor.scope(Level.SESSION)))
-
     def add(
         self,
         content: str | Candidate,
         kind: Kind | str = Kind.LONG_TERM,
         *,
         key: str | None = None,
-        level: Level | str = Level.USER,
+        level: Level | str | None = None,
         category: str | None = None,
         data: Mapping[str, Any] | None = None,
         ttl: timedelta | None = None,
         confidence: float = 0.8,
         idempotency_key: str | None = None,
     ) -> WriteReceipt:
-        """Remember one thing; see `MemoryEngine.add`."""
-        return self._portal.call(
-            self.engine.add,
+        """Remember one thing where its kind lives; see `SevenKinds.add`."""
+        return self._kinds.add(
             content,
-            actor=self.actor,
-            kind=kind,
+            kind,
             key=key,
             level=level,
             category=category,
@@ -179,9 +160,9 @@ class MemoryManager:
             preference_bias=preference_bias,
         )
 
-    def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Sequence[Memory]:
-        """The memories of `search`, without scores."""
-        return [hit.memory for hit in self.search(query, kinds=kinds, top_k=top_k).hits]
+    def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Sequence[KindHit]:
+        """The best for `query` across kinds (None: all seven), best first; see `SevenKinds.retrieve`."""
+        return self._kinds.retrieve(query, kinds, top_k=top_k)
 
     def get(self, memory_id: str) -> Memory:
         """One memory. Raises MemoryNotFound."""

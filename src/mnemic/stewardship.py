@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from mnemic.gateway import MemoryGateway
 from mnemic.maintain import consent, erase, expire, review
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.review import Verdict, Waiting
-from mnemic.ports import Clock, RecordStore, SessionStore
+from mnemic.ports import SessionStore
+from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -49,21 +49,13 @@ class AuditReport:
     last_hash: str
 
 
-class StewardVerbs:
+class StewardVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
     others proposed; without it they reach only the actor's own scopes at the granted levels.
     """
 
-    store: RecordStore
-    clock: Clock
     sessions: SessionStore | None
-    gateway: MemoryGateway
     _pipeline: MemoryWritePipeline
-
-    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
-        """The actor's scopes at every granted level it has an owner for."""
-        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
-        return actor.scopes(levels)
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from mnemic.stores.codec import first_broken
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.oracle import ADA, statement
+from mnemic.testing.faults.proxy import BlackHole, CutBeforeAnswer, FaultProxy
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START
 from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Where
@@ -29,6 +29,7 @@ from tests.servers import PostgresServer, in_thread
 
 EVERYTHING = Where(scopes=(scope(),))
 WRITERS = 8
+SOCKET = ".s.PGSQL.5432"
 KILLS = size(2, 100)
 
 
@@ -126,72 +127,27 @@ async def test_a_stopped_server_is_unavailable_and_then_used_again(server: Postg
 # -- the network ------------------------------------------------------------------------------------------------------
 
 
-class Wire:
-    """A way to the server that can swallow everything, or deliver one last message and break without an answer."""
-
-    def __init__(self, server: PostgresServer, folder: Path) -> None:
-        self.folder = folder
-        self.silent = asyncio.Event()
-        self.cut_at: bytes | None = None
-        self._server = server
-        self._open: set[asyncio.StreamWriter] = set()
-
-    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        inner_reader, inner_writer = await asyncio.open_unix_connection(self._server.folder / ".s.PGSQL.5432")
-        self._open |= {writer, inner_writer}
-        answers = asyncio.create_task(self._pass(inner_reader, writer, None))
-        await asyncio.gather(answers, self._pass(reader, inner_writer, self.cut_at))
-
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cut_at: bytes | None) -> None:
-        with contextlib.suppress(ConnectionError):
-            while data := await reader.read(65536):
-                if self.silent.is_set():
-                    continue
-                last = cut_at is not None and cut_at in data
-                if last:
-                    self.silent.set()
-                writer.write(data)
-                await writer.drain()
-                if last:
-                    await asyncio.sleep(0.2)
-                    self.cut()
-                    return
-        writer.close()
-
-    def cut(self) -> None:
-        """Break every connection."""
-        for each in self._open:
-            each.transport.abort()
-
-
-@contextlib.asynccontextmanager
-async def wire_to(server: PostgresServer, folder: Path) -> AsyncIterator[Wire]:
-    wire = Wire(server, folder)
-    listening = await asyncio.start_unix_server(wire.accept, folder / ".s.PGSQL.5432")
-    try:
-        yield wire
-    finally:
-        listening.close()
-        wire.cut()
-        await asyncio.sleep(0.05)
+def wire_to(server: PostgresServer, folder: Path) -> FaultProxy:
+    return FaultProxy(server.folder / SOCKET, listen=folder / SOCKET)
 
 
 async def test_a_network_gone_silent_ends_with_the_deadline(
     postgres: PostgresServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     postgres.database(tmp_path)
-    async with wire_to(postgres, tmp_path_factory.mktemp("w")) as wire:
-        store = PostgresStore(postgres.dsn(folder=wire.folder), statement_timeout=1)
+    folder = tmp_path_factory.mktemp("w")
+    async with wire_to(postgres, folder) as wire:
+        store = PostgresStore(postgres.dsn(folder=folder), statement_timeout=1)
         await store.open(EMBEDDER.space)
         await remember(store, memory("before"))
-        wire.silent.set()
+        wire.fault = BlackHole()
         deadline = Deadline.after(timedelta(seconds=0.3), time.monotonic)
         async with asyncio.timeout(60):  # a hang, not a slow machine
             with pytest.raises(StoreBusy):
                 await store.transact(lambda transaction: transaction.insert(memory("lost")), deadline=deadline)
             with pytest.raises(StoreBusy):
                 await store.count(EVERYTHING)
-        wire.silent.clear()
+        wire.fault = None
         assert await store.count(EVERYTHING) == 1
         await store.close()
 
@@ -200,9 +156,10 @@ async def test_a_connection_lost_during_the_commit_leaves_it_unknown(
     postgres: PostgresServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     postgres.database(tmp_path)
-    async with wire_to(postgres, tmp_path_factory.mktemp("w")) as wire:
-        store = PostgresStore(postgres.dsn(folder=wire.folder), statement_timeout=5)
-        wire.cut_at = b"COMMIT\x00"
+    folder = tmp_path_factory.mktemp("w")
+    async with wire_to(postgres, folder) as wire:
+        store = PostgresStore(postgres.dsn(folder=folder), statement_timeout=5)
+        wire.fault = CutBeforeAnswer(b"COMMIT\x00")
         await store.open(EMBEDDER.space)
         with pytest.raises(CommitUnknown):
             await remember(store, memory("perhaps"))

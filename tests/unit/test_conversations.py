@@ -41,6 +41,26 @@ LONGMEMEVAL = {
     "haystack_session_ids": ["s1"],
     "haystack_sessions": [[{"role": "user", "content": "I moved to Bergen.", "has_answer": True}]],
 }
+BEAM = {
+    "chat": "100K/7",
+    "messages": [
+        {"id": 0, "role": "user", "time": "March-15-2024", "batch": 1, "content": "I grow kale."},
+        {"id": 1, "role": "assistant", "time": None, "batch": 1, "content": "Since when?"},
+        {"id": 2, "role": "user", "time": "April-02-2024", "batch": 2, "content": "Now it is chard."},
+    ],
+    "questions": {},
+}
+REALTALK = {
+    "name": {"speaker_1": "Ana Roy", "speaker_2": "Ben"},
+    "session_2": [{"clean_text": "Back again.", "speaker": "Ben", "date_time": "30.12.2023, 08:05", "dia_id": "D2:1"}],
+    "session_1_date_time": "29.12.2023, 19:00:00",
+    "session_1": [
+        {"clean_text": "Hello", "speaker": "Ana Roy", "date_time": "29.12.2023, 19:00:41", "dia_id": "D1:1"},
+        {"clean_text": "", "speaker": "Ben", "blip_caption": "a red door", "dia_id": "D1:2"},
+        {"clean_text": " ", "speaker": "Ben", "dia_id": "D1:3"},
+    ],
+    "qa": [],
+}
 CHAT = [
     {
         "role": "user",
@@ -140,6 +160,30 @@ def test_longmemeval(tmp_path: Path) -> None:
     assert item.conversation == "q7"
     assert (message.content, message.session, message.message_id) == ("I moved to Bergen.", "s1", "s1:1")
     assert message.sent_at == datetime(2023, 5, 20, 2, 21, tzinfo=UTC)
+
+
+def test_beam(tmp_path: Path) -> None:
+    found = read(write(tmp_path, lines([BEAM])))
+
+    assert [message.message_id for message in messages(found)] == ["0", "1", "2"]
+    assert [message.role for message in messages(found)] == ["user", "assistant", "user"]
+    assert {message.session for message in messages(found)} == {"100K/7:1", "100K/7:2"}
+    march, april = datetime(2024, 3, 15, tzinfo=UTC), datetime(2024, 4, 2, tzinfo=UTC)
+    assert [message.sent_at for message in messages(found)] == [march, march, april]
+
+
+def test_realtalk(tmp_path: Path) -> None:
+    found = read(write(tmp_path, json.dumps(REALTALK, indent=1)))
+
+    assert [message.message_id for message in messages(found)] == ["D1:1", "D1:2", "D2:1"]
+    assert [message.role for message in messages(found)] == ["user", "participant", "participant"]
+    assert messages(found)[1].content == "[shares a picture: a red door]"
+    assert [message.sent_at for message in messages(found)] == [
+        datetime(2023, 12, 29, 19, 0, 41, tzinfo=UTC),
+        datetime(2023, 12, 29, 19, 0, tzinfo=UTC),
+        datetime(2023, 12, 30, 8, 5, tzinfo=UTC),
+    ]
+    assert [item.skipped for item in found if item.content is None] == ["empty"]
 
 
 def test_an_export_gives_candidates_of_what_was_active(tmp_path: Path) -> None:
@@ -251,7 +295,9 @@ def test_an_unknown_format(tmp_path: Path) -> None:
         read(write(tmp_path, lines(CHAT)), file_format="csv")
 
 
-@pytest.mark.parametrize("file_format", [Format.LOCOMO, Format.LONGMEMEVAL, Format.MNEMIC])
+@pytest.mark.parametrize(
+    "file_format", [Format.LOCOMO, Format.LONGMEMEVAL, Format.BEAM, Format.REALTALK, Format.MNEMIC]
+)
 def test_a_format_that_is_forced_and_wrong_is_a_problem_in_each_place(tmp_path: Path, file_format: Format) -> None:
     items = read(write(tmp_path, lines(CHAT[:2])), file_format=file_format)
     assert all(item.problem is not None for item in items)

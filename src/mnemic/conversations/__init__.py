@@ -1,4 +1,4 @@
-"""A CONVERSATION'S FILE IN, MESSAGES OUT: chat lines, OpenAI's shape, LoCoMo, LongMemEval, and mnemic's own export.
+"""A CONVERSATION'S FILE IN, MESSAGES OUT: chat lines, OpenAI's shape, four benchmarks', and mnemic's own export.
 
 The format is told from the content, never from the name; gzip from its first bytes. Lines are read lazily. What is
 wrong with the whole file raises InvalidInput (`invalid_input:file:<what>`); what is wrong with one message is an `Item`
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations import chat, export_lines, locomo, longmemeval
+from mnemic.conversations import beam, chat, export_lines, locomo, longmemeval, realtalk
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record, open_file, records
 from mnemic.errors import InvalidInput
@@ -32,6 +32,8 @@ class Format(StrEnum):
     CHAT = "chat"
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
+    BEAM = "beam"
+    REALTALK = "realtalk"
 
 
 Reader = Callable[[Iterator[Record], str], Iterator[Item]]
@@ -43,6 +45,8 @@ _READERS: Mapping[Format, Reader] = MappingProxyType(
         Format.CHAT: chat.items,
         Format.LOCOMO: locomo.items,
         Format.LONGMEMEVAL: longmemeval.items,
+        Format.BEAM: beam.items,
+        Format.REALTALK: realtalk.items,
     }
 )
 _RECOGNISERS: Mapping[Format, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
@@ -50,6 +54,8 @@ _RECOGNISERS: Mapping[Format, Callable[[Mapping[str, Any]], bool]] = MappingProx
         Format.MNEMIC: export_lines.recognises,
         Format.LOCOMO: locomo.recognises,
         Format.LONGMEMEVAL: longmemeval.recognises,
+        Format.BEAM: beam.recognises,
+        Format.REALTALK: realtalk.recognises,
         Format.CHAT: chat.recognises,
     }
 )
@@ -107,4 +113,4 @@ def _detected(found: Iterator[Record]) -> tuple[Format, Iterator[Record]]:
     raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; expected {_EXPECTED}")
 
 
-_EXPECTED = "chat lines with role and content, mnemic's export, LoCoMo or LongMemEval"
+_EXPECTED = "chat lines with role and content, mnemic's export, LoCoMo, LongMemEval, BEAM or REALTALK"

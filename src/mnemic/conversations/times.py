@@ -1,4 +1,4 @@
-"""The moments that conversation files write: ISO 8601, seconds since 1970, and the two benchmarks' own spellings.
+"""The moments that conversation files write: ISO 8601, seconds since 1970, and the benchmarks' own spellings.
 
 A moment without a time zone is taken as UTC.
 """
@@ -17,6 +17,8 @@ _MONTHS = (
 )  # fmt: skip
 _LOCOMO = re.compile(r"(\d{1,2}):(\d{2}) ?([ap])\.?m\.? on (\d{1,2}) ([A-Za-z]+),? (\d{4})", re.IGNORECASE)
 _LONGMEMEVAL = re.compile(r"(\d{4})/(\d{2})/(\d{2}) \([A-Za-z]{3}\) (\d{1,2}):(\d{2})")
+_BEAM = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
+_REALTALK = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}), (\d{1,2}):(\d{2})(?::(\d{2}))?")
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138; a larger number counts milliseconds."""
 
@@ -42,5 +44,11 @@ def _spelled(text: str) -> datetime:
         return datetime(int(year), _MONTHS.index(month.lower()) + 1, int(day), at, int(minute), tzinfo=UTC)
     if parts := _LONGMEMEVAL.fullmatch(text):
         return datetime(*(int(part) for part in parts.groups()), tzinfo=UTC)  # type: ignore[misc, arg-type]
+    if parts := _BEAM.fullmatch(text):
+        month, day, year = parts.groups()
+        return datetime(int(year), _MONTHS.index(month.lower()) + 1, int(day), tzinfo=UTC)
+    if parts := _REALTALK.fullmatch(text):
+        day, number, year, hour, minute, second = (int(part or 0) for part in parts.groups())
+        return datetime(year, number, day, hour, minute, second, tzinfo=UTC)
     found = datetime.fromisoformat(text)
     return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)

@@ -6,13 +6,20 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.evaluate import locomo, longmemeval, pairs, pii
+from mnemic.evaluate import beam, locomo, longmemeval, pairs, pii, realtalk
 
 Runner = Callable[..., dict[str, Any]]
-"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `locomo.run`. A set takes what
+"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `chats.run`. A set takes what
 means something to it and leaves the rest.
 """
 
 SETS: Mapping[str, Runner] = MappingProxyType(
-    {"locomo": locomo.run, "longmemeval": longmemeval.run, "pairs": pairs.run, "pii": pii.run}
+    {
+        "locomo": locomo.run,
+        "longmemeval": longmemeval.run,
+        "realtalk": realtalk.run,
+        "beam": beam.run,
+        "pairs": pairs.run,
+        "pii": pii.run,
+    }
 )

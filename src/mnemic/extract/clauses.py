@@ -28,14 +28,15 @@ _BREAK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause: its text, where it stands, the sentence it is part of, its place in that sentence (from 0), and
-    whether it asks: it is the last clause of a sentence that ends in a question mark.
+    """One clause: its text, where it stands, the sentence it is part of and where that begins, its place in that
+    sentence (from 0), and whether it asks: it is the last clause of a sentence that ends in a question mark.
     """
 
     text: str
     start: int
     end: int
     sentence: str
+    sentence_start: int
     position: int
     asks: bool
 
@@ -70,7 +71,7 @@ def clauses(text: str) -> list[Clause]:
         sentence = text[first:last]
         question = sentence.rstrip("\"'”’) ").endswith(("?", "？"))
         found += [
-            Clause(text[start:end], start, end, sentence, number, question and number == len(trimmed) - 1)
+            Clause(text[start:end], start, end, sentence, first, number, question and number == len(trimmed) - 1)
             for number, (start, end) in enumerate(trimmed)
         ]
     return found

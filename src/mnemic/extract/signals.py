@@ -79,8 +79,8 @@ _PERHAPS = pattern(
 _REPORTED = pattern(
     r"\b(?:(?:he|she|they|someone|somebody|people|everyone|everybody|my \w{2,20}(?: \w{2,20})?|"
     r"the \w{2,20}(?: \w{2,20})?|"
-    r"[\w'-]{2,20}|él|ella|alguien|mi \w{2,20}) (?:said|says|told|claims|claimed|wrote|mentioned|argues|argued|insists|"
-    r"insisted|reckons|dijo|dice|me contó|cree que)|according to|quote:|según)\b"
+    r"(?!you\b)[\w'-]{2,20}|él|ella|alguien|mi \w{2,20}) (?:said|says|told|claims|claimed|wrote|mentioned|"
+    r"argues|argued|insists|insisted|reckons|dijo|dice|me contó|cree que)|according to|quote:|según)\b"
 )
 _SELF_REPORT = pattern(r"\b(?:i|we) (?:said|told|mentioned|wrote|claimed)\b|\bas (?:they|people) say\b")
 _SARCASM = pattern(
@@ -109,12 +109,17 @@ _PASSING = pattern(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mood:
-    """What holds for a whole sentence: it says that it holds from now on, it is irony, a guess, or somebody else's
-    words.
+    """What holds for a sentence: it says that it holds from now on, it is irony or a guess, and where in it somebody
+    else's words begin.
     """
 
     standing: bool
     reason: str | None
+    quoted_from: int | None = None
+
+    def quotes(self, clause: Clause) -> bool:
+        """Whether somebody else's words begin in this clause or before it."""
+        return self.quoted_from is not None and self.quoted_from < clause.end - clause.sentence_start
 
 
 def mood_of(sentence: str) -> Mood:
@@ -126,9 +131,8 @@ def mood_of(sentence: str) -> Mood:
         reason = SARCASM
     elif _HYPOTHETICAL.search(text) and not standing:
         reason = HYPOTHETICAL
-    elif _REPORTED.search(text) and not _SELF_REPORT.search(text):
-        reason = QUOTED
-    return Mood(standing=standing, reason=reason)
+    reported = None if _SELF_REPORT.search(text) else _REPORTED.search(text)
+    return Mood(standing=standing, reason=reason, quoted_from=reported.start() if reported else None)
 
 
 def payload_follows(clause: Clause) -> bool:
@@ -145,6 +149,8 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return TRANSIENT
     if mood.reason is not None:
         return mood.reason
+    if mood.quotes(clause):
+        return QUOTED
     if _CHAT.search(text):
         return NOT_DURABLE
     if mood.standing:

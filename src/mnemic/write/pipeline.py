@@ -7,7 +7,7 @@ called before any transaction is open; whatever fails before the commit leaves n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,6 +21,7 @@ from mnemic.types import (
     Actor,
     Candidate,
     Deadline,
+    JsonValue,
     Memory,
     Origin,
     Outcome,
@@ -152,11 +153,14 @@ class MemoryWritePipeline:
         *,
         actor: Actor,
         scopes: Sequence[Scope],
+        data: Mapping[str, JsonValue] | None = None,
+        context: str | None = None,
         expected_version: int | None = None,
         origin: Origin = Origin.USER_STATED,
         deadline: Deadline | None = None,
     ) -> WriteReceipt:
-        """Correct a live memory: the same memory_id in its next version, the old one kept in the history.
+        """Correct a live memory: the same memory_id in its next version, the old one kept in the history. `data` and
+        `context` stay as they were where they are None.
 
         Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Raises MemoryNotFound, VersionConflict
         when it is no longer at `expected_version`, InvalidInput (`content:duplicate` when another memory of the scope
@@ -165,6 +169,8 @@ class MemoryWritePipeline:
         revision = Revision(memory_id, tuple(scopes), expected_version)
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
         laps = Laps(self._clock)
+        if data is not None or context is not None:
+            known = replace(known, data=known.data if data is None else data, context=context or known.context)
         draft = await self._redraft(known, content, actor, origin, laps, deadline)
         if draft.blocked is not None:
             return _blocked(draft.candidate, draft.blocked, laps)

@@ -48,7 +48,7 @@ class Revision:
     async def settle(self, tx: Transaction, *, draft: Draft) -> Settled:
         """Write the next version, if trust allows and nothing else says the same already."""
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
-        if draft.candidate.content == known.content:
+        if (draft.candidate.content, draft.candidate.data) == (known.content, known.data):
             await audit(tx, draft, known, "refreshed", {"reason": "unchanged"})
             return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         if draft.trust < known.trust:

@@ -66,7 +66,7 @@ def test_evidence_is_found_through_the_engine(data: Path, tmp_path: Path) -> Non
     assert (result["settings"]["messages"], result["settings"]["refused"]) == (12, {})
     assert result["ablation"]["full"]["overall"] == {name: result["overall"][name] for name in locomo.FIGURES}
     assert "without keyword" in result["ablation"]
-    assert told[-1] == ("conversations", 3, 3)
+    assert told[-1] == ("chats", 3, 3)
     first = json.loads(lines.read_text(encoding="utf-8").splitlines()[0])
     assert (first["question_id"], first["ranked"][0], first["wanted"]) == ("one/0", "D1:1", ["D1:1"])
     assert "multi-hop" in recall_table(result)
@@ -107,4 +107,4 @@ def test_what_is_not_locomo_is_refused(tmp_path: Path, content: str | None, reas
 
 def test_the_registry_names_the_sets() -> None:
     assert SETS["locomo"] is locomo.run
-    assert set(SETS) == {"locomo", "longmemeval", "pairs", "pii"}
+    assert set(SETS) == {"locomo", "longmemeval", "realtalk", "beam", "pairs", "pii"}

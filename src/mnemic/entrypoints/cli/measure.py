@@ -11,7 +11,7 @@ from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.terminal import Progress
 
-SETS = ("locomo", "longmemeval", "pairs", "pii")
+SETS = ("locomo", "longmemeval", "realtalk", "beam", "pairs", "pii")
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -42,7 +42,8 @@ def eval_(
     ablate: bool,
     seed: int | None,
 ) -> None:
-    """Measure how well SET goes: locomo, longmemeval (search), pairs (merge and conflict) or pii (redaction).
+    """Measure how well SET goes: locomo, longmemeval, realtalk, beam (search), pairs (merge and conflict) or
+    pii (redaction).
 
     Every message of a set of conversations goes through the engine into a file that is thrown away; every question is
     searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted. Nothing is

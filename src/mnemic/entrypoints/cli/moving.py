@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mnemic.entrypoints.cli.importing import Summary
     from mnemic.types import Actor
 
-FORMATS = ("auto", "mnemic", "chat", "locomo", "longmemeval")
+FORMATS = ("auto", "mnemic", "chat", "locomo", "longmemeval", "beam", "realtalk")
 SHOWN_FAILURES = 20
 
 
@@ -111,6 +111,8 @@ def import_(
                    or OpenAI's {"messages": [...]}
       locomo       the LoCoMo conversations
       longmemeval  the LongMemEval questions with their sessions
+      beam         the BEAM chats
+      realtalk     one chat of REALTALK
       mnemic       an export; what was not active is left out
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.

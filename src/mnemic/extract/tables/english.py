@@ -238,7 +238,7 @@ IDENTITY = (
 )  # fmt: skip
 
 FREE = (
-    Rule(pattern=pattern(r"(?:(?:^|[,;:] ?|\b(?:please|also|and|but|should|must|you to) )(?:always|never)|"
+    Rule(pattern=pattern(r"(?:(?:^|[,;:] ?|\b(?:please|also|and|but|should|must|you to) )(?:always|never)(?! an?\b)|"
                          r"\bfrom now on|\bgoing forward|\bplease don't ever|\bdon't ever|"
                          r"\bmake sure (?:to|you) always|"
                          r"\bby default|\bevery time you|\bwhenever you|\bwhenever i ask)\b.{0,20}\b(?:you|me|my|use|"
@@ -246,6 +246,10 @@ FREE = (
                          r"include|call|ask|add|show|start|format|put|keep|book|mention|check|confirm|give|avoid|"
                          r"respond|cc|sign|cite)\b"),
          category="instruction", confidence=0.85),
+    Rule(pattern=pattern(r"^(?:please )?(?:always|never) (?!mind\b|been\b|had\b|an?\b|the\b|in\b|on\b|at\b|again\b|"
+                         r"ever\b|so\b|too\b|be(?:en|fore)\b|\w+(?:ed|ing)\b)[a-z]{2,20} \w"),
+         category="instruction", confidence=0.8),
+    Rule(pattern=pattern(r"\bmy preference (?:is|for)\b"), category="preference", confidence=0.8),
     Rule(pattern=pattern(r"\b(?:i|we)(?:'ve| have|'ll| will)? (?:really |absolutely |also |always |still |"
                          r"strongly |particularly |especially )?"
                          r"(?:like|love|enjoy|adore|prefer|hate|dislike|loathe|avoid|detest|favou?r|can't stand|"

@@ -1,0 +1,131 @@
+"""Chats with questions whose evidence is some of their messages: does a search find it?
+
+Each chat is one user's scope. Every message is told to the engine, every question is asked as it stands, and its
+figures are taken over the messages found: `recall@k`, the share of its evidence among the first k; `all@k`, whether
+all of it is there; `ndcg@k`. Figures of a set are means over questions. Questions without evidence are left out.
+Evidence that names no message stays in the denominator as something nothing can find.
+
+Split: the first half of the chats in their order is `dev`, the second `test`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mnemic.evaluate.ablation import Ablation
+from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.metrics import all_at, ndcg_at, recall_at
+from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
+from mnemic.evaluate.progress import Progress, silent
+from mnemic.evaluate.replay import Told, chosen_embedder, facts, throwaway_engine
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Message
+
+DEPTH = 20
+
+_MEASURES: Mapping[str, Callable[[Sequence[str], frozenset[str], int], float]] = {
+    "recall": recall_at,
+    "all": all_at,
+    "ndcg": ndcg_at,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question of a chat with the messages that answer it."""
+
+    question_id: str
+    text: str
+    category: str
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chat:
+    """One chat with its questions."""
+
+    name: str
+    messages: tuple[Message, ...] = field(repr=False)
+    questions: tuple[Question, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSet:
+    """The chats of one set and the figures that are reported of it, each `<measure>@<k>` with k at most 20."""
+
+    name: str
+    chats: Sequence[Chat]
+    figures: Sequence[str]
+
+    def measured(self, evidence: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
+        """The figures of one question."""
+        taken = {}
+        for figure in self.figures:
+            measure, _, depth = figure.partition("@")
+            taken[figure] = round(_MEASURES[measure](ranked, evidence, int(depth)), 6)
+        return taken
+
+
+def run(
+    of: ChatSet,
+    *,
+    progress: Progress = silent,
+    per_question: Path | None = None,
+    vectors: Path | None = None,
+    ablate: bool = False,
+    embedder: Embedder | None = None,
+    seed: int = SEED,
+) -> dict[str, Any]:
+    """Measure `of` with the engine's own embedder, or with `embedder`.
+
+    `ablate` adds what each list and sign buys, `vectors` keeps embeddings in a file between runs, `per_question` is a
+    file to write one JSON line a question to. Returns fractions: `overall`, `categories`, `dev`, `test`, and
+    `settings`.
+    """
+    half = (len(of.chats) + 1) // 2
+    split = {"dev": [one.name for one in of.chats[:half]], "test": [one.name for one in of.chats[half:]]}
+    made = chosen_embedder(embedder, vectors)
+    asked, ablation, more = asyncio.run(_measured(of, frozenset(split["dev"]), made, progress, ablate))
+    if per_question is not None:
+        write_lines(asked, per_question)
+    settings = conditions(seed=seed, set=of.name, embedder=made.space.model, split=split, **more)
+    result = report(asked, of.figures, settings, seed=seed)
+    return {**result, "ablation": ablation.report(of.figures)} if ablation else result
+
+
+async def _measured(
+    of: ChatSet, dev: frozenset[str], embedder: Embedder, progress: Progress, ablate: bool
+) -> tuple[list[Asked], Ablation | None, dict[str, Any]]:
+    asked: list[Asked] = []
+    told: list[Told] = []
+    async with throwaway_engine(embedder) as engine:
+        ablation = Ablation(engine) if ablate else None
+        for place, chat in enumerate(of.chats, start=1):
+            told.append(Told(engine, Actor(user=f"chat-{place}")))
+            await told[-1].tell(chat.messages, progress, f"{chat.name}: messages")
+            split = "dev" if chat.name in dev else "test"
+            for question in chat.questions:
+                asked.append(await _asked(told[-1], of, question, split))
+                if ablation is not None:
+                    measure = partial(of.measured, question.evidence)
+                    await ablation.ask(told[-1], question.text, split, measure, top_k=DEPTH)
+            progress("chats", place, len(of.chats))
+    return asked, ablation, facts(told)
+
+
+async def _asked(told: Told, of: ChatSet, question: Question, split: str) -> Asked:
+    ranked = await told.ask(question.text, top_k=DEPTH)
+    return Asked(
+        question_id=question.question_id,
+        category=question.category,
+        split=split,
+        figures=of.measured(question.evidence, ranked),
+        question=question.text,
+        wanted=tuple(sorted(question.evidence)),
+        ranked=ranked,
+    )

@@ -1,0 +1,115 @@
+"""The engine's verbs that change nothing: search, get, list, count, history, export."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import MemoryNotFound
+from mnemic.gateway import MemoryGateway
+from mnemic.guard.execution import admit_intent
+from mnemic.inject.compact import within_tokens
+from mnemic.maintain.export import everything, exported
+from mnemic.ports import Clock, RecordStore
+from mnemic.retrieve.asked import intent_of, kind_of
+from mnemic.retrieve.search import Searcher
+from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
+
+
+class ReadVerbs:
+    """Verbs that `MemoryEngine` takes over."""
+
+    store: RecordStore
+    clock: Clock
+    gateway: MemoryGateway
+    _searcher: Searcher
+
+    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
+        """The actor's scopes at every granted level it has an owner for."""
+        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
+        return actor.scopes(levels)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        actor: Actor,
+        top_k: int = 10,
+        levels: Sequence[str] | None = None,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+        preference_bias: bool = False,
+        deadline: Deadline | None = None,
+    ) -> SearchResult:
+        """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
+        newest.
+
+        What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
+        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
+        """
+        window = (happened_from, happened_to)
+        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
+        where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
+        result = await self._searcher.search(
+            query,
+            replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
+            top_k=top_k,
+            bias=self.gateway.bias(preference_bias, standing=False),
+            min_score=min_score,
+            deadline=deadline,
+        )
+        return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
+
+    async def get(self, memory_id: str, *, actor: Actor) -> Memory:
+        """One memory in its current version. Raises MemoryNotFound, also for somebody else's, or what awaits review."""
+        memory = await self.store.get(memory_id, scopes=self._scopes(actor))
+        if memory is None or memory.status is Status.PENDING_REVIEW:
+            raise MemoryNotFound()
+        return memory
+
+    async def list(
+        self,
+        *,
+        actor: Actor,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        limit: int = 50,
+        before: str | None = None,
+    ) -> Sequence[Memory]:
+        """Active memories, newest first; `before` is the memory_id that ended the previous page."""
+        where = replace(
+            self._where(actor, kinds),
+            categories=None if categories is None else frozenset(categories),
+            keys=None if keys is None else frozenset(keys),
+            hidden_keys=await self.gateway.hidden_keys(actor),
+        )
+        return await self.store.newest(where, limit=limit, before=before)
+
+    async def count(self, *, actor: Actor) -> int:
+        """How many active memories the actor can read."""
+        hidden = await self.gateway.hidden_keys(actor)
+        return await self.store.count(replace(self._where(actor, None), hidden_keys=hidden))
+
+    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
+        """All versions of a memory, oldest first. Raises MemoryNotFound."""
+        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
+        if not versions or versions[-1].status is Status.PENDING_REVIEW:
+            raise MemoryNotFound()
+        return versions
+
+    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in the actor's scopes, whatever its status, as JSON data."""
+        return exported(self.store, everything(self._where(actor, None)))
+
+    def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
+        chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
+        return Where(scopes=self._scopes(actor), kinds=chosen, live_at=self.clock.now())

@@ -1,0 +1,108 @@
+"""Small chats of our own in BEAM's and REALTALK's formats, told to the real engine in a real SQLite file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.errors import InvalidInput
+from mnemic.evaluate import beam, realtalk
+from mnemic.testing.embedder import WordEmbedder
+
+SAID = (
+    "I have repaired the lighthouse telescope with a brass screw.",
+    "Sourdough for the harbour market takes a whole week.",
+    "My brother keeps three greyhounds in Tallinn.",
+    "My brother has never kept greyhounds in Tallinn.",
+)
+
+
+def beam_chat(name: str) -> dict[str, Any]:
+    said = [
+        {"id": place, "role": "assistant" if place == 1 else "user", "time": None, "batch": 1, "content": text}
+        for place, text in enumerate(SAID)
+    ]
+    return {
+        "chat": name,
+        "messages": said,
+        "questions": {
+            "abstention": [{"question": "What is never said?"}],
+            "summarization": [{"question": "Which week was it?", "source_chat_ids": []}],
+            "information_extraction": [{"question": "What repaired the telescope?", "source_chat_ids": [0]}],
+            "event_ordering": [{"question": "telescope, then sourdough", "source_chat_ids": [[0], [1, 1]]}],
+            "contradiction_resolution": [
+                {
+                    "question": "Does my brother keep greyhounds in Tallinn?",
+                    "source_chat_ids": {"first_statement": [2], "second_statement": [3, 99]},
+                }
+            ],
+        },
+    }
+
+
+def realtalk_chat() -> dict[str, Any]:
+    turns = [
+        {"clean_text": text, "speaker": "Ana" if place % 2 else "Ben", "dia_id": f"D1:{place}"}
+        for place, text in enumerate(SAID, start=1)
+    ]
+    asked = [("Who keeps greyhounds in Tallinn?", ["D1:3"], 1), ("When was the sourdough?", "D1:2", 2)]
+    return {
+        "name": {"speaker_1": "Ana", "speaker_2": "Ben"},
+        "session_1_date_time": "29.12.2023, 19:00:00",
+        "session_1": turns,
+        "qa": [
+            {"question": text, "answer": "", "evidence": evidence, "category": kind} for text, evidence, kind in asked
+        ],
+    }
+
+
+def test_beam_asks_for_every_source(tmp_path: Path) -> None:
+    packed = "".join(json.dumps(beam_chat(name)) + "\n" for name in ("100K/1", "100K/2", "100K/3"))
+    (tmp_path / "beam_100k.jsonl.gz").write_bytes(gzip.compress(packed.encode()))
+    result = beam.run(tmp_path, embedder=WordEmbedder())
+
+    assert result["overall"]["questions"] == 9
+    assert result["categories"]["information_extraction"]["recall@5"] == 1
+    assert result["categories"]["contradiction_resolution"]["recall@10"] == pytest.approx(2 / 3, abs=1e-4)
+    assert result["categories"]["contradiction_resolution"]["all@10"] == 0
+    assert result["categories"]["event_ordering"]["all@10"] == 1
+    assert result["settings"]["split"] == {"dev": ["100K/1", "100K/2"], "test": ["100K/3"]}
+
+
+def test_realtalk_is_a_folder_of_chats(tmp_path: Path) -> None:
+    for name in ("Chat_2", "Chat_1"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(realtalk_chat()), encoding="utf-8")
+    result = realtalk.run(tmp_path, embedder=WordEmbedder())
+
+    assert result["settings"]["split"] == {"dev": ["Chat_1"], "test": ["Chat_2"]}
+    assert (result["overall"]["questions"], result["overall"]["recall@5"]) == (4, 1.0)
+    assert set(result["categories"]) == {"multi-hop", "temporal"}
+    assert realtalk.run(tmp_path / "Chat_1.json", embedder=WordEmbedder())["overall"]["questions"] == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "invalid_input:data:missing"),
+        ('{"session_1": [], "qa": [7]}', "invalid_input:data:realtalk"),
+        ('{"session_1": []}', "invalid_input:data:realtalk"),
+    ],
+)
+def test_what_is_not_realtalk_is_refused(tmp_path: Path, content: str | None, reason: str) -> None:
+    if content is not None:
+        (tmp_path / "chat.json").write_text(content, encoding="utf-8")
+    with pytest.raises(InvalidInput) as refused:
+        realtalk.run(tmp_path, embedder=WordEmbedder())
+    assert refused.value.reason == reason
+
+
+def test_what_is_not_beam_is_refused(tmp_path: Path) -> None:
+    chat = {"chat": "x", "messages": beam_chat("x")["messages"], "questions": 7}
+    (tmp_path / "beam_100k.jsonl").write_text(json.dumps(chat), encoding="utf-8")
+    with pytest.raises(InvalidInput) as refused:
+        beam.run(tmp_path, embedder=WordEmbedder())
+    assert refused.value.reason == "invalid_input:data:beam"

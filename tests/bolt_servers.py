@@ -24,7 +24,7 @@ from tests.servers import in_thread
 
 NEO4J_JARS = Path(os.environ.get("MNEMIC_NEO4J_JARS", Path(__file__).parents[1] / "build" / "neo4j" / "jars"))
 
-_WAIT_SECONDS = 120.0
+_WAIT_SECONDS = 300.0
 _PASSWORD = "only-for-tests"
 _OPENS = ("java.nio", "java.io", "java.lang", "sun.nio.ch", "jdk.internal.ref")
 

@@ -40,6 +40,8 @@ def _cue(label: str, before: str) -> Cue:
     return Cue(label, re.compile(rf"\b(?:{before})\s{_THE}(?P<name>{_N})", re.IGNORECASE))
 
 
+_CHIEF = "ceo|cto|cfo|head|director|president|manager|founder"
+_CALLED = r"also known as|a\.?k\.?a\.?|also called|better known as|nicknamed|goes by|conocid[oa] como"
 _WORK = r"(?:\s(?!at\b|for\b|in\b)\w+){0,3}"
 
 PHRASES = (
@@ -63,9 +65,9 @@ PHRASES = (
     _phrase("married_to", r"(?:divorced(?:\sfrom)?|separated from)", ended=True),
     _phrase(
         "leads",
-        r"(?:runs?|leads?|heads?|manages?|(?:the |a )?(?:ceo|cto|cfo|head|director|president|manager|founder)\s(?:of|at))",
+        rf"(?:runs?|leads?|heads?|manages?|(?:the |a )?(?:{_CHIEF})\s(?:of|at))",
     ),
-    _phrase("leads", r"(?:is|am|are)\s(?:the |a |an )?(?:ceo|cto|cfo|head|director|president|manager)\s(?:of|at)"),
+    _phrase("leads", rf"(?:is|am|are)\s(?:the |a |an )?(?:{_CHIEF})\s(?:of|at)"),
     _phrase("founded", r"(?:founded|co-founded|started up|fundó)"),
     _phrase("member_of", r"(?:is|am)\s(?:a )?(?:member of|part of)|plays? for"),
     _phrase("knows", r"(?:knows?|met|conoce|conozco a)"),
@@ -98,7 +100,7 @@ CUES = (
 ALIASES = tuple(
     re.compile(text, re.IGNORECASE)
     for text in (
-        rf"(?P<name>{_N}),?\s(?:also known as|a\.?k\.?a\.?|also called|better known as|nicknamed|goes by|conocid[oa] como)\s{_THE}(?P<other>{_N})",
+        rf"(?P<name>{_N}),?\s(?:{_CALLED})\s{_THE}(?P<other>{_N})",
         rf"(?P<name>{_N})\s\((?:aka\s|also\s|or\s)?(?P<other>{_N})\)",
         rf"(?P<other>{_N})\sis\s(?:short|a nickname)\sfor\s(?P<name>{_N})",
         rf"\b(?:everyone|everybody|we|they|people|{_N})\scalls?\s(?P<name>{_N})\s(?P<other>{_N})",

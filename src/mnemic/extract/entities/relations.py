@@ -1,4 +1,4 @@
-"""The relations that are read from texts: between what they stand, whether there is one at a time, how they are said."""
+"""The relations that are read from texts: between what, how many at a time, and how they are said."""
 
 from __future__ import annotations
 

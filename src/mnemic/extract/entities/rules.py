@@ -153,7 +153,7 @@ class _Page:
         for match in phrase.pattern.finditer(text):
             source, target = self._name(match["source"]), self._name(match["target"])
             rule = rule_of(phrase.relation)
-            if source == target or target in (ME,) or (source == ME and phrase.relation in ("located_in", "near")):
+            if source == target or target == ME or (source == ME and phrase.relation in ("located_in", "near")):
                 continue
             self._label(source, rule.source)
             self._label(target, rule.target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -83,9 +84,22 @@ class Connection:
         """`work` in a transaction that only reads; it may be run again from the start."""
         return await self._within(lambda left: self._managed("execute_read", work, left), deadline)
 
-    async def write(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None = None) -> T:
-        """`work` in a transaction that is committed when this returns; it may be run again from the start."""
-        return await self._within(lambda left: self._managed("execute_write", work, left), deadline)
+    async def write(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        deadline: Deadline | None = None,
+        *,
+        turn: asyncio.Lock | None = None,
+    ) -> T:
+        """`work` in a transaction that is committed when this returns; it may be run again from the start. It waits for
+        its `turn`.
+        """
+
+        async def in_turn(left: float) -> T:
+            async with turn or nullcontext():
+                return await self._managed("execute_write", work, left)
+
+        return await self._within(in_turn, deadline)
 
     async def run_alone(self, statement: str) -> None:
         """A statement that must not stand in a transaction with others, such as a constraint."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
+from weakref import WeakValueDictionary
 
 from mnemic.errors import InvalidConfig, StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
@@ -31,6 +33,7 @@ class Neo4jGraph:
             raise InvalidConfig("graph", hint="timeout is above 0 and at most 3600, pool_size at least 1")
         self._connection = Connection(url, pool_size=pool_size, seconds=timeout)
         self._open = self._ready = False
+        self._turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self) -> None:
         self._open = True
@@ -53,7 +56,7 @@ class Neo4jGraph:
             await transaction.run(cypher.SWEEP_NODES, nodes=held)
 
         if last:
-            await (await self._prepared()).write(write, deadline)
+            await self._write(scope, write, deadline)
 
     async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
         async def write(transaction: Transaction) -> None:
@@ -61,7 +64,7 @@ class Neo4jGraph:
             await transaction.run(cypher.SWEEP_NODES, nodes=held)
             await transaction.run(cypher.SWEEP_SCOPE, place=_place(scope))
 
-        await (await self._prepared()).write(write, deadline)
+        await self._write(scope, write, deadline)
 
     async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
         connection = await self._prepared()
@@ -138,6 +141,13 @@ class Neo4jGraph:
         wanted = sorted(memory_ids)
         rows = await connection.read(lambda one: one.run(cypher.TRACES, tenant=tenant, memory_ids=wanted))
         return int(rows[0]["held"]) if rows else 0
+
+    async def _write(
+        self, scope: Scope, work: Callable[[Transaction], Awaitable[None]], deadline: Deadline | None
+    ) -> None:
+        """One write of a scope after the other: the server makes them wait anyway, or lets all but one begin anew."""
+        turn = self._turns.setdefault(scope, asyncio.Lock())
+        await (await self._prepared()).write(work, deadline, turn=turn)
 
     async def _prepared(self) -> Connection:
         """The connection, once the schema is there. Raises StoreUnavailable."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.types.memory import Memory
 from mnemic.types.values import aware
+from mnemic.types.words import Kind, Status
 
 MAX_NODE_CHARS = 320
 MAX_NAME_CHARS = 256
@@ -124,6 +127,33 @@ class Neighbour:
     def hops(self) -> int:
         """How many relations away it is."""
         return len(self.path)
+
+
+def fragment_of(memory: Memory) -> Fragment | None:
+    """What a memory of kind `entity` holds of the graph: the `nodes` and `relations` of its data; None for every other.
+
+    An active memory holds all of them, from when it was true until then. One that was superseded holds its relations
+    as history: they ended when it did. Whatever else its data may be, nothing is raised: it holds nothing then.
+    """
+    if memory.kind is not Kind.ENTITY or memory.status not in (Status.ACTIVE, Status.SUPERSEDED):
+        return None
+    try:
+        nodes = tuple(Node(**{**one, "aliases": tuple(one.get("aliases", ()))}) for one in _listed(memory, "nodes"))
+        began = memory.valid_from or memory.happened_at
+        relations = tuple(
+            Relation(**one, valid_from=began, valid_to=memory.valid_to, memory_id=memory.memory_id)
+            for one in _listed(memory, "relations")
+        )
+        if memory.status is Status.SUPERSEDED and not relations:
+            return None
+        return Fragment(memory_id=memory.memory_id, seen_at=memory.updated_at, nodes=nodes, relations=relations)
+    except (InvalidInput, TypeError, AttributeError):
+        return None
+
+
+def _listed(memory: Memory, name: str) -> list[dict[str, Any]]:
+    held = memory.data.get(name, ())
+    return [dict(one) for one in held] if isinstance(held, Sequence) else []  # type: ignore[arg-type]
 
 
 def newest_first(nodes: Iterable[Node]) -> list[Node]:

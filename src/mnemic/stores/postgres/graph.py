@@ -1,8 +1,10 @@
 """The graph in the same PostgreSQL database as the memories it is made of.
 
-What a memory held of the graph is removed by a trigger in the transaction that removes the memory. Links are committed
-without waiting for the disk: the outbox forgets them later in the same write-ahead log, so whoever finds the outbox
-empty after a power cut finds the links as well.
+The store writes it in the transaction that writes the memory (`relate`), and a trigger removes what a memory held
+together with the memory: the two cannot disagree, and nothing waits in the outbox.
+
+For memories that live elsewhere it is a projection. `link` does not wait for the disk then: the outbox forgets the work
+later, so after a power cut it comes again.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ from mnemic.stores.postgres.rows import place_of
 from mnemic.stores.postgres.schema import prepare
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.walks import check_limit, check_walk, other_names, ways
-from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
+from mnemic.types import Deadline, Fragment, Kind, Memory, Neighbour, Node, Relation, Scope
+from mnemic.types.graph import fragment_of
 
 T = TypeVar("T")
+Fetch = Callable[..., Awaitable[list[Any]]]
+"""A statement and its parameters in, its rows out."""
 
 _GRAPH = load("graph")
 
@@ -75,13 +80,13 @@ class PostgresGraph:
             return
 
         async def write(session: Session) -> None:
-            await _forget(session, scope, last)
-            await _put(session, scope, last.values())
+            await _forget(session.fetch, scope, last)
+            await _put(session.fetch, scope, last.values())
 
         await self._write(scope.tenant, write, deadline)
 
     async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
-        await self._write(scope.tenant, lambda session: _forget(session, scope, memory_ids), deadline)
+        await self._write(scope.tenant, lambda session: _forget(session.fetch, scope, memory_ids), deadline)
 
     async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
         async def write(session: Session) -> None:
@@ -181,12 +186,25 @@ def _inside(tenant: str, work: Callable[[Session], Awaitable[T]]) -> Callable[[S
     return run
 
 
-async def _forget(session: Session, scope: Scope, memory_ids: Collection[str]) -> None:
+async def relate(fetch: Fetch, memory: Memory, *, known: bool) -> None:
+    """Let what `memory` holds of the graph be what it says now, in the transaction that writes it; `known` says that an
+    earlier version of it may hold something.
+    """
+    if memory.kind is not Kind.ENTITY:
+        return
+    fragment = fragment_of(memory)
+    if known:
+        await _forget(fetch, memory.scope, [memory.memory_id])
+    if fragment is not None:
+        await _put(fetch, memory.scope, [fragment])
+
+
+async def _forget(fetch: Fetch, scope: Scope, memory_ids: Collection[str]) -> None:
     for statement in ("forget_relations", "forget_nodes"):
-        await session.fetch(_GRAPH[statement], *place_of(scope), sorted(memory_ids))
+        await fetch(_GRAPH[statement], *place_of(scope), sorted(memory_ids))
 
 
-async def _put(session: Session, scope: Scope, fragments: Collection[Fragment]) -> None:
+async def _put(fetch: Fetch, scope: Scope, fragments: Collection[Fragment]) -> None:
     nodes = [
         {
             "node": node.node,
@@ -210,9 +228,9 @@ async def _put(session: Session, scope: Scope, fragments: Collection[Fragment]) 
         for fragment in fragments
         for one in fragment.relations
     ]
-    await session.fetch(_GRAPH["put_nodes"], *place_of(scope), dump(nodes))
+    await fetch(_GRAPH["put_nodes"], *place_of(scope), dump(nodes))
     if relations:
-        await session.fetch(_GRAPH["put_relations"], *place_of(scope), dump(relations))
+        await fetch(_GRAPH["put_relations"], *place_of(scope), dump(relations))
 
 
 async def _between(session: Session, where: tuple[Any, ...], nodes: Collection[str]) -> list[Relation]:

@@ -1,8 +1,10 @@
 """The graph in the same SQLite file as the memories it is made of.
 
-What a memory held of the graph is removed by a trigger in the transaction that removes the memory. Links are written in
-transactions of their own and without a sync: the outbox forgets them later in the same write-ahead log, so whoever
-finds the outbox empty after a power cut finds the links as well.
+The store writes it in the transaction that writes the memory (`relate`), and a trigger removes what a memory held
+together with the memory: the two cannot disagree, and nothing waits in the outbox.
+
+For memories that live elsewhere it is a projection. `link` does not sync then: the outbox forgets the work later, so
+after a power cut it comes again.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, connect, prepare
 from mnemic.stores.sqlite.rows import fetch, place
 from mnemic.stores.sqlite.threads import Readers, finished
 from mnemic.stores.walks import check_limit, check_walk, other_names, ways
-from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
+from mnemic.types import Deadline, Fragment, Kind, Memory, Neighbour, Node, Relation, Scope
+from mnemic.types.graph import fragment_of
 
 T = TypeVar("T")
 
@@ -133,8 +136,7 @@ class SqliteGraph:
 
         def write(connection: apsw.Connection) -> None:
             _forget(connection, where, last)
-            connection.executemany(_PUT_NODE, [where | row for one in last.values() for row in _node_rows(one)])
-            connection.executemany(_PUT_RELATION, [where | row for one in last.values() for row in _relation_rows(one)])
+            _put(connection, where, last.values())
 
         await self._write(write, deadline)
 
@@ -251,6 +253,14 @@ class _Opened:
         self.writing.close()
 
 
+def relate(connection: apsw.Connection, memory: Memory) -> None:
+    """Let what `memory` holds of the graph be what it says now, in the transaction that writes it."""
+    if memory.kind is Kind.ENTITY:
+        fragment = fragment_of(memory)
+        _forget(connection, place(memory.scope), [memory.memory_id])
+        _put(connection, place(memory.scope), [fragment] if fragment is not None else [])
+
+
 def _seconds_left(deadline: Deadline | None) -> float:
     seconds = BUSY_SECONDS if deadline is None else deadline.remaining()
     if seconds <= 0:
@@ -265,6 +275,11 @@ def _walk(scope: Scope, start: str, hops: int, at: datetime | None) -> dict[str,
 def _forget(connection: apsw.Connection, where: Mapping[str, Any], memory_ids: Collection[str]) -> None:
     for statement in _FORGET:
         connection.execute(statement, {**where, "memory_ids": dump(sorted(memory_ids))})
+
+
+def _put(connection: apsw.Connection, where: Mapping[str, Any], fragments: Collection[Fragment]) -> None:
+    connection.executemany(_PUT_NODE, [{**where, **row} for one in fragments for row in _node_rows(one)])
+    connection.executemany(_PUT_RELATION, [{**where, **row} for one in fragments for row in _relation_rows(one)])
 
 
 def _between(connection: apsw.Connection, wanted: Mapping[str, Any], nodes: Collection[str]) -> list[Relation]:

@@ -12,6 +12,7 @@ import apsw
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import checked_vector, cues_of, dump, encode_event, fields_of, is_message, link, to_micros
+from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
@@ -75,10 +76,14 @@ class SqliteTransaction(Transaction):
         """From here on every call is refused: the transaction is over."""
         self._connection = None
 
-    def _rows(self, sql: str, parameters: dict[str, Any] | tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    @property
+    def _writing(self) -> apsw.Connection:
         if self._connection is None:
             raise RuntimeError("the transaction is over")
-        return fetch(self._connection, sql, parameters)
+        return self._connection
+
+    def _rows(self, sql: str, parameters: dict[str, Any] | tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        return fetch(self._writing, sql, parameters)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         rows = self._rows(GET_MANY, wanted_memories([memory_id], scopes))
@@ -108,6 +113,7 @@ class SqliteTransaction(Transaction):
         searched = (row_id, memory.vector, content, context, memory.source.speaker, cues_of(memory))
         self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", searched)
         self._index_phrases(scope_id, row_id, content, context)
+        relate(self._writing, memory)
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
@@ -129,6 +135,7 @@ class SqliteTransaction(Transaction):
         if packed != [content, context]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, content, context)
+        relate(self._writing, memory)
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = self._stored(memory_id, scope)

@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from mnemic.errors import InvalidConfig, StoreUnavailable
+from mnemic.errors import StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, to_micros
-from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
+from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.rows import place_of
-from mnemic.stores.postgres.schema import prepare
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.walks import check_limit, check_walk, other_names, ways
 from mnemic.types import Deadline, Fragment, Kind, Memory, Neighbour, Node, Relation, Scope
@@ -40,39 +40,17 @@ class PostgresGraph:
     def __init__(
         self, dsn: str, *, owner_dsn: str | None = None, pool_size: int = 4, statement_timeout: float = 10.0
     ) -> None:
-        if pool_size < 1 or not 0 < statement_timeout <= 3600:
-            raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
-        self._dsn = dsn
-        self._owner_dsn = owner_dsn or dsn
-        self._pool_size = pool_size
-        self._seconds = statement_timeout
-        self._connections: Connections | None = None
+        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, "fast")
+        self._opened: Opened | None = None
 
     async def open(self) -> None:
-        if self._connections is not None:
-            return
-        owner = await connect(self._owner_dsn, self._seconds, {"application_name": "mnemic"})
-        try:
-            ready = await prepare(owner, None)
-        finally:
-            owner.terminate()
-        pool = await open_pool(
-            self._dsn,
-            size=self._pool_size,
-            seconds=self._seconds,
-            settings={
-                "application_name": "mnemic",
-                "search_path": ready.search_path,
-                "synchronous_commit": "off",
-            },
-            vector_schema=ready.vector_schema,
-        )
-        self._connections = Connections(pool, seconds=self._seconds)
+        if self._opened is None:
+            self._opened = await self._access.open(None)
 
     async def close(self) -> None:
-        connections, self._connections = self._connections, None
-        if connections is not None:
-            await connections.close()
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.close()
 
     async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
         last = {fragment.memory_id: fragment for fragment in fragments}
@@ -165,9 +143,9 @@ class PostgresGraph:
 
     @property
     def _ready(self) -> Connections:
-        if self._connections is None:
+        if self._opened is None:
             raise StoreUnavailable("closed")
-        return self._connections
+        return self._opened.connections
 
     async def _read(self, tenant: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
         return await self._ready.read(_inside(tenant, work), deadline)

@@ -72,7 +72,7 @@ class Prepared:
 
 
 async def prepare(connection: Any, space: VectorSpace | None) -> Prepared:
-    """Bring the database up to date, claim it for `space` where one is given, and see that row-level security binds the
+    """Bring the database up to date, claim it for `space` if one is given, and see that row-level security binds the
     application.
 
     Needs the owner's rights only where something is to be changed. Raises StoreNewer, StoreCorrupt, SpaceMismatch,

@@ -47,3 +47,16 @@ CROSS JOIN LATERAL (
     SELECT array_agg(DISTINCT each.name) AS names
     FROM graph_node n CROSS JOIN LATERAL unnest(n.names) AS each (name) WHERE n.tenant = $1 AND n.level = $2 AND n.owner = $3 AND n.node = w.node
 ) spoken
+
+-- part: document
+d.row_id, d.path, d.key, d.value, d.created_at, d.updated_at, d.expires_at
+
+-- part: live
+($2::bigint IS NULL OR d.expires_at IS NULL OR d.expires_at > $2)
+
+-- part: under
+under AS MATERIALIZED (
+    SELECT d.*
+    FROM document d
+    WHERE d.tenant = $1 AND d.path >= $5 AND d.path < $6 AND ($2::bigint IS NULL OR d.expires_at IS NULL OR d.expires_at > $2)
+)

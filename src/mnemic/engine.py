@@ -16,6 +16,7 @@ from mnemic.extract import Extractor
 from mnemic.extract.messages import message_candidates
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
+from mnemic.graph_port import GraphStore
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate
 from mnemic.guard.execution import Grant
@@ -71,6 +72,7 @@ class MemoryEngine(StewardVerbs):
         composer: Composer | None = None,
         sessions: SessionStore | None = None,
         completer: Completer | None = None,
+        graph: GraphStore | None = None,
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
@@ -80,6 +82,7 @@ class MemoryEngine(StewardVerbs):
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
+        self.graph = graph
         self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor(actions=self.redaction.actions)
@@ -101,12 +104,16 @@ class MemoryEngine(StewardVerbs):
     async def open(self) -> Self:
         """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
         await self.store.open(self.embedder.space)
+        if self.graph is not None:
+            await self.graph.open()
         return self
 
     async def close(self) -> None:
         """Release store, embedder and sessions. May be called twice."""
         await self.store.close()
         await self.embedder.close()
+        if self.graph is not None:
+            await self.graph.close()
         if self.sessions is not None:
             await self.sessions.close()
 

@@ -22,7 +22,9 @@ class GraphStore(Protocol):
     """
 
     async def open(self) -> None:
-        """Connect, and make the schema where it is missing. May be called twice."""
+        """Get ready. Connecting, and making the schema where it is missing, wait for the first call, so that nobody
+        waits for a graph that is not asked, or is down. May be called twice.
+        """
 
     async def close(self) -> None:
         """Release everything. May be called twice."""

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from mnemic.face import Face, Ground, M
+from mnemic.graph_port import GraphStore
 from mnemic.ports import Clock, Completer, RecordStore, SessionStore
 from mnemic.types import (
     Actor,
@@ -28,6 +29,7 @@ class EngineVerbs(Protocol):
     clock: Clock
     sessions: SessionStore | None
     completer: Completer | None
+    graph: GraphStore | None
 
     async def add(
         self,

@@ -21,18 +21,21 @@ ROLE = "\ufdd0role:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """Something that was named: what it is as far as that was said (`thing` otherwise), and its other names."""
+    """Something that was named: what it is as far as that was said (`thing` otherwise), its other names, and the place
+    of the words that say so.
+    """
 
     name: str = field(repr=False)
     label: str = "thing"
     aliases: tuple[str, ...] = field(default=(), repr=False)
+    span: tuple[int, int] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """A relation that was told. `source` and `target` are names, `ME`, or `ROLE` with a relation.
 
-    `since` is when it began, if that was said; `ended` says that it holds no more.
+    `since` is when it began, if that was said; `ended` says that it holds no more; `span` is where it was said.
     """
 
     source: str = field(repr=False)
@@ -40,6 +43,7 @@ class Told:
     target: str = field(repr=False)
     since: datetime | None = None
     ended: bool = False
+    span: tuple[int, int] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ def _cue(label: str, before: str) -> Cue:
 
 _CHIEF = "ceo|cto|cfo|head|director|president|manager|founder"
 _CALLED = r"also known as|a\.?k\.?a\.?|also called|better known as|nicknamed|goes by|conocid[oa] como"
-_WORK = r"(?:\s(?!at\b|for\b|in\b)\w+){0,3}"
+_WORK = r"(?:\s(?!at\b|for\b|in\b)\w+){0,5}"
 
 PHRASES = (
     _phrase("works_at", rf"(?:works?|working|started working|got a job|is employed|am employed){_WORK}\s(?:at|for)"),

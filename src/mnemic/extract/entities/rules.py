@@ -14,7 +14,7 @@ from mnemic.extract.entities import ME, ROLE, EntityReading, Named, Told
 from mnemic.extract.entities.marking import Marked, mark_names
 from mnemic.extract.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
 from mnemic.extract.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
-from mnemic.extract.signals import mood_of
+from mnemic.extract.signals import QUOTED, mood_of
 from mnemic.text.names import core
 from mnemic.text.normalise import clean_content
 from mnemic.types import Deadline, Message, Skipped
@@ -71,10 +71,16 @@ class _Page:
     told: list[Told] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     person: str | None = None
+    span: tuple[int, int] = (0, 0)
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def read(self, sentence: str, span: tuple[int, int]) -> None:
         """One sentence. What is asked, supposed, reported or meant otherwise tells nothing."""
-        reason = "too_long" if len(sentence) > MAX_SENTENCE_CHARS else mood_of(sentence).reason
+        mood = mood_of(sentence)
+        reason = "too_long" if len(sentence) > MAX_SENTENCE_CHARS else mood.reason
+        if reason is None and mood.quoted_from is not None:
+            self.skipped.append(Skipped(reason=QUOTED, span=(span[0] + mood.quoted_from, span[1])))
+            sentence = sentence[: mood.quoted_from]
         if reason is None and sentence.rstrip("\"'”’) ").endswith(("?", "？")):
             reason = "transient"
         if reason is not None:
@@ -82,6 +88,7 @@ class _Page:
             return
         if len(self.marked.names) > MAX_NAMES:
             return
+        self.span = span
         text = self._kin(mark_names(sentence, self.marked))
         text = _ME.sub(self.marked.mark(ME), text)
         if self.person is not None:
@@ -139,6 +146,7 @@ class _Page:
     def _label(self, name: str, label: str) -> None:
         if name == ME or name.startswith(ROLE) or any(name in others for others in self.aliases.values()):
             return
+        self.spans.setdefault(name, self.span)
         if self.labels.get(name, THING) == THING:
             self.labels[name] = label
 
@@ -163,7 +171,7 @@ class _Page:
 
     def _tell(self, told: Told) -> None:
         if told not in self.told:
-            self.told.append(told)
+            self.told.append(replace(told, span=self.span))
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
@@ -171,7 +179,7 @@ class _Page:
         """Everything read. A first name that only one full name of this message begins with is that person."""
         full = {other: name for name, others in self.aliases.items() for other in others} | dict(self._full_names())
         named = tuple(
-            Named(name=name, label=label, aliases=tuple(self.aliases.get(name, ())))
+            Named(name=name, label=label, aliases=tuple(self.aliases.get(name, ())), span=self.spans.get(name))
             for name, label in self.labels.items()
             if name not in full
         )

@@ -24,8 +24,7 @@ class Neo4jGraph:
     """A `GraphStore` at `url`, `neo4j://user:password@host:port/database` or `bolt://...`.
 
     Every write is one managed transaction, which the server may have the driver run again. `timeout` (seconds) bounds
-    every call whatever the network does, `pool_size` the connections. A server that could not be reached when it was
-    opened is asked again by the next call.
+    every call whatever the network does, `pool_size` the connections.
     """
 
     def __init__(self, url: str, *, timeout: float = 5.0, pool_size: int = 8) -> None:
@@ -37,7 +36,6 @@ class Neo4jGraph:
 
     async def open(self) -> None:
         self._open = True
-        await self._prepared()
 
     async def close(self) -> None:
         self._open = self._ready = False

@@ -9,6 +9,7 @@ later, so after a power cut it comes again.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -33,8 +34,8 @@ _GRAPH = load("graph")
 class PostgresGraph:
     """A `GraphStore` in the database at `dsn`, where row-level security keeps tenants apart as it does for memories.
 
-    `pool_size` bounds its connections, `statement_timeout` (seconds) every call. `open` migrates with the rights of
-    `owner_dsn`, or of `dsn` where none is given.
+    `pool_size` bounds its connections, `statement_timeout` (seconds) every call. The first call migrates with the
+    rights of `owner_dsn`, or of `dsn` where none is given.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class PostgresGraph:
     ) -> None:
         self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, "fast")
         self._opened: Opened | None = None
+        self._open = False
+        self._opening = asyncio.Lock()
 
     async def open(self) -> None:
-        if self._opened is None:
-            self._opened = await self._access.open(None)
+        self._open = True
 
     async def close(self) -> None:
+        self._open = False
         opened, self._opened = self._opened, None
         if opened is not None:
             await opened.close()
@@ -141,17 +144,19 @@ class PostgresGraph:
 
         return await self._read(tenant, read, None)
 
-    @property
-    def _ready(self) -> Connections:
-        if self._opened is None:
-            raise StoreUnavailable("closed")
-        return self._opened.connections
+    async def _ready(self) -> Connections:
+        async with self._opening:
+            if not self._open:
+                raise StoreUnavailable("closed")
+            if self._opened is None:
+                self._opened = await self._access.open(None)
+            return self._opened.connections
 
     async def _read(self, tenant: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
-        return await self._ready.read(_inside(tenant, work), deadline)
+        return await (await self._ready()).read(_inside(tenant, work), deadline)
 
     async def _write(self, tenant: str, work: Callable[[Session], Awaitable[None]], deadline: Deadline | None) -> None:
-        await self._ready.write(_inside(tenant, work), deadline)
+        await (await self._ready()).write(_inside(tenant, work), deadline)
 
 
 def _inside(tenant: str, work: Callable[[Session], Awaitable[T]]) -> Callable[[Session], Awaitable[T]]:

@@ -120,12 +120,14 @@ class SqliteGraph:
         self._path = Path(path).absolute()
         self._reader_count = readers
         self._opened: _Opened | None = None
+        self._open = False
+        self._opening = asyncio.Lock()
 
     async def open(self) -> None:
-        if self._opened is None:
-            self._opened = await asyncio.to_thread(_Opened, self._path, self._reader_count)
+        self._open = True
 
     async def close(self) -> None:
+        self._open = False
         opened, self._opened = self._opened, None
         if opened is not None:
             await asyncio.to_thread(opened.close)
@@ -211,11 +213,13 @@ class SqliteGraph:
         wanted = {"tenant": tenant, "memory_ids": dump(sorted(memory_ids))}
         return await self._read(lambda connection: sum(count for (count,) in fetch(connection, _TRACES, wanted)))
 
-    @property
-    def _ready(self) -> _Opened:
-        if self._opened is None:
-            raise StoreUnavailable("closed")
-        return self._opened
+    async def _ready(self) -> _Opened:
+        async with self._opening:
+            if not self._open:
+                raise StoreUnavailable("closed")
+            if self._opened is None:
+                self._opened = await asyncio.to_thread(_Opened, self._path, self._reader_count)
+            return self._opened
 
     async def _read(self, work: Callable[[apsw.Connection], T], deadline: Deadline | None = None) -> T:
         def run(connection: apsw.Connection) -> T:
@@ -223,10 +227,10 @@ class SqliteGraph:
             with typed_failures():
                 return work(connection)
 
-        return await self._ready.readers.run(run)
+        return await (await self._ready()).readers.run(run)
 
     async def _write(self, work: Callable[[apsw.Connection], None], deadline: Deadline | None) -> None:
-        opened = self._ready
+        opened = await self._ready()
 
         def run() -> None:
             opened.patience.wait(_seconds_left(deadline))

@@ -96,10 +96,8 @@ class MemoryEngine(StewardVerbs):
             budget=budget or Budget(),
             clock=self.clock,
         )
-        proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
-        self._parts = TurnParts(
-            gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
-        )
+        given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
+        self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
 
     async def open(self) -> Self:
         """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, NotSupported, StoreFailed
 from mnemic.extract.entities import ME, ROLE, EntityReader, Named, Told
+from mnemic.extract.entities.model import ModelEntityReader
 from mnemic.extract.entities.relations import LABELS, THING, USER, rule_of
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.face import Ground, M, verb
@@ -40,7 +41,8 @@ _MAX_KEY_CHARS = 128
 _MAX_VALUE_CHARS = 120
 _ADDRESS = frozenset("@\n\t/\\")
 _MOST_DIGITS = 4
-_NEVER = Deadline(float("inf"), lambda: 0.0)
+READING_TIME = timedelta(seconds=25)
+"""How long a model may take to read one text: the time of a whole turn."""
 _log = logging.getLogger("mnemic.kinds")
 
 
@@ -66,7 +68,7 @@ class EntityMemory(KindView[M]):
         self, engine: EngineVerbs, actor: Actor, ground: Ground[M], *, reader: EntityReader | None = None
     ) -> None:
         super().__init__(engine, actor, ground)
-        self._reader = reader or RuleEntityReader()
+        self._reader = reader or (ModelEntityReader(engine.completer) if engine.completer else RuleEntityReader())
 
     # -- telling ------------------------------------------------------------------------------------------------------
 
@@ -115,10 +117,12 @@ class EntityMemory(KindView[M]):
     @verb
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> Extracted:
         """Remember who and what a text of the user's names and how they stand to each other ("my sister Ana works at
-        Siemens in Berlin"). What is asked, supposed, quoted or said by others tells nothing.
+        Siemens in Berlin"). What is asked, supposed, quoted or said by others tells nothing. With a language model
+        configured it reads, else rules do. Raises ModelFailed.
         """
         message = Message(role="user", content=text, session=self._actor.session) if isinstance(text, str) else text
-        reading = await self._reader.read(message, deadline=_NEVER)
+        deadline = Deadline.after(READING_TIME, self._engine.clock.monotonic)
+        reading = await self._reader.read(message, deadline=deadline)
         origin = _Origin(self._actor, message)
         kept = [named for named in reading.named if _is_name(named.name)]
         names, _ = await self._resolved(kept)

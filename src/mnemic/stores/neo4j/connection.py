@@ -129,7 +129,12 @@ class Connection:
 
     def _session(self) -> Any:
         if self._driver is None:
-            self._driver = AsyncGraphDatabase.driver(
+            self._driver = self._made()
+        return self._driver.session(database=self._address.database, initial_retry_delay=_RETRY_SECONDS)
+
+    def _made(self) -> AsyncDriver:
+        try:
+            return AsyncGraphDatabase.driver(
                 self._address.uri,
                 auth=self._address.auth,
                 max_connection_pool_size=self._pool_size,
@@ -142,7 +147,8 @@ class Connection:
                 telemetry_disabled=True,
                 user_agent="mnemic",
             )
-        return self._driver.session(database=self._address.database, initial_retry_delay=_RETRY_SECONDS)
+        except ConfigurationError:
+            raise InvalidConfig("graph", hint="check the address of the graph server") from None
 
     async def _within(self, call: Callable[[float], Awaitable[T]], deadline: Deadline | None) -> T:
         left = self._seconds if deadline is None else min(self._seconds, deadline.remaining())
@@ -153,14 +159,14 @@ class Connection:
                 return await call(left)
         except TimeoutError:
             raise StoreBusy(hint="the graph did not answer in time") from None
-        except DRIVER_ERRORS as error:
+        except MnemicError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a damaged answer makes the driver raise whatever it trips over
             raise _typed(error) from None
 
 
 def _typed(error: BaseException) -> MnemicError:
     """The error of mnemic's tree that says what `error` says; its message stays behind, for it may quote values."""
-    if isinstance(error, ConfigurationError):
-        return InvalidConfig("graph", hint="check the address of the graph server")
     if isinstance(error, AuthError):
         return StoreUnavailable(hint="the graph server refused the name or the password")
     if isinstance(error, TransientError):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.graph_port import GraphStore
+from mnemic.ports.graph import GraphStore
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.testing.graph_store import GraphStoreContract

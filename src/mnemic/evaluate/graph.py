@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnemic.evaluate.metrics import percentiles
-from mnemic.graph_port import GraphStore
+from mnemic.ports.graph import GraphStore
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 
 BUDGET_MS = 200.0

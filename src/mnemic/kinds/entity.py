@@ -18,8 +18,8 @@ from mnemic.extract.entities.model import ModelEntityReader
 from mnemic.extract.entities.relations import LABELS, THING, USER, rule_of
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.face import Ground, M, verb
-from mnemic.graph_port import GraphStore
 from mnemic.kinds.view import EngineVerbs, KindView
+from mnemic.ports.graph import GraphStore
 from mnemic.text.names import core, slug
 from mnemic.types import (
     Actor,

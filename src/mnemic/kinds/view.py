@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from mnemic.face import Face, Ground, M
-from mnemic.graph_port import GraphStore
 from mnemic.ports import Clock, Completer, RecordStore, SessionStore
+from mnemic.ports.graph import GraphStore
 from mnemic.types import (
     Actor,
     Candidate,

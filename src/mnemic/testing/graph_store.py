@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from mnemic.errors import InvalidInput, StoreUnavailable
-from mnemic.graph_port import GraphStore
+from mnemic.ports.graph import GraphStore
 from mnemic.stores.graph import InProcessGraph
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 

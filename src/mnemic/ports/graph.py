@@ -1,4 +1,4 @@
-"""What the engine asks of a graph: a page of `mnemic.ports` by itself. The docstrings are obligations, too."""
+"""What the engine asks of a graph: names, relations, walks."""
 
 from __future__ import annotations
 

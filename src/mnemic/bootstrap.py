@@ -75,7 +75,11 @@ def build_engine(
         sessions=InProcessSessions(clock),
         completer=completer,
         graph=build_graph(settings),
-        rules=WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict),
+        rules=WriteRules(
+            near_duplicate=settings.near_duplicate,
+            conflict=settings.conflict,
+            fixed=frozenset({"near_duplicate", "conflict"} & settings.model_fields_set),
+        ),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
     )

@@ -45,6 +45,7 @@ from mnemic.types import (
     Status,
     WriteReceipt,
 )
+from mnemic.write import calibration
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
@@ -100,10 +101,15 @@ class MemoryEngine(StewardVerbs):
         self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
 
     async def open(self) -> Self:
-        """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
+        """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
+        StoreCorrupt, StoreUnavailable or SpaceMismatch.
+        """
         await self.store.open(self.embedder.space)
         if self.graph is not None:
             await self.graph.open()
+        found = await calibration.stored(self.store, self.embedder.space)
+        if found is not None:
+            self._pipeline.calibrate(found.cosines)
         return self
 
     async def close(self) -> None:

@@ -162,6 +162,13 @@ class Snapshot(Protocol):
     async def speakers(self, where: Where) -> frozenset[str]:
         """Everybody who speaks in `where`'s scopes."""
 
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        """The same reads as of `known_at`: each memory of `scopes` in the newest version written by then, but for what
+        was removed since or stands now as expired by `live_at`. Words that were changed since have no vector.
+        """
+
 
 class RecordStore(Snapshot, Protocol):
     """The one source of truth. Each read is of the moment it is called; `read` keeps several to one moment."""

@@ -26,7 +26,11 @@ from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.forget import forget
 from mnemic.maintain.project import Drainer
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
+<<<<<<< HEAD
 from mnemic.projections import Projection
+=======
+from mnemic.ports.graph import GraphStore
+>>>>>>> main
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -76,6 +80,7 @@ class MemoryEngine(StewardVerbs):
         composer: Composer | None = None,
         sessions: SessionStore | None = None,
         completer: Completer | None = None,
+        graph: GraphStore | None = None,
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
@@ -86,23 +91,35 @@ class MemoryEngine(StewardVerbs):
         projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
+<<<<<<< HEAD
         self.clock = clock or SystemClock()
+=======
+        self.graph = graph
+        self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
+>>>>>>> main
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor(actions=self.redaction.actions)
         self._pipeline = MemoryWritePipeline(
             store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, projections=projections
         )
+<<<<<<< HEAD
         self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
         proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(
             gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
         )
+=======
+        given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
+        self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
+>>>>>>> main
 
     async def open(self) -> Self:
         """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
         StoreCorrupt, StoreUnavailable or SpaceMismatch.
         """
         await self.store.open(self.embedder.space)
+        if self.graph is not None:
+            await self.graph.open()
         found = await calibration.stored(self.store, self.embedder.space)
         if found is not None:
             self._pipeline.calibrate(found.cosines)
@@ -118,6 +135,8 @@ class MemoryEngine(StewardVerbs):
             await feed.projection.close()
         await self.store.close()
         await self.embedder.close()
+        if self.graph is not None:
+            await self.graph.close()
         if self.sessions is not None:
             await self.sessions.close()
 

@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 """Everything the engine asks of the outside world, but for the copies it feeds (`mnemic.projections`). The docstrings
 are obligations; `mnemic.testing` checks them.
+=======
+"""Everything the engine asks of the outside world. The docstrings are obligations; `mnemic.testing` checks them.
+>>>>>>> main
 
 Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
 """
@@ -9,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from mnemic.ports.graph import GraphStore
 from mnemic.ports.providers import Clock, Completer, Embedder, Reranker
 from mnemic.types import (
     AuditEvent,
@@ -31,8 +36,8 @@ from mnemic.types import (
     Where,
 )
 
-__all__ = ["Clock", "Completer", "Embedder", "Reranker"]
-"""What stands in `mnemic.ports.providers` and is a port all the same."""
+__all__ = ["Clock", "Completer", "Embedder", "GraphStore", "Reranker"]
+"""What stands in `mnemic.ports.providers` and `mnemic.ports.graph` and is a port all the same."""
 
 T = TypeVar("T")
 
@@ -333,6 +338,7 @@ class DocumentStore(Protocol):
         """Release everything. May be called twice."""
 
 
+<<<<<<< HEAD
 class GraphStore(Protocol):
     """Owned nodes and typed relations between them: a projection, rebuildable from the record store."""
 
@@ -344,3 +350,27 @@ class GraphStore(Protocol):
 
     async def forget(self, scope: Scope, memory_id: str) -> None:
         """Remove what came from `memory_id`, and nodes nothing else holds."""
+=======
+class SearchIndex(Protocol):
+    """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
+
+    async def upsert(self, memories: Sequence[Memory]) -> None:
+        """Index these memories. Raises if any one of them was refused."""
+
+    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
+        """Take these out of the index."""
+
+    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
+        """What the service ranks best inside `where`."""
+
+
+class Projection(Protocol):
+    """A derived copy that the outbox feeds: hot set, graph, search index."""
+
+    @property
+    def name(self) -> str:
+        """Its name in receipts and reports."""
+
+    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
+        """Bring the copy up to `entry`; `memory` is None when it is gone. Applying twice changes nothing."""
+>>>>>>> main

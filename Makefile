@@ -30,11 +30,7 @@ DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 
-<<<<<<< HEAD
-.PHONY: help demo test check check-static coverage bench faults scorecard soak conformance docs lock clean distclean
-=======
-.PHONY: help demo test check check-static coverage bench faults conformance docs neo4j lock clean distclean
->>>>>>> main
+.PHONY: help demo test check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'

@@ -26,11 +26,8 @@ from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.forget import forget
 from mnemic.maintain.project import Drainer
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
-<<<<<<< HEAD
-from mnemic.projections import Projection
-=======
 from mnemic.ports.graph import GraphStore
->>>>>>> main
+from mnemic.ports.projections import Projection
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -91,27 +88,16 @@ class MemoryEngine(StewardVerbs):
         projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
-<<<<<<< HEAD
-        self.clock = clock or SystemClock()
-=======
         self.graph = graph
-        self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
->>>>>>> main
+        self.clock = clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor(actions=self.redaction.actions)
         self._pipeline = MemoryWritePipeline(
             store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, projections=projections
         )
-<<<<<<< HEAD
         self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
-        proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
-        self._parts = TurnParts(
-            gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
-        )
-=======
         given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
->>>>>>> main
 
     async def open(self) -> Self:
         """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,

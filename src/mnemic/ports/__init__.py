@@ -1,9 +1,4 @@
-<<<<<<< HEAD
-"""Everything the engine asks of the outside world, but for the copies it feeds (`mnemic.projections`). The docstrings
-are obligations; `mnemic.testing` checks them.
-=======
 """Everything the engine asks of the outside world. The docstrings are obligations; `mnemic.testing` checks them.
->>>>>>> main
 
 Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
 """
@@ -336,41 +331,3 @@ class DocumentStore(Protocol):
 
     def close(self) -> None:
         """Release everything. May be called twice."""
-
-
-<<<<<<< HEAD
-class GraphStore(Protocol):
-    """Owned nodes and typed relations between them: a projection, rebuildable from the record store."""
-
-    async def link(self, scope: Scope, source: str, relation: str, target: str, *, memory_id: str) -> None:
-        """Relate two named nodes of `scope`, once per `memory_id` however often it is called."""
-
-    async def neighbours(self, scope: Scope, node: str, *, hops: int = 1, limit: int = 50) -> list[dict[str, Any]]:
-        """Nodes within `hops` relations of `node`, nearest first, each with its path."""
-
-    async def forget(self, scope: Scope, memory_id: str) -> None:
-        """Remove what came from `memory_id`, and nodes nothing else holds."""
-=======
-class SearchIndex(Protocol):
-    """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
-
-    async def upsert(self, memories: Sequence[Memory]) -> None:
-        """Index these memories. Raises if any one of them was refused."""
-
-    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
-        """Take these out of the index."""
-
-    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
-        """What the service ranks best inside `where`."""
-
-
-class Projection(Protocol):
-    """A derived copy that the outbox feeds: hot set, graph, search index."""
-
-    @property
-    def name(self) -> str:
-        """Its name in receipts and reports."""
-
-    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
-        """Bring the copy up to `entry`; `memory` is None when it is gone. Applying twice changes nothing."""
->>>>>>> main

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from mnemic.errors import MnemicError, StoreUnavailable
 from mnemic.ports import Clock, RecordStore
-from mnemic.projections import Projection
+from mnemic.ports.projections import Projection
 from mnemic.types import Change, Deadline, Memory, OutboxEntry, Status
 
 BATCH = 100

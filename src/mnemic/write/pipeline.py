@@ -18,7 +18,7 @@ from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
 from mnemic.ports import Clock, Embedder, RecordStore, Snapshot, Transaction
-from mnemic.projections import Projection
+from mnemic.ports.projections import Projection
 from mnemic.types import (
     Actor,
     Candidate,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Clock, RecordStore
-from mnemic.projections import Projection
+from mnemic.ports.projections import Projection
 from mnemic.types import Change, Deadline
 from mnemic.write.feed import Feed
 

@@ -1,4 +1,4 @@
-"""What the engine asks of derived copies, which the outbox feeds: ports like those of `mnemic.ports`."""
+"""What the engine asks of derived copies, which the outbox feeds."""
 
 from __future__ import annotations
 

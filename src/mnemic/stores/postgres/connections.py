@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -119,16 +120,15 @@ class Connections:
         except TimeoutError:
             self._pool.terminate()
 
-    async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
-        """`work` on what is committed now; it sees no later commit."""
-        return await self._thread.run(self._run(_READ, work, None))
+    async def read(self, work: Callable[[Session], Awaitable[T]], *, seconds: float | None = None) -> T:
+        """`work` on what is committed now; it sees no later commit. A background job has `seconds` of its own."""
+        return await self._thread.run(self._run(_READ, work, self._limited(None, seconds)))
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
-        return await self._thread.run(self._run(_WRITE, work, deadline))
+        return await self._thread.run(self._run(_WRITE, work, self._limited(deadline)))
 
-    async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
-        limit = self._limited(deadline)
+    async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], limit: Callable[[], float]) -> T:
         for attempt in range(_ATTEMPTS):
             if limit() <= 0:
                 raise StoreBusy(hint="no time was left for the database")
@@ -143,9 +143,10 @@ class Connections:
                     raise
         raise AssertionError
 
-    def _limited(self, deadline: Deadline | None) -> Callable[[], float]:
-        now = asyncio.get_running_loop().time
-        until = now() + self._seconds
+    def _limited(self, deadline: Deadline | None, seconds: float | None = None) -> Callable[[], float]:
+        """How many seconds are left."""
+        now = time.monotonic
+        until = now() + (self._seconds if seconds is None else seconds)
 
         def remaining() -> float:
             own = until - now()

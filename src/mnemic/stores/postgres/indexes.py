@@ -14,6 +14,7 @@ import numpy as np
 from mnemic.errors import MnemicError
 from mnemic.stores.index_shelf import IndexShelf
 from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.loop_thread import Tasks
 from mnemic.stores.postgres.rows import Place, digest
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.scope_index import Entry, ScopeIndex
@@ -46,7 +47,7 @@ class Indexes:
         self._connections = connections
         self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
         self._most = budget // 2 // (4 * dimension + _BESIDE_VECTOR)
-        self._loading: dict[int, asyncio.Task[None]] = {}
+        self.loads = Tasks()
         self._turns = asyncio.Semaphore(_LOADS)
 
     def fits(self, place: Place) -> bool:
@@ -60,24 +61,12 @@ class Indexes:
         slot = self._shelf.slot(place.scope_id)
         far = _behind(place, slot.index) > CATCH_UP
         if far or slot.index.wasteful:
-            self._start(tenant, place.scope_id)
+            self.loads.start(self._load(tenant, place.scope_id), key=place.scope_id)
         if far:
             return None
         if slot.index.seen < place.changes:
             await self._catch_up(session, tenant, place, slot.index)
         return slot.index
-
-    async def settled(self) -> None:
-        """Return once nothing is being loaded."""
-        while self._loading:
-            await asyncio.gather(*self._loading.values(), return_exceptions=True)
-
-    async def stop(self) -> None:
-        """Break off what is being loaded."""
-        tasks = list(self._loading.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _catch_up(self, session: Session, tenant: str, place: Place, index: ScopeIndex) -> None:
         seen = index.seen
@@ -92,11 +81,6 @@ class Indexes:
             index.keep(kept)
         index.seen = place.changes
         self._shelf.weigh(place.scope_id, index.nbytes)
-
-    def _start(self, tenant: str, scope_id: int) -> None:
-        if scope_id not in self._loading:
-            task = self._loading[scope_id] = asyncio.create_task(self._load(tenant, scope_id))
-            task.add_done_callback(lambda _: self._loading.pop(scope_id, None))
 
     async def _load(self, tenant: str, scope_id: int) -> None:
         async with self._turns:

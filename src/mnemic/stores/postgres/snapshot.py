@@ -156,7 +156,7 @@ class PostgresSnapshot:
         """The indexes at hand, and the filter for the other scopes, None where there are none."""
         unknown = [scope for scope in where.scopes if scope not in self._places]
         if unknown:
-            rows = await self._rows(where.tenant, _READING["places"], *places_of(where.tenant, unknown))
+            rows = await Step(partial(self._session.enter_scopes, *places_of(where.tenant, unknown)))
             self._places |= dict.fromkeys(unknown)
             for level, owner, *columns in rows:
                 self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = Place(*columns)

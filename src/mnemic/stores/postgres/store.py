@@ -95,15 +95,15 @@ class PostgresStore:
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.database.thread.run(opened.promotions.stop())
-            await opened.database.thread.run(opened.indexes.stop())
+            await opened.database.thread.run(opened.promotions.moves.stop())
+            await opened.database.thread.run(opened.indexes.loads.stop())
             await opened.database.close()
 
     async def settled(self) -> None:
         """Return once no scope is on its way into memory or into the approximate index."""
         opened = self._ready
-        await opened.database.thread.run(opened.indexes.settled())
-        await opened.database.thread.run(opened.promotions.settled())
+        await opened.database.thread.run(opened.indexes.loads.settled())
+        await opened.database.thread.run(opened.promotions.moves.settled())
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         opened = self._ready

@@ -54,8 +54,7 @@ class PostgresTransaction(Transaction):
         self._terms = terms
         self._dimension = dimension
         self._indexes = indexes
-        self._locked: set[Scope] = set()
-        self._places: dict[Scope, Place] = {}
+        self._places: dict[Scope, Place | None] = {}
         self._used: dict[Scope, ScopeIndex | None] = {}
         self._before: dict[tuple[str, str], Memory | None] = {}
         self._events: dict[str, list[AuditEvent]] = {}
@@ -69,11 +68,11 @@ class PostgresTransaction(Transaction):
         """Write what was kept back."""
         for tenant in sorted(self._events.keys() | self._entries.keys()):
             await self._enter(tenant)
+            entries = [(entry.action, entry.memory_id, entry.version) for entry in self._entries.get(tenant, ())]
             if tenant in self._events:
-                await self._append(tenant, self._events[tenant])
-            if tenant in self._entries:
-                rows = [(entry.action, entry.memory_id, entry.version) for entry in self._entries[tenant]]
-                await self._rows("enqueue", tenant, *columns(rows, 3))
+                await self._append(tenant, self._events[tenant], entries)
+            else:
+                await self._rows("enqueue", tenant, *columns(entries, 3))
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         wanted = storable([memory_id])
@@ -97,8 +96,7 @@ class PostgresTransaction(Transaction):
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)
-        await self._lock(scope)
-        place = await self._known(scope)
+        place = await self._lock(scope)
         if place is None or limit <= 0:
             return []
         index = await self._index(scope, place)
@@ -220,7 +218,8 @@ class PostgresTransaction(Transaction):
         else:
             await self._rows("put_mark", tenant, name, value)
 
-    async def _append(self, tenant: str, events: Sequence[AuditEvent]) -> None:
+    async def _append(self, tenant: str, events: Sequence[AuditEvent], entries: Sequence[tuple[Any, ...]]) -> None:
+        """Events behind the tenant's last, and the outbox entries with them: the lock is held for two statements."""
         head = await self._rows("audit_head", tenant)
         if not head:
             await self._rows("make_audit_head", tenant)
@@ -232,7 +231,7 @@ class PostgresTransaction(Transaction):
             line = encode_event(replace(event, sequence=sequence))
             previous = link(previous, line)
             lines.append((sequence, line, previous))
-        await self._rows("append_audit", tenant, *columns(lines, 3), sequence, previous)
+        await self._rows("append_trail", tenant, *columns(lines, 3), sequence, previous, *columns(entries, 3))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words) -> None:
         """Bring the postings of a changed memory up to date, if what they repeat has changed."""
@@ -252,28 +251,20 @@ class PostgresTransaction(Transaction):
 
     async def _place(self, scope: Scope) -> Place:
         """The scope, given its number at its first memory."""
-        await self._lock(scope)
-        place = await self._known(scope)
+        place = await self._lock(scope)
         if place is None:
             rows = await self._rows("make_scope", *place_of(scope))
             place = self._places[scope] = Place(*rows[0])
         return place
 
-    async def _known(self, scope: Scope) -> Place | None:
-        """The scope as it was when it was first looked at; None while it has no number."""
-        if scope not in self._places:
-            rows = await self._rows("scope", *place_of(scope))
-            if not rows:
-                return None
-            self._places[scope] = Place(*rows[0])
-        return self._places[scope]
-
-    async def _lock(self, scope: Scope) -> None:
-        if scope in self._locked:
+    async def _lock(self, scope: Scope) -> Place | None:
+        """The scope as it was when this transaction first touched it, and so locked it; None while it has no number."""
+        if scope in self._places:
             await self._enter(scope.tenant)
         else:
-            await Step(partial(self._open.enter, scope.tenant, lock_of(scope)))
-            self._locked.add(scope)
+            rows = await Step(partial(self._open.enter_alone, *place_of(scope), lock=lock_of(scope)))
+            self._places[scope] = Place(*rows[0]) if rows else None
+        return self._places[scope]
 
     async def _enter(self, tenant: str) -> None:
         await Step(partial(self._open.enter, tenant))

@@ -1,10 +1,5 @@
 -- Plain reads.
 
--- name: places
-SELECT level, owner, scope_id, large, active, changes, removed_at
-FROM scope
-WHERE tenant = $1 AND (level, owner) IN (SELECT * FROM unnest($2::text[], $3::text[]))
-
 -- name: get_many
 SELECT {columns}
 FROM {sources}

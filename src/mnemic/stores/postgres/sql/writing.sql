@@ -178,9 +178,14 @@ SELECT sequence, hash FROM audit_head WHERE tenant = $1 FOR UPDATE
 -- name: make_audit_head
 INSERT INTO audit_head (tenant, sequence, hash) VALUES ($1, 0, '') ON CONFLICT DO NOTHING
 
--- name: append_audit
+-- name: append_trail
 WITH head AS (
     UPDATE audit_head SET sequence = $5, hash = $6 WHERE tenant = $1
+), sent AS (
+    INSERT INTO outbox (tenant, action, memory_id, version)
+    SELECT $1, entry.action, entry.memory_id, entry.version
+    FROM unnest($7::text[], $8::text[], $9::integer[]) WITH ORDINALITY AS entry (action, memory_id, version, place)
+    ORDER BY entry.place
 )
 INSERT INTO audit (tenant, sequence, event, hash)
 SELECT $1, line.* FROM unnest($2::bigint[], $3::text[], $4::text[]) AS line (sequence, event, hash)

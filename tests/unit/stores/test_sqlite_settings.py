@@ -135,3 +135,11 @@ def test_patience_ends_at_the_set_time_or_begins_anew() -> None:
     assert not patience(0)
     assert renewed(0)
     assert renewed(1)
+
+
+async def test_a_mark_may_hold_any_character(tmp_path: Path) -> None:
+    store = await opened(tmp_path / "m.db")
+    await store.transact(lambda transaction: transaction.put_mark("t", "a\x00b", "x"))
+    assert await store.marks("t", "a\x00") == {"a\x00b": "x"}
+    assert await store.marks("t", "a\x00c") == {}
+    await store.close()

@@ -65,7 +65,7 @@ class MemoryManager:
         self._kinds = SevenKinds(self.engine, self.actor, blocking(self._portal.call), profile=profile)
         self.working, self.short_term = self._kinds.working, self._kinds.short_term
         self.long_term, self.persona = self._kinds.long_term, self._kinds.persona
-        self.episodic, self.structured = self._kinds.episodic, self._kinds.structured
+        self.episodic, self.entity, self.structured = self._kinds.episodic, self._kinds.entity, self._kinds.structured
         try:
             self._portal.call(self.engine.open)
         except BaseException:
@@ -140,6 +140,7 @@ class MemoryManager:
         happened_from: datetime | None = None,
         happened_to: datetime | None = None,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         min_score: float = 0.0,
         max_tokens: int | None = None,
         preference_bias: bool = False,
@@ -157,6 +158,7 @@ class MemoryManager:
             happened_from=happened_from,
             happened_to=happened_to,
             as_of=as_of,
+            known_at=known_at,
             min_score=min_score,
             max_tokens=max_tokens,
             preference_bias=preference_bias,

@@ -118,13 +118,13 @@ PIP_TOOLS := build/lock/bin/pip-compile
 COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PIP_TOOLS) --quiet --generate-hashes --strip-extras --allow-unsafe \
     --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options --newline lf $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
-DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands postgres build test dev)
-CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres build test conformance)
+DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands postgres travel yaml build test dev)
+CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
 	@test -x $(PIP_TOOLS) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet pip-tools==7.6.2; }
 	$(COMPILE) $(DEV_EXTRAS) --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra openai --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	$(COMPILE) --extra openai --extra travel --extra yaml --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
 
 clean: ## remove what was built, keep the environment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,7 @@ from mnemic.errors import InvalidConfig, NotSupported
 from mnemic.extract import Extractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.travel.airports import Airports, airports_of
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import parse_json
 from mnemic.guard.execution import Grant
@@ -153,6 +155,16 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
     )
     return RetryingEmbedder(inner, clock)
+
+
+@cache
+def build_airports() -> Airports:
+    """The table of airports, where the extra `travel` is installed; else an empty one."""
+    try:
+        from mnemic.providers.airports import airport_rows
+    except ModuleNotFoundError:
+        return Airports()
+    return airports_of(airport_rows())
 
 
 def build_completer(settings: Settings, clock: Clock) -> Completer | None:

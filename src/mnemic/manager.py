@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic.bootstrap import build_engine
+from mnemic.bootstrap import build_airports, build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.face import blocking
@@ -60,7 +60,9 @@ class MemoryManager:
         )
         self.engine = engine or build_engine(settings, policy=policy)
         self._portal = Portal()
-        self._kinds = SevenKinds(self.engine, self.actor, blocking(self._portal.call), profile=profile)
+        self._kinds = SevenKinds(
+            self.engine, self.actor, blocking(self._portal.call), profile=profile, airports=build_airports
+        )
         self.working, self.short_term = self._kinds.working, self._kinds.short_term
         self.long_term, self.persona = self._kinds.long_term, self._kinds.persona
         self.episodic, self.structured = self._kinds.episodic, self._kinds.structured

@@ -17,7 +17,9 @@ def halves_table(result: Mapping[str, Any]) -> str:
     """A line per figure and per part of it, in per cent, for `dev` and `test`, with how many were counted."""
     halves = [result[split] for split in ("dev", "test")]
     names = [name for name, value in halves[0].items() if value is None or isinstance(value, float)]
-    parts = halves[0].get("by_source") or {"by_entity": halves[0].get("by_entity", {})}
+    parts = halves[0].get("by_source") or {
+        name: halves[0][name] for name in ("by_entity", "by_field") if name in halves[0]
+    }
     body = [[name, *(cell for half in halves for cell in (_percent(half[name]), ""))] for name in names]
     for name in parts:
         by = [half["by_source"][name] if "by_source" in half else half[name] for half in halves]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,7 +26,7 @@ from mnemic.guard.contract import parse_json
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
-from mnemic.ports import Clock, Completer, DocumentStore, Embedder, RecordStore
+from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
 from mnemic.write.pipeline import WriteRules
@@ -58,6 +60,8 @@ def build_engine(
         grant=guard.grant,
         budget=guard.budget,
         limits=guard.limits,
+        redaction=guard.redaction,
+        keyring=build_keyring(settings),
         extractor=extractor,
         planner=planner,
         composer=composer,
@@ -100,26 +104,52 @@ def build_store(location: str, *, durability: str) -> RecordStore:
 
         return InProcessStore()
     if location.startswith(_POSTGRES):
-        try:
+        with _extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
-        except ModuleNotFoundError as missing:
-            hint = "install mnemic[postgres] to keep memories in PostgreSQL"
-            raise InvalidConfig("store:postgres", hint=hint) from missing
+
         return PostgresStore(location, durability=settled)
     from mnemic.stores.sqlite import SqliteStore
 
     return SqliteStore(sqlite_path(location), durability=settled, ballast_bytes=BALLAST_BYTES)
 
 
+def build_keyring(settings: Settings) -> Keyring | None:
+    """The data keys under the master key that `settings` name; None where they name none. Raises InvalidConfig."""
+    if settings.key_file is None:
+        return None
+    from mnemic.keys import KeyFolder
+
+    return KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
+
+
+def key_folder(key_file: Path, settings: Settings) -> Path:
+    """Where the data keys lie: in the folder that is named, else beside the master key's file."""
+    return settings.key_folder or key_file.with_name(f"{key_file.name}.d")
+
+
 def build_documents(location: str) -> DocumentStore:
-    """The documents in the store at `location`: a path or `sqlite:///path`. Raises NotSupported for other stores."""
+    """The documents in the store at `location`: a path, `sqlite:///path` or `postgresql://...`. Raises NotSupported for
+    `memory:`.
+    """
     if location == "memory:":
-        raise NotSupported("documents:memory", hint="documents live in a file; LangGraph has an InMemoryStore")
+        raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
     if location.startswith(_POSTGRES):
-        raise NotSupported("documents:postgres", hint="documents live in a file; LangGraph has a PostgresStore")
+        with _extra("postgres"):
+            from mnemic.stores.postgres import PostgresDocuments
+
+        return PostgresDocuments(location)
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing
 
 
 def store_file(location: str) -> Path | None:

@@ -9,13 +9,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from mnemic.errors import InvalidConfig, SpaceMismatch, StoreUnavailable
+from mnemic.errors import SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.postgres import upkeep
-from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
+from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.promotion import Promotions
 from mnemic.stores.postgres.rows import Terms
-from mnemic.stores.postgres.schema import LONGEST_INDEXED, prepare, reopen_with
+from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
@@ -64,22 +65,14 @@ class PostgresStore:
         exact_up_to: int = 5_000,
         bm25: Bm25 | None = None,
     ) -> None:
-        if durability not in ("durable", "fast"):
-            raise InvalidConfig("durability", hint="durable or fast")
-        if pool_size < 1 or not 0 < statement_timeout <= 3600:
-            raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
-        self._dsn = dsn
-        self._owner_dsn = owner_dsn or dsn
-        self._pool_size = pool_size
-        self._seconds = statement_timeout
-        self._fast = durability == "fast"
+        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
         self._opened: _Opened | None = None
 
     @property
     def capabilities(self) -> Capabilities:
-        durable = not self._fast and (self._opened is None or self._opened.durable)
+        durable = not self._access.fast and (self._opened is None or self._opened.database.ready.durable)
         return Capabilities(name="postgres", durable=durable, shared=True, phrase=True, exact_up_to=self._exact_up_to)
 
     async def open(self, space: VectorSpace) -> None:
@@ -89,36 +82,19 @@ class PostgresStore:
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
     async def _open(self, space: VectorSpace) -> _Opened:
-        owner = await connect(self._owner_dsn, self._seconds, {"application_name": "mnemic"})
-        try:
-            ready = await prepare(owner, space)
-        finally:
-            owner.terminate()
-        settings = {"application_name": "mnemic", "search_path": ready.search_path}
-        if self._fast:
-            settings["synchronous_commit"] = "off"
-        elif ready.synchronous == "off":
-            settings["synchronous_commit"] = "on"
-        pool = await open_pool(
-            self._dsn,
-            size=self._pool_size,
-            seconds=self._seconds,
-            settings=settings,
-            vector_schema=ready.vector_schema,
-        )
-        connections = Connections(pool, seconds=self._seconds)
-        promotions = Promotions(connections, possible=space.dimension <= LONGEST_INDEXED)
-        return _Opened(connections, promotions, Terms(ready.salt), space, ready.durable)
+        database = await self._access.open(space)
+        promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
+        return _Opened(database, promotions, Terms(database.ready.salt), space)
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.promotions.stop()
-            await opened.connections.close()
+            await opened.database.thread.run(opened.promotions.stop())
+            await opened.database.close()
 
     async def moved(self) -> None:
         """Return once no scope is on its way into the approximate index."""
-        await self._ready.promotions.settled()
+        await self._ready.database.thread.run(self._ready.promotions.settled())
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         opened = self._ready
@@ -250,12 +226,15 @@ class PostgresStore:
 class _Opened:
     """What an open store holds."""
 
-    connections: Connections
+    database: Opened
     promotions: Promotions
     terms: Terms
     space: VectorSpace
-    durable: bool
     secrets: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def connections(self) -> Connections:
+        return self.database.connections
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

@@ -15,11 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder
+from mnemic.bootstrap import build_embedder, build_store
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
+from mnemic.evaluate.kinds import KINDS_USER, kind_latencies
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.outcome import SEED
@@ -28,6 +29,7 @@ from mnemic.evaluate.starts import cold_starts, peak_mb
 from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.ports import Embedder
+from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite.bare import bare_commits
 from mnemic.types import Actor, Kind
 
@@ -104,7 +106,7 @@ async def _run(options: BenchOptions, path: Path, embedder: TimedEmbedder, progr
 
 
 def _users(options: BenchOptions) -> list[str]:
-    return [USER, IMPORTER, *(f"other-{number}" for number in range(1, options.others + 1))]
+    return [USER, IMPORTER, KINDS_USER, *(f"other-{number}" for number in range(1, options.others + 1))]
 
 
 def _size(path: Path) -> int:
@@ -132,6 +134,12 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         "search": {**search, "rows": options.rows},
         "import": imported,
         "fill": {"memories_per_s": filled},
+        "kinds": {
+            "sqlite": await kind_latencies(
+                build_store(str(bench.path), durability=options.durability), bench, options.repeats
+            ),
+            "in-process": await kind_latencies(InProcessStore(), bench, options.repeats),
+        },
     }
     if options.others:
         figures["shared"] = await _among_others(bench, options, user, search)
@@ -140,7 +148,7 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:
     """The same user again, with the other users' rows in the same file; ratios are this by the same user alone."""
-    await bench.fill([Actor(user=name) for name in _users(options)[2:]], options.rows_per_other, Kind.EPISODIC)
+    await bench.fill([Actor(user=name) for name in _users(options)[3:]], options.rows_per_other, Kind.EPISODIC)
     async with bench.engine() as engine:
         search = await bench.searches(engine, user, options.repeats, "searches among others")
         write = await bench.writes(engine, user, options.repeats, "writes among others")

@@ -74,7 +74,15 @@ def bench_table(result: Mapping[str, Any]) -> str:
             *_call_rows(result),
         ]
     )
-    return "\n".join([*lines, "", *_single_figures(result), "", *_conditions(result["settings"])])
+    kinds = [*_grid([["each kind, milliseconds", "store", "p50", "p95", "budget p95"], *_kind_rows(result)]), ""]
+    return "\n".join([*lines, "", *kinds, *_single_figures(result), "", *_conditions(result["settings"])])
+
+
+def _kind_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
+    for store, verbs in result.get("kinds", {}).items():
+        for name, figures in verbs.items():
+            times = (_ms(figures[column]) for column in ("p50_ms", "p95_ms", "budget_p95_ms"))
+            yield [name if figures["p95_ms"] <= figures["budget_p95_ms"] else f"{name} (over)", store, *times]
 
 
 def _call_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:

@@ -169,15 +169,15 @@ class StructuredMemory(KindView[M]):
         return [receipt]
 
     async def _known(self, shape: Shape, data: Mapping[str, Any]) -> list[Memory]:
-        """What is there of the same thing: by its key, else by the fields of its identity that are known."""
-        key = shape.key(data)
-        if key is not None:
-            found = await self._engine.list(actor=self._actor, kinds=[Kind.STRUCTURED], keys=[key], limit=1)
-            if found:
-                return list(found)
+        """What is there of the same thing: under its keys, or among all where the identity is not known whole."""
         if not shape.identity:
             return []
-        return [memory async for memory in self._all(shape.name) if shape.same(memory.data, data)]
+        keys = shape.keys(data)
+        if keys is None:
+            found = [memory async for memory in self._all(shape.name)]
+        else:
+            found = [*await self._engine.list(actor=self._actor, kinds=[Kind.STRUCTURED], keys=keys, limit=PAGE)]
+        return [memory for memory in found if shape.same(memory.data, data)]
 
     async def _revise(self, shape: Shape, known: Memory, data: Mapping[str, Any], origin: Origin) -> WriteReceipt:
         merged = shape.checked(shape.merged(known.data, data))

@@ -202,3 +202,13 @@ async def test_a_model_reads_other_shapes_and_what_the_text_does_not_hold_is_lef
         with pytest.raises(ModelInvalidSchema):
             await memory.extract(text, "Flight")
         await house.engine.completer.close()
+
+
+async def test_what_was_known_in_part_is_the_same_once_it_is_known_whole(house: House) -> None:
+    memory = flights(house)
+    await memory.put("Flight", {"booking": "RXJ34P", "flight": {"number": "UA110"}})
+    await memory.put("Flight", UA)
+    (stored,) = await memory.query("Flight")
+    assert stored.data["departs"] == UA["departs"]
+    await memory.put("Flight", UA | {"flight": {"number": "UA7"}})
+    assert len(await memory.query("Flight")) == 2

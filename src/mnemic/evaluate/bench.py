@@ -20,7 +20,7 @@ from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
-from mnemic.evaluate.kinds import KINDS_USER, kind_latencies
+from mnemic.evaluate.kinds import HELD, kind_latencies
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.outcome import SEED
@@ -106,7 +106,7 @@ async def _run(options: BenchOptions, path: Path, embedder: TimedEmbedder, progr
 
 
 def _users(options: BenchOptions) -> list[str]:
-    return [USER, IMPORTER, KINDS_USER, *(f"other-{number}" for number in range(1, options.others + 1))]
+    return [USER, IMPORTER, *(f"other-{number}" for number in range(1, options.others + 1))]
 
 
 def _size(path: Path) -> int:
@@ -134,21 +134,26 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         "search": {**search, "rows": options.rows},
         "import": imported,
         "fill": {"memories_per_s": filled},
-        "kinds": {
-            "sqlite": await kind_latencies(
-                build_store(str(bench.path), durability=options.durability), bench, options.repeats
-            ),
-            "in-process": await kind_latencies(InProcessStore(), bench, options.repeats),
-        },
+        "kinds": await _kinds(bench, options),
     }
     if options.others:
         figures["shared"] = await _among_others(bench, options, user, search)
     return figures
 
 
+async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
+    """The verbs of every kind, on a file of their own and in this process."""
+    stores = {
+        "sqlite": build_store(str(bench.path.with_name("kinds.db")), durability=options.durability),
+        "in-process": InProcessStore(),
+    }
+    held = min(HELD, options.rows)
+    return {name: await kind_latencies(store, bench, options.repeats, held) for name, store in stores.items()}
+
+
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:
     """The same user again, with the other users' rows in the same file; ratios are this by the same user alone."""
-    await bench.fill([Actor(user=name) for name in _users(options)[3:]], options.rows_per_other, Kind.EPISODIC)
+    await bench.fill([Actor(user=name) for name in _users(options)[2:]], options.rows_per_other, Kind.EPISODIC)
     async with bench.engine() as engine:
         search = await bench.searches(engine, user, options.repeats, "searches among others")
         write = await bench.writes(engine, user, options.repeats, "writes among others")

@@ -17,7 +17,6 @@ from mnemic.ports import RecordStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, Kind
 
-KINDS_USER = "every-kind"
 HELD = 200
 """Memories of each durable kind that are there before anything is timed."""
 _REVIEWER = Actor(user="reviewer", agent="measured")
@@ -26,19 +25,19 @@ _STEPS = [{"action": "look", "result": "sold out", "ok": False}, {"action": "ask
 Call = Callable[[], Awaitable[object]]
 
 
-async def kind_latencies(store: RecordStore, bench: Bench, repeats: int) -> dict[str, Any]:
-    """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on `store`, with `HELD` memories of each kind held."""
+async def kind_latencies(store: RecordStore, bench: Bench, repeats: int, held: int = HELD) -> dict[str, Any]:
+    """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on `store`, with `held` memories of each kind there."""
     engine = MemoryEngine(store=store, embedder=bench.embedder)
     engine.sessions = InProcessSessions(engine.clock)
-    actor = Actor(user=KINDS_USER, agent="measured", session="measured")
+    actor = Actor(user="every-kind", agent="measured", session="measured")
     await store.open(bench.embedder.space)
     try:
         kinds = SevenKinds(engine, actor, awaited())
         with bench.embedder.filling():
-            await _fill(kinds, engine, bench)
+            await _fill(kinds, engine, bench, held)
         bench.embedder.take()
         figures = {}
-        for kind, name, call in _calls(kinds, bench):
+        for kind, name, call in _calls(kinds, bench, held):
             figures[f"{kind}.{name}"] = await _timed(call, repeats) | {
                 "budget_p95_ms": round(1000 * CATALOG[kind].p95.total_seconds(), 3)
             }
@@ -48,8 +47,8 @@ async def kind_latencies(store: RecordStore, bench: Bench, repeats: int) -> dict
         await store.close()
 
 
-async def _fill(kinds: SevenKinds[Awaited], engine: MemoryEngine, bench: Bench) -> None:
-    for number in range(HELD):
+async def _fill(kinds: SevenKinds[Awaited], engine: MemoryEngine, bench: Bench, held: int) -> None:
+    for number in range(held):
         await kinds.long_term.add(next(bench.statements))
         await kinds.episodic.record(next(bench.statements), _STEPS, outcome="success")
         await kinds.structured.put("FlightReservation", _flight(number))
@@ -63,8 +62,8 @@ def _flight(number: int) -> dict[str, Any]:
     return {"@type": "FlightReservation", "reservationNumber": f"QX{number:04}", "reservationFor": about}
 
 
-def _calls(kinds: SevenKinds[Awaited], bench: Bench) -> Iterator[tuple[Kind, str, Call]]:
-    said, asked, numbers = bench.statements, bench.questions, count(HELD)
+def _calls(kinds: SevenKinds[Awaited], bench: Bench, held: int) -> Iterator[tuple[Kind, str, Call]]:
+    said, asked, numbers = bench.statements, bench.questions, count(held)
 
     async def work() -> None:
         kinds.working.set("place", "Paris")
@@ -83,7 +82,7 @@ def _calls(kinds: SevenKinds[Awaited], bench: Bench) -> Iterator[tuple[Kind, str
     yield (
         Kind.STRUCTURED,
         "query",
-        lambda: kinds.structured.query("FlightReservation", {"reservationFor.flightNumber": str(next(numbers) % HELD)}),
+        lambda: kinds.structured.query("FlightReservation", {"reservationFor.flightNumber": str(next(numbers) % held)}),
     )
 
 

@@ -9,10 +9,10 @@ from datetime import date
 
 from mnemic.extract.travel.airports import Airports
 from mnemic.extract.travel.dates import Date
-from mnemic.extract.travel.labels import ARRIVAL, DEPARTURE
+from mnemic.extract.travel.labels import ARRIVAL, DEPARTURE, PLATFORM
 from mnemic.extract.travel.legs import Leg, Stop
 from mnemic.extract.travel.prose import named_places, weekday_in
-from mnemic.extract.travel.tokens import Side, Token, lines_of, tokens_of
+from mnemic.extract.travel.tokens import TRAIN_NUMBER, Side, Token, lines_of, tokens_of
 
 _AROUND = 6
 _COLUMNS = 8
@@ -27,6 +27,20 @@ def flight_legs(text: str, *, sent_on: date | None, airports: Airports, certain:
     lines = lines_of(text)
     tokens = list(tokens_of(lines, airports))
     anchors = [token for token in tokens if token.sort == "flight" and (certain or _is_journey(token, tokens))]
+    return _legs(anchors, tokens, lines, sent_on, airports)
+
+
+def train_legs(text: str, *, sent_on: date | None) -> list[Leg]:
+    """The trains that `text` names, as its flights are found; stations by name, platforms for terminals."""
+    lines = lines_of(text)
+    tokens = list(tokens_of(lines, Airports(), by_rail=True))
+    anchors = [token for token in tokens if token.sort == "train" and _is_journey(token, tokens)]
+    return _legs(anchors, tokens, lines, sent_on, Airports())
+
+
+def _legs(
+    anchors: Sequence[Token], tokens: Sequence[Token], lines: Sequence[str], sent_on: date | None, airports: Airports
+) -> list[Leg]:
     years = Years([token for token in tokens if token.sort == "date"], sent_on)
     readings = [
         [_leg(anchor, part, tokens, lines, years, airports) for anchor, part in parts(anchors, tokens)]
@@ -281,5 +295,7 @@ _STRIP: Sequence[re.Pattern[str]] = (
     re.compile(r"(?<!\w)\d{1,2}[./-]?\s?[^\W\d_]{3,9}\.?(?:[ ./-]\d{2,4})?(?=\s|$)(?=\s{2}|\s\d|$)"),
     re.compile(r"(?<!\w)\d{1,4}[./-]\d{1,2}[./-]\d{2,4}(?!\w)"),
     re.compile(r",?\s*\bterminal\b.*$", re.IGNORECASE),
+    re.compile(rf"[,(]?\s*{PLATFORM.pattern}\)?", re.IGNORECASE),
+    re.compile(rf"{TRAIN_NUMBER.pattern}\s?(?:,|$)?", re.IGNORECASE),
     re.compile(r"\([A-Z]{3}\)"),
 )

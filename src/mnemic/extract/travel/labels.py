@@ -80,6 +80,21 @@ TERMINAL = re.compile(
     r"(?![\w'])",
     re.IGNORECASE,
 )
+PLATFORM = re.compile(
+    r"(?<!\w)(?:gleis|gl\.|platform|track|voie|binario|bin\.|v[íi]a|and[ée]n|sp[åo]r|spoor|peron|raide)\s*[:.]?\s*"
+    r"(?:nr\.?\s*)?(?P<value>\d{1,2}\s?[A-Z]?(?:-[A-Z])?)(?!\w|:)",
+    re.IGNORECASE,
+)
+BY_RAIL = re.compile(
+    r"(?<!\w)(?:trains?|zug|z[üu]ge|bahnhof|hbf|gleis|bahncard|gare|voie|voiture|stazione|binario|carrozza|treno|estaci[óo]n|"
+    r"coche|tren|platform|railway|rail|station|spoor|trein|t[åa]g|sp[åa]r)(?!\w)",
+    re.IGNORECASE,
+)
+BY_AIR = re.compile(
+    r"(?<!\w)(?:airports?|flights?|flug|fl[üu]ge|flughafen|vols?|a[ée]roport|vuelo|aeropuerto|volo|aeroporto|vlucht|luchthaven|"
+    r"airlines?|terminal|boarding)(?!\w)",
+    re.IGNORECASE,
+)
 CANCELLED = re.compile(
     r"(?:(?:reservation|booking|flight|trip|journey|ticket|order)\s+(?:has\s+been|was|is|have\s+been)\s+cancell?ed|"
     r"cancell?ation\s+(?:confirmation|confirmed)|\bstornierungsbest[äa]tigung|wurde(?:n)?\s+storniert|"

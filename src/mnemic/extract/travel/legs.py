@@ -17,7 +17,7 @@ CANCELLED = "http://schema.org/ReservationCancelled"
 @dataclass(frozen=True, slots=True)
 class Stop:
     """One end of a leg, as far as it is known: the airport by code or the place by name, the day, the time, the
-    terminal.
+    terminal or platform.
     """
 
     code: str | None = None
@@ -25,12 +25,13 @@ class Stop:
     day: date | None = None
     clock: Clock | None = None
     terminal: str | None = None
-    platform: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A flight or a train between two stops. `line` is where its number stands in the text."""
+    """A flight or a train between two stops; `airline` is of a train its sort (ICE, TGV). `line` is where its number
+    stands in the text.
+    """
 
     airline: str
     number: str
@@ -101,6 +102,23 @@ def flight_reservation(leg: Leg, airports: Airports, **details: Any) -> dict[str
             },
         }
     )
+    return reservation
+
+
+def train_reservation(leg: Leg, **details: Any) -> dict[str, Any]:
+    """The leg as a schema.org TrainReservation; what is not known is left out."""
+    trip = {
+        "@type": "TrainTrip",
+        "trainNumber": f"{leg.airline} {leg.number}",
+        "departureStation": {"@type": "TrainStation", "name": leg.departure.name},
+        "departureTime": _time(leg.departure, Airports()),
+        "departurePlatform": leg.departure.terminal,
+        "departureDay": leg.departure.day and leg.departure.day.isoformat(),
+        "arrivalStation": {"@type": "TrainStation", "name": leg.arrival.name},
+        "arrivalTime": _time(leg.arrival, Airports()),
+        "arrivalPlatform": leg.arrival.terminal,
+    }
+    reservation: dict[str, Any] = said({"@type": "TrainReservation", **details, "reservationFor": trip})
     return reservation
 
 

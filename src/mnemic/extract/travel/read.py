@@ -10,13 +10,16 @@ from mnemic.extract.travel.airports import Airports
 from mnemic.extract.travel.boarding_pass import boardings
 from mnemic.extract.travel.booking import booking_codes
 from mnemic.extract.travel.calendar import Event, events
+from mnemic.extract.travel.dates import Clock
 from mnemic.extract.travel.document import Document
-from mnemic.extract.travel.flights import flight_legs
+from mnemic.extract.travel.flights import flight_legs, train_legs
 from mnemic.extract.travel.gds import gds_legs, gds_passengers
+from mnemic.extract.travel.labels import BY_AIR, BY_RAIL
 from mnemic.extract.travel.labels import CANCELLED as CANCELLED_WORDS
-from mnemic.extract.travel.legs import CANCELLED, CONFIRMED, flight_reservation, zone_of
+from mnemic.extract.travel.legs import CANCELLED, CONFIRMED, flight_reservation, moment, train_reservation, zone_of
 from mnemic.extract.travel.markup import marked_up, text_of
 from mnemic.extract.travel.schema_org import normal, reservations_in
+from mnemic.extract.travel.stays import stay_in
 
 NOWHERE = Airports()
 
@@ -73,21 +76,38 @@ def _local(moment: datetime | None, code: str | None, airports: Airports) -> str
 
 def _texts(document: Document, airports: Airports) -> list[dict[str, Any]]:
     for text in (*document.text, *map(text_of, document.html)):
-        found = [*_passes(text, document.sent_on)] or [*_flights(text, document.sent_on, airports)]
+        found = [*_passes(text, document.sent_on)] or [*_journeys(text, document.sent_on, airports)]
+        found = found or [*_stays(text, document.sent_on)]
         if found:
             return found
     return []
 
 
-def _flights(text: str, sent_on: date | None, airports: Airports) -> Iterator[dict[str, Any]]:
+def _journeys(text: str, sent_on: date | None, airports: Airports) -> Iterator[dict[str, Any]]:
     lines = text.splitlines()
     cancelled = CANCELLED_WORDS.search(text) is not None
+    if len(BY_RAIL.findall(text)) > len(BY_AIR.findall(text)):
+        for leg in train_legs(text, sent_on=sent_on):
+            yield normal(train_reservation(leg, **_details(lines, cancelled)))
+        return
     gds = gds_legs(text, sent_on=sent_on)
     passengers: list[str | None] = [*gds_passengers(text)] if gds else []
     for passenger in passengers or [None]:
         for leg in gds or flight_legs(text, sent_on=sent_on, airports=airports):
             details = _details(lines, cancelled) | {"underName": passenger and {"@type": "Person", "name": passenger}}
             yield normal(flight_reservation(leg, airports, **details))
+
+
+def _stays(text: str, sent_on: date | None) -> Iterator[dict[str, Any]]:
+    stay = stay_in(text, sent_on=sent_on)
+    if stay is not None:
+        ends = {
+            name: moment(day, clock or Clock(0, 0), None).isoformat()
+            for name, (day, clock) in (("checkinTime", stay.arrives), ("checkoutTime", stay.leaves))
+        }
+        details = _details(text.splitlines(), CANCELLED_WORDS.search(text) is not None)
+        house = {"@type": "LodgingBusiness", "name": stay.name}
+        yield normal({"@type": "LodgingReservation", **details, **ends, "reservationFor": house})
 
 
 def _details(lines: list[str], cancelled: bool) -> dict[str, Any]:

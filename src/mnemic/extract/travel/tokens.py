@@ -10,9 +10,18 @@ from typing import Any, Literal
 
 from mnemic.extract.travel.airports import Airports
 from mnemic.extract.travel.dates import find_dates, find_times, is_american
-from mnemic.extract.travel.labels import ARRIVAL, DEPARTURE, FLIGHT, NOT_A_TIME, NOT_THE_FLIGHT, OTHER_LABEL, TERMINAL
+from mnemic.extract.travel.labels import (
+    ARRIVAL,
+    DEPARTURE,
+    FLIGHT,
+    NOT_A_TIME,
+    NOT_THE_FLIGHT,
+    OTHER_LABEL,
+    PLATFORM,
+    TERMINAL,
+)
 
-Sort = Literal["flight", "date", "time", "airport", "terminal"]
+Sort = Literal["flight", "train", "date", "time", "airport", "terminal"]
 Side = Literal["departure", "arrival"]
 
 MAX_LINES = 5_000
@@ -20,6 +29,13 @@ MAX_LINE_CHARS = 1_000
 _FLIGHT = re.compile(
     r"(?<![\w.,:/+-])(?P<airline>[A-Z]{2}|[A-Z]\d|\d[A-Z])[ \u00a0-]?0{0,3}(?P<number>[1-9]\d{0,3})(?P<letter>[A-Z]?)"
     r"(?![\w%:]|[.,/-]\d)"
+)
+TRAIN_NUMBER = re.compile(
+    r"(?<![\w])(?P<sort>ICE|ICD|IC|ECE|EC|TGV(?: INOUI| LYRIA)?|INOUI|OUIGO|TER|RJX|RJ|NJ|EN|IRE|IR|RE|RB|THA|"
+    r"THALYS|EST|"
+    r"EUROSTAR|AVE|AVLO|ALVIA|FRECCIAROSSA|FRECCIARGENTO|FRECCIABIANCA|FR|ITALO|INTERCITY|SJ|X2000|WB|FLX)\s?"
+    r"(?:n[°ºo.]{0,2}\s?)?(?P<number>\d{1,5})(?![\w:]|[.,]\d)",
+    re.IGNORECASE,
 )
 _AIRCRAFT = re.compile(r"A3[0-58]\d|B7[0-9]7|E1[79]\d")
 _CODE = re.compile(r"(?<![\w])(?P<open>[(\[]\s?)?(?P<code>[A-Z]{3})(?P<close>\s?[)\]])?(?![\w])")
@@ -47,8 +63,10 @@ def lines_of(text: str) -> list[str]:
     return [line.replace("\t", "  ").replace("\u00a0", " ")[:MAX_LINE_CHARS] for line in text.splitlines()[:MAX_LINES]]
 
 
-def tokens_of(lines: list[str], airports: Airports) -> Iterator[Token]:
-    """The tokens of all lines, in reading order."""
+def tokens_of(lines: list[str], airports: Airports, *, by_rail: bool = False) -> Iterator[Token]:
+    """The tokens of all lines, in reading order; `by_rail`: trains for flights, platforms for terminals, no
+    airports.
+    """
     american = is_american("\n".join(lines))
     side: Side | None = None
     flight_header = False
@@ -56,7 +74,7 @@ def tokens_of(lines: list[str], airports: Airports) -> Iterator[Token]:
         side = _side(line, side)
         header = FLIGHT.search(line) is not None and not any(find_times(line))
         flight_header = header or (flight_header and bool(line.strip()))
-        found = sorted(_in_line(line, airports, american), key=lambda one: one[1])
+        found = sorted(_in_line(line, airports, american, by_rail), key=lambda one: one[1])
         for sort, column, value in found:
             labelled = sort == "flight" and (FLIGHT.search(line[:column]) is not None or flight_header)
             yield Token(sort, value, number, column, side, labelled)
@@ -89,11 +107,15 @@ def _heads(line: str, other: re.Pattern[str]) -> bool:
     )
 
 
-def _in_line(line: str, airports: Airports, american: bool) -> Iterator[tuple[Sort, int, Any]]:
+def _in_line(line: str, airports: Airports, american: bool, by_rail: bool) -> Iterator[tuple[Sort, int, Any]]:
     """What a line says: sort, column, value. What one sort has taken is not looked at by the next."""
     taken = [False] * (len(line) + 1)
-    found = chain(_dates_in(line, american), _times_in(line), _terminals_in(line), _flights_in(line))
-    for sort, start, end, value in chain(found, _airports_in(line, airports)):
+    found = chain(_dates_in(line, american), _times_in(line))
+    if by_rail:
+        found = chain(found, _trains_in(line), _terminals_in(line, PLATFORM))
+    else:
+        found = chain(found, _terminals_in(line, TERMINAL), _flights_in(line), _airports_in(line, airports))
+    for sort, start, end, value in found:
         if not any(taken[start:end]):
             taken[start:end] = [True] * (end - start)
             yield sort, start, value
@@ -114,8 +136,13 @@ def _times_in(line: str) -> Found:
             yield "time", start, end, clock
 
 
-def _terminals_in(line: str) -> Found:
-    for match in TERMINAL.finditer(line):
+def _trains_in(line: str) -> Found:
+    for match in TRAIN_NUMBER.finditer(line):
+        yield "train", *match.span(), (match["sort"], match["number"])
+
+
+def _terminals_in(line: str, pattern: re.Pattern[str]) -> Found:
+    for match in pattern.finditer(line):
         if match["value"]:
             yield "terminal", *match.span(), match["value"].upper()
 

@@ -12,6 +12,7 @@ from mnemic.extract.travel.airports import Airports
 from mnemic.extract.travel.dates import find_dates, find_times, is_american
 from mnemic.extract.travel.labels import (
     ARRIVAL,
+    BOOKING,
     DEPARTURE,
     FLIGHT,
     NOT_A_TIME,
@@ -27,9 +28,10 @@ Side = Literal["departure", "arrival"]
 MAX_LINES = 5_000
 MAX_LINE_CHARS = 1_000
 _FLIGHT = re.compile(
-    r"(?<![\w.,:/+-])(?P<airline>[A-Z]{2}|[A-Z]\d|\d[A-Z])[ \u00a0-]?0{0,3}(?P<number>[1-9]\d{0,3})(?P<letter>[A-Z]?)"
+    r"(?<![\w.,:/+-])(?P<airline>[A-Z]{2}|[A-Z]\d|\d[A-Z])[ \u00a0-]?0{0,3}(?P<number>[1-9]\d{0,3})"
     r"(?![\w%:]|[.,/-]\d)"
 )
+_CODE_FOLLOWS = re.compile(rf"(?:{BOOKING.pattern})[^\w]*$", re.IGNORECASE)
 TRAIN_NUMBER = re.compile(
     r"(?<![\w])(?P<sort>ICE|ICD|IC|ECE|EC|TGV(?: INOUI| LYRIA)?|INOUI|OUIGO|TER|RJX|RJ|NJ|EN|IRE|IR|RE|RB|THA|"
     r"THALYS|EST|"
@@ -149,7 +151,8 @@ def _terminals_in(line: str, pattern: re.Pattern[str]) -> Found:
 
 def _flights_in(line: str) -> Found:
     for match in _FLIGHT.finditer(line):
-        if not _AIRCRAFT.fullmatch(match.group()) and not NOT_THE_FLIGHT.search(line[: match.start()]):
+        before = line[: match.start()]
+        if not (_AIRCRAFT.fullmatch(match.group()) or NOT_THE_FLIGHT.search(before) or _CODE_FOLLOWS.search(before)):
             yield "flight", *match.span(), (match["airline"], match["number"])
 
 

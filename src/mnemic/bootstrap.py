@@ -33,6 +33,7 @@ from mnemic.kinds.profile import Profile
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.restore import erase_again, erased_since
 from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
+from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, checked_identifier
@@ -47,6 +48,7 @@ BALLAST_BYTES = 4 * 1024 * 1024
 PROFILE_SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 MAX_PROFILE_BYTES = 64 * 1024
 _POSTGRES = ("postgresql://", "postgres://")
+_BOLT = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
 
 def build_engine(
@@ -79,6 +81,7 @@ def build_engine(
         composer=composer,
         sessions=InProcessSessions(clock),
         completer=completer,
+        graph=build_graph(settings),
         rules=WriteRules(
             near_duplicate=settings.near_duplicate,
             conflict=settings.conflict,
@@ -141,6 +144,27 @@ def build_keyring(settings: Settings) -> Keyring | None:
 def key_folder(key_file: Path, settings: Settings) -> Path:
     """Where the data keys lie: in the folder that is named, else beside the master key's file."""
     return settings.key_folder or key_file.with_name(f"{key_file.name}.d")
+
+
+def build_graph(settings: Settings) -> GraphStore:
+    """The graph of entities: in the store itself, unless `settings.graph` names a server. Raises InvalidConfig."""
+    if settings.graph is not None:
+        if not settings.graph.startswith(_BOLT):
+            raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, or bolt://")
+        with _extra("neo4j"):
+            from mnemic.stores.neo4j import Neo4jGraph
+        return Neo4jGraph(settings.graph)
+    if settings.store == "memory:":
+        from mnemic.stores.graph import InProcessGraph
+
+        return InProcessGraph()
+    if settings.store.startswith(_POSTGRES):
+        with _extra("postgres"):
+            from mnemic.stores.postgres.graph import PostgresGraph
+        return PostgresGraph(settings.store)
+    from mnemic.stores.sqlite.graph import SqliteGraph
+
+    return SqliteGraph(sqlite_path(settings.store))
 
 
 def build_documents(location: str) -> DocumentStore:

@@ -22,6 +22,10 @@ class Settings(BaseSettings):
         default="mnemic.db",
         description="Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:",
     )
+    graph: str | None = Field(
+        default=None,
+        description="URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",
+    )
     durability: Literal["durable", "fast"] = Field(
         default="durable",
         description="durable: an acknowledged write survives power loss. fast: may lose the last moments.",

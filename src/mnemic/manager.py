@@ -68,7 +68,7 @@ class MemoryManager:
         )
         self.working, self.short_term = self._kinds.working, self._kinds.short_term
         self.long_term, self.persona = self._kinds.long_term, self._kinds.persona
-        self.episodic, self.structured = self._kinds.episodic, self._kinds.structured
+        self.episodic, self.entity, self.structured = self._kinds.episodic, self._kinds.entity, self._kinds.structured
         try:
             self._portal.call(self.engine.open)
         except BaseException:

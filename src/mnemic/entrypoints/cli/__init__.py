@@ -30,6 +30,7 @@ COMMANDS = MappingProxyType(
         "backup": Listed("backing", "Copy the memory file while it is in use."),
         "restore": Listed("backing", "Make a memory file from a backup, checked."),
         "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
+        "mcp": Listed("mcp_server", "Serve one user's memory to MCP clients."),
         "serve": Listed("serving", "Serve memory over HTTP."),
         "apikeys": Listed("serving", "Make and revoke the keys of the service."),
         "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),

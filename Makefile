@@ -30,7 +30,7 @@ DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 
-.PHONY: help demo test check check-static coverage bench faults conformance docs neo4j lock clean distclean
+.PHONY: help demo test check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -67,6 +67,12 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
+
+scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
+	@$(BIN)/python -m tests.scorecard --size small
+
+soak: $(DEV_READY) ## the scorecard at the published sizes (hours)
+	@$(BIN)/python -m tests.scorecard --size full
 
 conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on both stores, where the harnesses are (CONFORMANCE=PATH)
 	@$(HARNESSES)

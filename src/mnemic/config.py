@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     key_folder: Path | None = Field(
         default=None, description="Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d"
     )
+    personas: Path | None = Field(
+        default=None, description="Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml."
+    )
     preference_bias: bool = Field(default=False, description="Give preference keys a bonus so that they reach the top.")
     trusted_keys: frozenset[str] | None = Field(
         default=None, description="Sensitive keys of the policy that may be written from chat (JSON list)."

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from mnemic.catalog import CATALOG, DURABLE_KINDS, Home
 from mnemic.errors import InvalidInput
-from mnemic.extract.structured.shape import Shape
+from mnemic.extract.travel.airports import Airports
 from mnemic.face import Ground, M, awaited, verb
 from mnemic.identity import new_id
 from mnemic.kinds.entity import EntityMemory
@@ -58,7 +58,7 @@ class SevenKinds(KindView[M]):
         ground: Ground[M],
         *,
         profile: Profile | None = None,
-        shapes: Sequence[Shape] = (),
+        airports: Callable[[], Airports] = Airports,
     ) -> None:
         super().__init__(engine, actor, ground)
         self.working = WorkingMemory()
@@ -67,7 +67,7 @@ class SevenKinds(KindView[M]):
         self.persona = PersonaMemory(engine, actor, ground, profile=profile)
         self.episodic = EpisodicMemory(engine, actor, ground)
         self.entity = EntityMemory(engine, actor, ground)
-        self.structured = StructuredMemory(engine, actor, ground, shapes=shapes)
+        self.structured = StructuredMemory(engine, actor, ground, airports=airports)
 
     @verb
     async def add(

@@ -302,6 +302,11 @@ class SessionStore(Protocol):
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
         """The newest `limit` messages, oldest of them first; empty for 0."""
 
+    async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
+        """Put `into` in the place of the session's oldest messages, in one atomic step, if they are `folded`; else
+        change nothing and say False. The session ends when it would have ended.
+        """
+
     async def clear(self, scope: Scope) -> None:
         """End the session."""
 

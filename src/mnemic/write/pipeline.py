@@ -45,7 +45,6 @@ from mnemic.write.vault import Vault
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
-MAX_IDEMPOTENCY_KEY_CHARS = 512
 MAX_SECRETS = 10_000
 
 
@@ -311,7 +310,7 @@ class MemoryWritePipeline:
         draft = await self._prepared(draft, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
-            name = request_key(draft, _checked_idempotency_key(idempotency_key))
+            name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
         return _Job(draft, request, laps, gate)
 
@@ -399,9 +398,3 @@ def _blocked(candidate: Candidate, reason: str, laps: Laps | None = None) -> Wri
         clamped=candidate.clamped,
         durable=False,
     )
-
-
-def _checked_idempotency_key(key: object) -> str:
-    if not isinstance(key, str) or not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARS:
-        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
-    return key

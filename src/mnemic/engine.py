@@ -13,11 +13,11 @@ from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
 from mnemic.errors import InvalidInput, RunStopped
 from mnemic.extract import Extractor
-from mnemic.extract.messages import message_candidates
+from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
-from mnemic.guard.contract import check_candidate
+from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
@@ -25,6 +25,7 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.forget import forget
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
+from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -44,6 +45,7 @@ from mnemic.types import (
     Status,
     WriteReceipt,
 )
+from mnemic.write import calibration
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
@@ -71,6 +73,7 @@ class MemoryEngine(StewardVerbs):
         composer: Composer | None = None,
         sessions: SessionStore | None = None,
         completer: Completer | None = None,
+        graph: GraphStore | None = None,
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
@@ -80,6 +83,7 @@ class MemoryEngine(StewardVerbs):
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
+        self.graph = graph
         self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor(actions=self.redaction.actions)
@@ -93,20 +97,27 @@ class MemoryEngine(StewardVerbs):
             budget=budget or Budget(),
             clock=self.clock,
         )
-        proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
-        self._parts = TurnParts(
-            gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
-        )
+        given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
+        self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
 
     async def open(self) -> Self:
-        """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
+        """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
+        StoreCorrupt, StoreUnavailable or SpaceMismatch.
+        """
         await self.store.open(self.embedder.space)
+        if self.graph is not None:
+            await self.graph.open()
+        found = await calibration.stored(self.store, self.embedder.space)
+        if found is not None:
+            self._pipeline.calibrate(found.cosines)
         return self
 
     async def close(self) -> None:
         """Release store, embedder and sessions. May be called twice."""
         await self.store.close()
         await self.embedder.close()
+        if self.graph is not None:
+            await self.graph.close()
         if self.sessions is not None:
             await self.sessions.close()
 
@@ -173,7 +184,12 @@ class MemoryEngine(StewardVerbs):
         if admission.blocked:
             return _blocked(checked, admission.blocked[0].reason)
         receipt = await self._pipeline.write(
-            checked, actor=actor, policy=self.policy, idempotency_key=idempotency_key, deadline=deadline
+            checked,
+            actor=actor,
+            policy=self.policy,
+            idempotency_key=idempotency_key,
+            deadline=deadline,
+            gate=await self.gateway.gate(actor),
         )
         return replace(receipt, warnings=check.warnings(checked))
 
@@ -204,6 +220,7 @@ class MemoryEngine(StewardVerbs):
             policy=self.policy,
             idempotency_keys=[key for _, key in checked.values()],
             grant=self.gateway.grant,
+            gate=await self.gateway.gate(actor),
         )
         receipts |= {
             place: replace(receipt, warnings=check.warnings(checked[place][0]))
@@ -214,9 +231,17 @@ class MemoryEngine(StewardVerbs):
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
 
-        A message that was recorded before (same text, time and session) is only refreshed.
+        A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
+        memory is redacted as a whole and kept in parts, with a receipt for each.
         """
-        return await self.add_many(message_candidates(messages), actor=actor)
+        parts = [part for message in messages for part in in_parts(await self._cuttable(message, actor))]
+        return await self.add_many(message_candidates(parts), actor=actor)
+
+    async def _cuttable(self, message: Message, actor: Actor) -> Message:
+        """`message`, redacted where it will be cut: no card number may end at a cut and look harmless."""
+        if len(message.content) <= MAX_CONTENT_CHARS:
+            return message
+        return replace(message, content=await self._pipeline.redacted(message.content, tenant=actor.tenant))
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
         """Remember what is worth it in something the user said; the report says what was written, blocked and
@@ -236,7 +261,8 @@ class MemoryEngine(StewardVerbs):
         origin: Origin = Origin.USER_STATED,
     ) -> WriteReceipt:
         """Correct a memory: the same memory_id in its next version, the old one kept in the history. `data` and
-        `context` stay as they were where they are not given.
+        `context` stay as they were where they are not given. `origin` is the channel the words came through: lower
+        trust corrects no higher one.
 
         Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
         no longer at `expected_version`.
@@ -256,6 +282,7 @@ class MemoryEngine(StewardVerbs):
             context=context,
             expected_version=expected_version,
             origin=origin,
+            gate=await self.gateway.gate(actor),
         )
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:

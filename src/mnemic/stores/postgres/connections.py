@@ -136,9 +136,15 @@ class Connections:
         except TimeoutError:
             self._pool.terminate()
 
-    async def read(self, work: Callable[[Session], Awaitable[T]], *, seconds: float | None = None) -> T:
+    async def read(
+        self,
+        work: Callable[[Session], Awaitable[T]],
+        deadline: Deadline | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> T:
         """`work` on what is committed now; it sees no later commit. A background job has `seconds` of its own."""
-        return await self._thread.run(self._run(_READ, work, self._limited(None, seconds)))
+        return await self._thread.run(self._run(_READ, work, self._limited(deadline, seconds)))
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
+from mnemic.ports import Snapshot
 from mnemic.stores.codec import CUES, checked_vector, decode_memory, from_micros
+from mnemic.stores.held import believed
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.indexes import Indexes, coded
 from mnemic.stores.postgres.rows import Place, Terms, filter_of, memory_of, pack, place_of, places_of, storable
@@ -169,6 +172,11 @@ class PostgresSnapshot:
         at_hand = [index for scope in scopes if (index := self._at_hand[scope]) is not None]
         rest = tuple(scope for scope in scopes if self._at_hand[scope] is None)
         return at_hand, replace(where, scopes=rest) if rest else None
+
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._bm25)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4 on."""

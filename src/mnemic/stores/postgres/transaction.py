@@ -13,6 +13,7 @@ from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import checked_vector, encode_event, is_message, link, to_micros
 from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.graph import relate
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.rows import (
     Place,
@@ -24,6 +25,7 @@ from mnemic.stores.postgres.rows import (
     digest,
     floats,
     lock_of,
+    lock_of_tenant,
     memory_of,
     place_of,
     places_of,
@@ -33,10 +35,10 @@ from mnemic.stores.postgres.rows import (
     unpack,
 )
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.postgres.upkeep import in_json
+from mnemic.stores.postgres.upkeep import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.steps import Step
-from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, Status, Vector, Where
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, Where
 
 _READING = load("reading")
 _WRITING = load("writing")
@@ -88,6 +90,11 @@ class PostgresTransaction(Transaction):
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         await self._lock(scope)
         rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
+        return memory_of(rows[0]) if rows else None
+
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        await self._lock(scope)
+        rows = await self._rows("find_pending", *place_of(scope), fingerprint)
         return memory_of(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
@@ -155,6 +162,7 @@ class PostgresTransaction(Transaction):
         if not await self._rows("insert", *head, *values, *tail):
             raise VersionConflict
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
+        await relate(self._ask, memory, known=False)
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
@@ -171,6 +179,7 @@ class PostgresTransaction(Transaction):
         if not await self._rows("update", *head, *values, *tail):
             raise VersionConflict
         await self._repost(memory, stored, content, context)
+        await relate(self._ask, memory, known=True)
         self._before.setdefault((memory.scope.tenant, memory.memory_id), memory_of(stored))
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
@@ -205,6 +214,14 @@ class PostgresTransaction(Transaction):
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         await self._enter(tenant)
         return len(await self._rows("remove_requests", tenant, in_json(storable(memory_ids))))
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        if scope is None:
+            await Step(partial(self._open.enter, tenant, lock_of_tenant(tenant)))
+        else:
+            await self._lock(scope)
+        held: Mapping[Kind, Usage] = await Step(partial(usage, self._open, tenant, since, scope))
+        return held
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         await self._enter(tenant)

@@ -43,6 +43,7 @@ class ScopeIndexes:
 
     def __init__(self, *, dimension: int, bm25: Bm25, budget: int) -> None:
         self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
+        self.bm25 = bm25
 
     @contextmanager
     def use(self, connection: apsw.Connection, scope_id: int) -> Iterator[ScopeIndex]:

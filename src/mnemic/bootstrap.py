@@ -32,8 +32,9 @@ from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.kinds.profile import Profile
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.restore import erase_again, erased_since
-from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
+from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.ports.graph import GraphStore
+from mnemic.ports.projections import Projection
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, checked_identifier
@@ -66,6 +67,7 @@ def build_engine(
     guard = build_guard(settings, policy)
     completer = completer or build_completer(settings, clock)
     extractor, planner, composer = _proposers(completer)
+    sessions, projections = build_sessions(settings.sessions, clock)
     return MemoryEngine(
         store=build_store(settings.store, durability=settings.durability),
         embedder=build_embedder(settings, clock),
@@ -79,8 +81,9 @@ def build_engine(
         extractor=extractor,
         planner=planner,
         composer=composer,
-        sessions=InProcessSessions(clock),
+        sessions=sessions,
         completer=completer,
+        projections=projections,
         graph=build_graph(settings),
         rules=WriteRules(
             near_duplicate=settings.near_duplicate,
@@ -130,6 +133,20 @@ def build_store(location: str, *, durability: str) -> RecordStore:
     from mnemic.stores.sqlite import SqliteStore
 
     return SqliteStore(sqlite_path(location), durability=settled, ballast_bytes=BALLAST_BYTES)
+
+
+def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
+    """Where conversations in progress are kept, with the hot set where there is one: `memory:` for this process, or the
+    address of a Redis server or cluster. Raises InvalidConfig.
+    """
+    if location == "memory:":
+        return InProcessSessions(clock), ()
+    try:
+        from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("sessions:redis", hint="install mnemic[redis] to keep sessions in Redis") from missing
+    link = RedisLink(location)
+    return RedisSessions(link), (RedisHotSet(link),)
 
 
 def build_keyring(settings: Settings) -> Keyring | None:

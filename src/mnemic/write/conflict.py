@@ -32,7 +32,8 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
         return pending(draft, known, memory_id, "key_needs_review")
     if any(memory.trust > draft.trust for memory in known):
         return pending(draft, known, memory_id, "lower_trust")
-    later = [memory for memory in known if _told_late(draft) and starts_at(memory) > draft.starts_at]
+    told_at = _told_at(draft)
+    later = [memory for memory in known if told_at is not None and starts_at(memory) > told_at]
     if later:
         return _history(draft, later, memory_id)
     ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in known)
@@ -40,9 +41,14 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, replaced=ended)
 
 
-def _told_late(draft: Draft) -> bool:
-    """Only a moment that the candidate names can lie before what is known; the clock may have been set back."""
-    return draft.candidate.valid_from is not None or draft.candidate.occurred_at is not None
+def _told_at(draft: Draft) -> datetime | None:
+    """The moment that the candidate speaks for. Only one that it names can lie before what is known: the clock may have
+    been set back. What has held since some day and has no end is told of the day it is told on.
+    """
+    candidate = draft.candidate
+    if candidate.valid_to is None and candidate.occurred_at is not None:
+        return candidate.occurred_at
+    return candidate.valid_from or candidate.occurred_at
 
 
 def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:

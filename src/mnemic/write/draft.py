@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.errors import InvalidConfig
@@ -138,9 +138,16 @@ class Draft:
 
     @property
     def expires_at(self) -> datetime | None:
-        """Its own time to live, else its kind's; None means never."""
-        ttl = self.candidate.ttl or self.spec.retention
+        """Its own time to live, else its key's, else its kind's; None means never."""
+        key = self.candidate.key
+        days = None if key is None else self.policy.rule(key).ttl_days
+        ttl = self.candidate.ttl or (timedelta(days=days) if days is not None else self.spec.retention)
         return None if ttl is None else self.now + ttl
+
+    @property
+    def slides(self) -> bool:
+        """Whether the time to live of what it confirms starts anew."""
+        return self.policy.slides(self.candidate.key, self.candidate.kind)
 
     @property
     def review_reason(self) -> str | None:

@@ -32,7 +32,8 @@ def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
     """64 hex digits: equal for the same redacted statement of the same kind under the same key in the same scope.
 
     Letter case, spacing, Unicode form and final punctuation do not count; who said it does. For kinds whose data or
-    moment is the memory (structured; append-only ones) these count too.
+    moment is the memory (structured; append-only ones) these count too, and without a key the bounds of its time:
+    "since March" is another claim a year later.
     """
     parts: list[Any] = [
         candidate.kind,
@@ -47,6 +48,8 @@ def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
         parts += [_moment(candidate.occurred_at), candidate.data, candidate.source.ref]
     elif candidate.kind is Kind.STRUCTURED:
         parts.append(candidate.data)
+    if candidate.key is None and (candidate.valid_from or candidate.valid_to):
+        parts += ["valid", _moment(candidate.valid_from), _moment(candidate.valid_to)]
     return keyed_hash(secret, "fingerprint", parts)
 
 

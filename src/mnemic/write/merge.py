@@ -59,7 +59,7 @@ def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
 
 
 def _extends(known: Memory, draft: Draft) -> bool:
-    if known.expires_at is None:
+    if known.expires_at is None or not draft.slides:
         return False
     if draft.expires_at is None:
         return True
@@ -219,7 +219,7 @@ def _merged(
         valid_from=min(starts) if starts else None,
         valid_to=new.valid_to,
         confidence=max(memory.confidence for memory in everything),
-        expires_at=_latest([memory.expires_at for memory in everything]),
+        expires_at=_latest([memory.expires_at for memory in (everything if draft.slides else old)]),
         data=data,
         supersedes=supersedes,
     )

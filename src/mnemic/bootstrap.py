@@ -27,6 +27,7 @@ from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
+from mnemic.write.judge import ModelJudge
 from mnemic.write.pipeline import WriteRules
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -65,6 +66,7 @@ def build_engine(
         composer=composer,
         sessions=InProcessSessions(clock),
         completer=completer,
+        judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
         rules=WriteRules(
             near_duplicate=settings.near_duplicate,
             conflict=settings.conflict,

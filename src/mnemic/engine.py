@@ -45,6 +45,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write import calibration
+from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
@@ -77,6 +78,7 @@ class MemoryEngine(StewardVerbs):
         limits: Limits | None = None,
         redaction: RedactionRules | None = None,
         keyring: Keyring | None = None,
+        judge: Judge | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
@@ -84,7 +86,9 @@ class MemoryEngine(StewardVerbs):
         self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor(actions=self.redaction.actions)
-        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, redactor=redactor, vault=self.vault)
+        self._pipeline = MemoryWritePipeline(
+            store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, judge=judge
+        )
         self.gateway = MemoryGateway(
             pipeline=self._pipeline,
             searcher=self._searcher,

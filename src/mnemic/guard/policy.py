@@ -77,6 +77,7 @@ class Policy:
     without a key may be proposed (None: only where the list is open). `on_violation`: `stop` ends the run at the
     first breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus a run may
     give to preference keys. Memories of `fixed_kinds` without a key live as long as they were first given.
+    `judged`: a configured language model is asked what a new memory is to those near it.
 
     Raises InvalidConfig (`invalid_config:<field>`).
     """
@@ -92,6 +93,7 @@ class Policy:
     keyless: bool | None = None
     default_ttl_days: int | None = None
     fixed_kinds: frozenset[Kind] = frozenset()
+    judged: bool = False
     _rules: Mapping[str, KeyRule] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

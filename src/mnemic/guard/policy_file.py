@@ -135,6 +135,7 @@ class _File(_Strict):
     keyless: bool | None = None
     default_ttl_days: int | None = None
     fixed_kinds: list[str] = []
+    judged: bool = False
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
@@ -190,6 +191,7 @@ def _policy(file: _File) -> Policy:
         on_violation=file.on_violation,
         standing_kinds=_kinds(file.standing_kinds, "standing_kinds"),
         fixed_kinds=_kinds(file.fixed_kinds, "fixed_kinds"),
+        judged=file.judged,
         open_keys=file.open_keys,
         keyless=file.keyless,
         default_ttl_days=file.default_ttl_days,

@@ -66,7 +66,7 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
     category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise, and from
-    `denied` on where a clause denies a clause. Between speakers there is no contradiction.
+    `denied` on where a clause denies a clause; or a judge says so (`judged`). Between speakers there is none.
     """
     if not near:
         return []
@@ -78,10 +78,15 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
             continue
         if candidate.key is None and one.memory.category != candidate.category:
             continue
-        how = _opposed(draft, said, one)
+        how = _opposed(draft, said, one) or _judged(draft, one)
         if how is not None and (candidate.key is None or how != "value"):
             found.append((one.memory, how))
     return found
+
+
+def _judged(draft: Draft, one: Near) -> str | None:
+    """`judged` where a judge was asked and calls the two opposite."""
+    return "judged" if (draft.verdicts or {}).get(one.memory.memory_id) == "opposite" else None
 
 
 def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:

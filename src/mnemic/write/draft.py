@@ -93,6 +93,7 @@ class Draft:
 
     `decision` is what the last step decided, `blocked` the reason why the write must end without storing anything.
     `tokens` is what stood where markers stand now, `vaulted` the same sealed, under the names it is kept by.
+    `verdicts` says by memory_id what a judge calls the memories near it (`mnemic.write.judge`); None: none was asked.
     """
 
     candidate: Candidate
@@ -108,6 +109,7 @@ class Draft:
     home: Scope | None = None
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
+    verdicts: Mapping[str, str] | None = None
 
     @property
     def scope(self) -> Scope:

@@ -33,6 +33,7 @@ from mnemic.write.commit import Request, Settled
 from mnemic.write.draft import Draft, Laps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
+from mnemic.write.judge import Judge, judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
@@ -80,6 +81,7 @@ class MemoryWritePipeline:
         *,
         redactor: Redactor | None = None,
         vault: Vault | None = None,
+        judge: Judge | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
         self._store = store
@@ -89,7 +91,7 @@ class MemoryWritePipeline:
         self._redactor = redactor or Redactor()
         if self._redactor.tokenises and vault is None:
             raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
-        self._vault = vault
+        self._vault, self._judge = vault, judge
         self._publisher = Publisher(store, projections)
         self._secrets: dict[str, bytes] = {}
         self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
@@ -327,6 +329,9 @@ class MemoryWritePipeline:
             job.laps.note("embed", "known" if job.known else "embedded")
 
     async def _finish(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
+        if self._judge is not None:
+            job.draft = await judged(job.draft, self._judge, self._store, deadline)
+            job.laps.note("judge", job.draft.decision)
         settled, laps = await self._settle(job, deadline)
         while settled is None:
             # The identical memory that was there a moment ago is gone: the draft needs a vector after all.

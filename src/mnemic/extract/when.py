@@ -15,12 +15,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from mnemic.types import Candidate
-from mnemic.write.wording import NUMBER_WORDS
 
 _DAYS = [name.lower() for name in calendar.day_name]
 _MONTHS = [name.lower() for name in calendar.month_name]
 _WEEKDAY, _MONTH = "|".join(_DAYS), "|".join(_MONTHS[1:])
-_NUMBER = r"(\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_COUNTS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
+_COUNTS |= {"a": 1, "an": 1}
+_NUMBER = rf"(\d{{1,3}}|{'|'.join(_COUNTS)})"
 
 Reading = Callable[[re.Match[str], date], date | None]
 
@@ -110,8 +111,7 @@ def _counted(found: re.Match[str], today: date) -> date | None:
     """So many days or weeks away: "two weeks ago", "in three days"."""
     ago = found[3] is not None
     number, unit = (found[2], found[3]) if ago else (found[5], found[6])
-    low = number.lower()
-    count = 1 if low in ("a", "an") else int(NUMBER_WORDS.get(low, low))
+    count = _COUNTS.get(number.lower()) or int(number)
     days = count * (7 if unit.lower().startswith("week") else 1)
     return today - timedelta(days=days) if ago else today + timedelta(days=days)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports import Transaction
-from mnemic.types import AuditEvent, Memory, OutboxEntry, Outcome, Status, WriteReceipt
-from mnemic.write.draft import Decision, Draft
+from mnemic.types import AuditEvent, Candidate, Memory, OutboxEntry, Outcome, Status, WriteReceipt
+from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.vault import keep
 
 
@@ -81,15 +81,15 @@ async def _write(tx: Transaction, draft: Draft, decision: Decision) -> list[Chan
     detail: dict[str, Any] = {"outcome": decision.outcome, "origin": draft.candidate.source.origin}
     if decision.reason:
         detail["reason"] = decision.reason
+    if not decision.changed:
+        await audit(tx, draft, memory, "refreshed", detail)
+        return []
     if decision.outcome is not Outcome.REFRESHED:
         await tx.insert(memory)
         detail |= {name: list(ids) for name in ("supersedes", "conflicts_with") if (ids := getattr(memory, name))}
         return await record(tx, draft, memory, _ACTIONS[memory.status], detail)
-    if decision.changed:
-        await tx.replace(memory)
-        return await record(tx, draft, memory, "refreshed", detail)
-    await audit(tx, draft, memory, "refreshed", detail)
-    return []
+    await tx.replace(memory)
+    return await record(tx, draft, memory, "refreshed", detail)
 
 
 async def record(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> list[Change]:
@@ -132,6 +132,19 @@ def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
         key=memory.key,
         level=memory.scope.level,
         reason=reason,
+    )
+
+
+def blocked_receipt(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
+    """The receipt of a write that ended before anything was stored."""
+    return WriteReceipt(
+        outcome=Outcome.BLOCKED,
+        key=candidate.key,
+        level=candidate.level,
+        reason=reason,
+        steps=tuple(laps.steps) if laps else (),
+        clamped=candidate.clamped,
+        durable=False,
     )
 
 

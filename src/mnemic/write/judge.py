@@ -18,7 +18,7 @@ from mnemic.guard.contract import parse_json
 from mnemic.ports import Completer, RecordStore, Snapshot
 from mnemic.prompts import judge_prompt
 from mnemic.types import Deadline, Memory, Where
-from mnemic.write.draft import Draft
+from mnemic.write.draft import Draft, Laps
 
 MOST_JUDGED = 8
 """How many memories one write is compared with by the judge."""
@@ -77,8 +77,18 @@ def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
     return tuple(map(Verdict, told))
 
 
-async def judged(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> Draft:
-    """The draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
+async def judged(draft: Draft, judge: Judge | None, store: RecordStore, deadline: Deadline | None, laps: Laps) -> Draft:
+    """The draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`. Without a
+    judge it stays as it is.
+    """
+    if judge is None:
+        return draft
+    draft = await _asked(draft, judge, store, deadline)
+    laps.note("judge", draft.decision)
+    return draft
+
+
+async def _asked(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> Draft:
     if draft.vector is None or draft.candidate.key is not None or draft.spec.append_only or draft.review_reason:
         return draft.decided("not_asked")
     nominated = await _nominated(draft, store)

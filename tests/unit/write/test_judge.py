@@ -40,7 +40,7 @@ def server(answers: list[Any]) -> Iterator[ScriptedModelServer]:
 class Court:
     """A desk whose judge is a real client of a scripted server."""
 
-    def __init__(self, server: ScriptedModelServer, answers: list[Any], wait: timedelta = timedelta(seconds=5)) -> None:
+    def __init__(self, server: ScriptedModelServer, answers: list[Any], wait: timedelta = timedelta(minutes=2)) -> None:
         self.server, self.answers = server, answers
         self.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
         self.desk = Desk(Blind(), judge=ModelJudge(self.completer, time.monotonic, longest_wait=wait))

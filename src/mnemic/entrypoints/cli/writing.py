@@ -129,6 +129,17 @@ def undo_(given: Given, memory_id: str) -> None:
     given.show(told, lambda: f"{receipt.status.value}  {memory_id}  (active again: {', '.join(receipt.restored)})")
 
 
+@click.command("rollback", cls=Command)
+@click.argument("memory_id")
+@click.argument("version", type=click.IntRange(min=1))
+@click.pass_obj
+def rollback_(given: Given, memory_id: str, version: int) -> int:
+    """Make a memory say again what it said in VERSION, as its next version; `mnemic history` shows them all."""
+    receipt = given.with_engine(lambda engine, actor: engine.rollback(memory_id, version, actor=actor))
+    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, f"version {version}"))
+    return Exit.OK
+
+
 @click.command("forget", cls=Command)
 @click.argument("memory_ids", nargs=-1, required=True, metavar="MEMORY_ID...")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")

@@ -30,7 +30,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write.commit import Request, Settled
-from mnemic.write.draft import Draft, Laps, WriteRules
+from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
@@ -45,7 +45,6 @@ __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
 MAX_SECRETS = 10_000
-_Steps = tuple[tuple[str, Callable[[Draft], Draft]], ...]
 
 
 @dataclass(slots=True)
@@ -94,7 +93,7 @@ class MemoryWritePipeline:
         self._vault = vault
         self._publisher = Publisher(store, projections)
         self._secrets: dict[str, bytes] = {}
-        self._prepare: _Steps = (
+        self._prepare: PrepareSteps = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
@@ -365,7 +364,7 @@ class MemoryWritePipeline:
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
 
 
-async def _prepared(draft: Draft, steps: _Steps, vault: Vault | None, laps: Laps) -> Draft:
+async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps: Laps) -> Draft:
     for name, step in steps:
         draft = step(draft)
         laps.note(name, draft.decision)

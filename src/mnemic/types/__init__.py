@@ -16,19 +16,21 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
+from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.memory import Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
 from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
-from mnemic.types.writing import AuditEvent, Blocked, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic.types.writing import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
     "Actor",
     "AuditEvent",
     "Blocked",
     "Candidate",
+    "Change",
     "Completion",
     "Cues",
     "Deadline",
@@ -36,6 +38,7 @@ __all__ = [
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
+    "Fragment",
     "GetDocument",
     "Hit",
     "Intent",
@@ -46,12 +49,15 @@ __all__ = [
     "Memory",
     "Message",
     "Namespace",
+    "Neighbour",
+    "Node",
     "Origin",
     "OutboxEntry",
     "Outcome",
     "Prompt",
     "PutDocument",
     "Rank",
+    "Relation",
     "Scope",
     "Scored",
     "SearchResult",

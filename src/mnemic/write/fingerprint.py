@@ -79,7 +79,7 @@ def request_digest(draft: Draft) -> str:
 def request_key(draft: Draft, idempotency_key: object) -> str:
     """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data.
 
-    Raises InvalidInput (`idempotency_key`).
+    Raises InvalidInput (`invalid_input:idempotency_key`).
     """
     if not isinstance(idempotency_key, str) or not 0 < len(idempotency_key) <= MAX_IDEMPOTENCY_KEY_CHARS:
         raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")

@@ -12,6 +12,7 @@ import apsw
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import checked_vector, cues_of, dump, encode_event, fields_of, is_message, link, to_micros
+from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
@@ -42,6 +43,7 @@ _FORGET_REQUESTS = """
         WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids))
     ) RETURNING 1
 """
+_ENQUEUE = "INSERT INTO outbox (tenant, level, owner, action, memory_id, version) VALUES (?, ?, ?, ?, ?, ?)"
 _ENTER = """
     INSERT INTO scope (tenant, level, owner, changes) VALUES (?, ?, ?, 1)
     ON CONFLICT DO UPDATE SET changes = changes + 1 RETURNING scope_id, changes
@@ -118,6 +120,7 @@ class SqliteTransaction(Transaction):
         searched = (row_id, memory.vector, content, context, memory.source.speaker, cues_of(memory))
         self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", searched)
         self._index_phrases(scope_id, row_id, content, context)
+        relate(self._open, memory)
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
@@ -139,6 +142,7 @@ class SqliteTransaction(Transaction):
         if packed != [content, context]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, content, context)
+        relate(self._open, memory)
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = self._stored(memory_id, scope)
@@ -160,8 +164,8 @@ class SqliteTransaction(Transaction):
         self._rows("INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, link(previous, line)))
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        values = (entry.tenant, entry.action, entry.memory_id, entry.version)
-        self._rows("INSERT INTO outbox (tenant, action, memory_id, version) VALUES (?, ?, ?, ?)", values)
+        where = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)
+        self._rows(_ENQUEUE, (*where, entry.action, entry.memory_id, entry.version))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         sql = "SELECT digest, receipt FROM request WHERE tenant = ? AND idempotency_key = ?"

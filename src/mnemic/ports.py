@@ -95,7 +95,8 @@ class Capabilities:
 
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
     words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
-    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact.
+    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact. `sealed`:
+    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Capabilities:
     shared: bool
     phrase: bool = False
     exact_up_to: int | None = None
+    sealed: frozenset[str] = frozenset()
 
 
 class Transaction(Protocol):

@@ -62,18 +62,21 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
 
-conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours, where the harnesses are (CONFORMANCE=PATH)
+conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on both stores, where the harnesses are (CONFORMANCE=PATH)
 	@$(HARNESSES)
 	@for name in langgraph strands; do \
 	    rm -rf build/conformance/$$name/gen && cp -r "$(CONFORMANCE)/$$name" build/conformance/ \
 	    && echo "== $$name" && (cd build/conformance/$$name && "$(CURDIR)/$(CONF)/python" build.py); done
-	@cd build/conformance/langgraph && PYTHONPATH="$(CURDIR)" STORE_FACTORY=tests.conformance.langgraph_target:make_store \
-	    "$(CURDIR)/$(CONF)/python" -m pytest gen -q -n $(TEST_JOBS) $(PYTEST_ARGS)
-	@cd build/conformance/strands && PYTHONPATH="$(CURDIR)" \
-	    STRANDS_INJECTION=tests.conformance.strands_target STRANDS_INJECTION_PR2797=tests.conformance.strands_target:pr2797 \
-	    STRANDS_CONTEXT_INJECTOR=tests.conformance.strands_target:ContextInjector \
-	    STRANDS_STORE=tests.conformance.strands_target:make_store \
-	    "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)
+	@for store in sqlite postgres; do \
+	    echo "== langgraph on $$store" && (cd build/conformance/langgraph && $(ON_STORE) \
+	        STORE_FACTORY=tests.conformance.langgraph_target:make_store \
+	        "$(CURDIR)/$(CONF)/python" -m pytest gen -q -n $(TEST_JOBS) $(PYTEST_ARGS)); \
+	    echo "== strands on $$store" && (cd build/conformance/strands && $(ON_STORE) \
+	        STRANDS_INJECTION=tests.conformance.strands_target STRANDS_INJECTION_PR2797=tests.conformance.strands_target:pr2797 \
+	        STRANDS_CONTEXT_INJECTOR=tests.conformance.strands_target:ContextInjector \
+	        STRANDS_STORE=tests.conformance.strands_target:make_store \
+	        "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)); \
+	done
 
 docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
 	@$(PYTEST) -q tests/architecture/test_pages.py
@@ -101,6 +104,8 @@ $(DEV_READY): requirements.lock pyproject.toml | $(MADE)
 	@$(PIP) install --quiet --require-hashes --requirement requirements.lock
 	@$(EDITABLE)
 	@touch $(RUN_READY) $@
+
+ON_STORE = PYTHONPATH="$(CURDIR)" MNEMIC_CONFORMANCE=$$store
 
 # The harnesses' own environment: they need packages of the frameworks that nothing of ours does.
 HARNESSES := test -d "$(CONFORMANCE)/langgraph" -a -d "$(CONFORMANCE)/strands" \

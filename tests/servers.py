@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -82,10 +83,17 @@ class PostgresServer:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """End the server as a crash would."""
+        """End the server as a crash would, all of its processes, and return once they are gone."""
         assert self._process is not None
+        pid = self._process.pid
+        children = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
         self._process.kill()
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
         self._process.wait()
+        while any(Path(f"/proc/{child}").exists() for child in children):
+            time.sleep(0.001)
 
     def stop(self) -> None:
         """Stop the server at once if it runs, and remove all its files."""

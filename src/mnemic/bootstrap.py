@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -45,11 +47,11 @@ def build_engine(
     With a language model configured (or `completer` given) it extracts, plans and answers; else rules and templates do.
     """
     clock = clock or SystemClock()
-    guard = build_guard(settings, policy)
+    guard, keyring = build_guard(settings, policy), build_keyring(settings)
     completer = completer or build_completer(settings, clock)
     extractor, planner, composer = _proposers(completer)
     return MemoryEngine(
-        store=build_store(settings.store, durability=settings.durability),
+        store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
         embedder=build_embedder(settings, clock),
         clock=clock,
         policy=guard.policy,
@@ -57,7 +59,7 @@ def build_engine(
         budget=guard.budget,
         limits=guard.limits,
         redaction=guard.redaction,
-        keyring=build_keyring(settings),
+        keyring=keyring,
         extractor=extractor,
         planner=planner,
         composer=composer,
@@ -90,25 +92,27 @@ def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
     return guard
 
 
-def build_store(location: str, *, durability: str) -> RecordStore:
+def build_store(location: str, *, durability: str, keyring: Keyring | None = None, seals: bool = False) -> RecordStore:
     """The record store at `location`: a path, `sqlite:///path`, `postgresql://...`, or `memory:` for one that ends with
-    the process. Raises InvalidConfig.
+    the process. With a `keyring` it opens what is sealed, and where it `seals` it seals what is written. Raises
+    InvalidConfig.
     """
+    if seals and keyring is None:
+        raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
     settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
         from mnemic.stores.inprocess import InProcessStore
 
         return InProcessStore()
     if location.startswith(_POSTGRES):
-        try:
+        with _extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
-        except ModuleNotFoundError as missing:
-            hint = "install mnemic[postgres] to keep memories in PostgreSQL"
-            raise InvalidConfig("store:postgres", hint=hint) from missing
-        return PostgresStore(location, durability=settled)
+
+        return PostgresStore(location, durability=settled, keyring=keyring, seals=seals)
     from mnemic.stores.sqlite import SqliteStore
 
-    return SqliteStore(sqlite_path(location), durability=settled, ballast_bytes=BALLAST_BYTES)
+    path = sqlite_path(location)
+    return SqliteStore(path, durability=settled, ballast_bytes=BALLAST_BYTES, keyring=keyring, seals=seals)
 
 
 def build_keyring(settings: Settings) -> Keyring | None:
@@ -126,14 +130,28 @@ def key_folder(key_file: Path, settings: Settings) -> Path:
 
 
 def build_documents(location: str) -> DocumentStore:
-    """The documents in the store at `location`: a path or `sqlite:///path`. Raises NotSupported for other stores."""
+    """The documents in the store at `location`: a path, `sqlite:///path` or `postgresql://...`. Raises NotSupported for
+    `memory:`.
+    """
     if location == "memory:":
-        raise NotSupported("documents:memory", hint="documents live in a file; LangGraph has an InMemoryStore")
+        raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
     if location.startswith(_POSTGRES):
-        raise NotSupported("documents:postgres", hint="documents live in a file; LangGraph has a PostgresStore")
+        with _extra("postgres"):
+            from mnemic.stores.postgres import PostgresDocuments
+
+        return PostgresDocuments(location)
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing
 
 
 def store_file(location: str) -> Path | None:

@@ -36,6 +36,9 @@ class Settings(BaseSettings):
     key_folder: Path | None = Field(
         default=None, description="Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d"
     )
+    seal: bool = Field(
+        default=False, description="Seal what memories say with their subject's data key; needs KEY_FILE."
+    )
     preference_bias: bool = Field(default=False, description="Give preference keys a bonus so that they reach the top.")
     trusted_keys: frozenset[str] | None = Field(
         default=None, description="Sensitive keys of the policy that may be written from chat (JSON list)."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,17 @@ import pytest
 import pytest_asyncio
 
 from mnemic.errors import InvalidConfig
-from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres import PostgresDocuments, PostgresStore
 from mnemic.stores.postgres.statements import load
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START
-from mnemic.types import AuditEvent, OutboxEntry
+from mnemic.types import AuditEvent, OutboxEntry, PutDocument
 from tests.servers import PostgresServer
 
 TABLES = (
     *("tenant", "scope", "memory", "memory_version", "usage", "posting"),
     *("audit", "audit_head", "outbox", "request", "mark"),
+    *("document", "document_vector"),
 )
 TENANTS = ("acme", "rival")
 
@@ -43,8 +45,16 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
             await transaction.put_mark(tenant, "consent", "granted")
 
         await store.transact(trail)
+        await asyncio.to_thread(put_document, dsn, tenant)
     await store.close()
     yield dsn
+
+
+def put_document(dsn: str, tenant: str) -> None:
+    documents = PostgresDocuments(dsn)
+    vectors = (EMBEDDER.vector("harbour"),)
+    documents.apply(tenant, [PutDocument(namespace=("a",), key="k", value="{}", vectors=vectors)])
+    documents.close()
 
 
 @pytest_asyncio.fixture
@@ -136,7 +146,7 @@ async def test_every_key_starts_with_the_tenant(postgres: PostgresServer, filled
 
 def test_every_statement_on_a_tenants_table_names_the_tenant() -> None:
     everywhere = {"pending", "acknowledge"}
-    for file in ("session", "reading", "searching", "writing", "upkeep"):
+    for file in ("session", "reading", "searching", "writing", "upkeep", "documents"):
         for name, statement in load(file).items():
             if any(f" {table} " in f"{statement} " for table in TABLES) and name not in everywhere:
                 assert "tenant = $1" in statement or statement.startswith("INSERT INTO"), name

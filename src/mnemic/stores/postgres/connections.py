@@ -11,6 +11,7 @@ import asyncpg
 
 from mnemic.errors import CommitUnknown, InvalidConfig, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
 from mnemic.stores.postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
+from mnemic.stores.postgres.loop_thread import LoopThread
 from mnemic.stores.postgres.rows import decode_vector, encode_vector
 from mnemic.stores.postgres.statements import load
 from mnemic.types import Deadline
@@ -101,15 +102,17 @@ class Session:
 class Connections:
     """Up to `size` connections to one database, each held by one transaction at a time and by nothing else.
 
-    No call takes longer than `seconds` or than its deadline allows, whatever the network does.
+    They live on the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
+    than its deadline allows, whatever the network does.
     """
 
-    def __init__(self, pool: Any, *, seconds: float) -> None:
+    def __init__(self, pool: Any, thread: LoopThread, *, seconds: float) -> None:
         self._pool = pool
+        self._thread = thread
         self._seconds = seconds
 
     async def close(self) -> None:
-        """Finish what runs, then let go of the connections."""
+        """Finish what runs, then let go of the connections. For the loop they live on."""
         try:
             async with asyncio.timeout(self._seconds):
                 await self._pool.close()
@@ -118,11 +121,11 @@ class Connections:
 
     async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
         """`work` on what is committed now; it sees no later commit."""
-        return await self._run(_READ, work, None)
+        return await self._thread.run(self._run(_READ, work, None))
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
-        return await self._run(_WRITE, work, deadline)
+        return await self._thread.run(self._run(_WRITE, work, deadline))
 
     async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
         limit = self._limited(deadline)

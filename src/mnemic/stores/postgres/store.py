@@ -9,16 +9,18 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from mnemic.errors import InvalidConfig, SpaceMismatch, StoreUnavailable
-from mnemic.ports import Capabilities, Snapshot, Transaction
+from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
+from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.postgres import upkeep
-from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
+from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.promotion import Promotions
 from mnemic.stores.postgres.rows import Terms
-from mnemic.stores.postgres.schema import LONGEST_INDEXED, prepare, reopen_with
+from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
+from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
@@ -51,6 +53,9 @@ class PostgresStore:
     `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
     wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
     disk. `exact_up_to` is the number of active memories beyond which a scope moves into the approximate vector index.
+
+    With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
+    their subject (`mnemic.stores.sealing`). The server searches, so it must see vectors, hashed words and speakers.
     """
 
     def __init__(
@@ -63,24 +68,26 @@ class PostgresStore:
         durability: Literal["durable", "fast"] = "durable",
         exact_up_to: int = 5_000,
         bm25: Bm25 | None = None,
+        keyring: Keyring | None = None,
+        seals: bool = False,
     ) -> None:
-        if durability not in ("durable", "fast"):
-            raise InvalidConfig("durability", hint="durable or fast")
-        if pool_size < 1 or not 0 < statement_timeout <= 3600:
-            raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
-        self._dsn = dsn
-        self._owner_dsn = owner_dsn or dsn
-        self._pool_size = pool_size
-        self._seconds = statement_timeout
-        self._fast = durability == "fast"
+        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
+        self._sealer = Sealer(keyring, seals=seals, vectors=False)
         self._opened: _Opened | None = None
 
     @property
     def capabilities(self) -> Capabilities:
-        durable = not self._fast and (self._opened is None or self._opened.durable)
-        return Capabilities(name="postgres", durable=durable, shared=True, phrase=True, exact_up_to=self._exact_up_to)
+        durable = not self._access.fast and (self._opened is None or self._opened.database.ready.durable)
+        return Capabilities(
+            name="postgres",
+            durable=durable,
+            shared=True,
+            phrase=True,
+            exact_up_to=self._exact_up_to,
+            sealed=frozenset({"content"} if self._sealer.seals else ()),
+        )
 
     async def open(self, space: VectorSpace) -> None:
         if self._opened is None:
@@ -89,36 +96,19 @@ class PostgresStore:
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
     async def _open(self, space: VectorSpace) -> _Opened:
-        owner = await connect(self._owner_dsn, self._seconds, {"application_name": "mnemic"})
-        try:
-            ready = await prepare(owner, space)
-        finally:
-            owner.terminate()
-        settings = {"application_name": "mnemic", "search_path": ready.search_path}
-        if self._fast:
-            settings["synchronous_commit"] = "off"
-        elif ready.synchronous == "off":
-            settings["synchronous_commit"] = "on"
-        pool = await open_pool(
-            self._dsn,
-            size=self._pool_size,
-            seconds=self._seconds,
-            settings=settings,
-            vector_schema=ready.vector_schema,
-        )
-        connections = Connections(pool, seconds=self._seconds)
-        promotions = Promotions(connections, possible=space.dimension <= LONGEST_INDEXED)
-        return _Opened(connections, promotions, Terms(ready.salt), space, ready.durable)
+        database = await self._access.open(space)
+        promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
+        return _Opened(database, promotions, Terms(database.ready.salt), space)
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.promotions.stop()
-            await opened.connections.close()
+            await opened.database.thread.run(opened.promotions.stop())
+            await opened.database.close()
 
     async def moved(self) -> None:
         """Return once no scope is on its way into the approximate index."""
-        await self._ready.promotions.settled()
+        await self._ready.database.thread.run(self._ready.promotions.settled())
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         opened = self._ready
@@ -129,7 +119,9 @@ class PostgresStore:
             return result
 
         async def run(session: Session) -> T:
-            transaction = PostgresTransaction(session, terms=opened.terms, dimension=opened.space.dimension)
+            transaction = PostgresTransaction(
+                session, terms=opened.terms, sealer=self._sealer, dimension=opened.space.dimension
+            )
             try:
                 return await drive(whole, transaction)
             finally:
@@ -150,7 +142,13 @@ class PostgresStore:
         opened = self._ready
 
         async def run(session: Session) -> T:
-            snapshot = PostgresSnapshot(session, terms=opened.terms, dimension=opened.space.dimension, bm25=self._bm25)
+            snapshot = PostgresSnapshot(
+                session,
+                terms=opened.terms,
+                sealer=self._sealer,
+                dimension=opened.space.dimension,
+                bm25=self._bm25,
+            )
             result = await drive(work, snapshot)
             for scope, active in snapshot.sizes.items():
                 if active > self._exact_up_to:
@@ -200,7 +198,9 @@ class PostgresStore:
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
-        asked = partial(upkeep.held, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author)
+        asked = partial(
+            upkeep.held, sealer=self._sealer, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
+        )
         return await self._ready.connections.read(partial(asked, memory_ids=memory_ids, after=after, limit=limit))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
@@ -213,6 +213,9 @@ class PostgresStore:
         """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""
         self._ready  # noqa: B018 - a closed store says so
         return 0
+
+    async def seal(self, tenant: str) -> int:
+        raise NotSupported("seal", hint="export the memories, and import them into a new database that is sealed")
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         return await self._ready.connections.read(
@@ -250,12 +253,15 @@ class PostgresStore:
 class _Opened:
     """What an open store holds."""
 
-    connections: Connections
+    database: Opened
     promotions: Promotions
     terms: Terms
     space: VectorSpace
-    durable: bool
     secrets: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def connections(self) -> Connections:
+        return self.database.connections
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

@@ -189,10 +189,12 @@ def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
 
 def holds_phrases(content: bytes, context: bytes, phrases: Iterable[Sequence[int]]) -> bool:
     """Whether every phrase stands, word next to word, in one of the two packed texts."""
-    fields = [array("I", packed) for packed in (content, context)]
-    return all(any(_stands(array("I", phrase), field) for field in fields) for phrase in phrases)
+    wanted = (array("I", phrase).tobytes() for phrase in phrases)
+    return all(_stands(phrase, content) or _stands(phrase, context) for phrase in wanted)
 
 
-def _stands(phrase: array[int], field: array[int]) -> bool:
-    width = len(phrase)
-    return any(field[start : start + width] == phrase for start in range(len(field) - width + 1))
+def _stands(phrase: bytes, field: bytes) -> bool:
+    at = field.find(phrase)
+    while at % array("I").itemsize and at != -1:
+        at = field.find(phrase, at + 1)
+    return at != -1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
 
-from mnemic.errors import InvalidConfig, StoreBusy, StoreUnavailable
+from mnemic.errors import InvalidConfig, NotSupported, StoreBusy, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
@@ -20,9 +20,8 @@ from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.stores.sqlite.rows import (
-    fetch,
-)
+from mnemic.stores.sqlite.reseal import seal_batch
+from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
 from mnemic.text.bm25 import Bm25
@@ -208,6 +207,16 @@ class SqliteStore:
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))
+
+    async def seal(self, tenant: str) -> int:
+        if not self._sealer.seals:
+            raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
+        sealed = 0
+        while batch := await self._write(lambda opened: seal_batch(opened.writing, opened.rows, tenant)):
+            sealed += batch
+        if sealed:
+            await self.tidy(whole=True)
+        return sealed
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from mnemic.errors import NotSupported
 from mnemic.ports import RecordStore, Transaction
 from mnemic.testing.record_store.setting import START, Setting, change, day, everything, ids, memory, remember, scope
-from mnemic.types import Kind, Level, OutboxEntry, Status
+from mnemic.types import Kind, Level, Origin, OutboxEntry, Source, Status
 
 
 class KeepingContract(Setting):
@@ -139,6 +140,16 @@ class KeepingContract(Setting):
         assert await store.tidy() >= 0
         assert not any((await store.traces("acme", *wanted)).values())
         assert await store.count(everything()) == 9
+
+    async def test_sealing_changes_nothing_that_is_said(self, store: RecordStore) -> None:
+        kept = memory("a secret of mine", source=Source(origin=Origin.USER_STATED, quote="mine"))
+        await remember(store, kept)
+        if "words" in store.capabilities.sealed:
+            assert await store.seal(kept.scope.tenant) == 0  # it was sealed when it was written
+        else:
+            with pytest.raises(NotSupported, match="not_supported:seal"):
+                await store.seal(kept.scope.tenant)
+        assert await store.get(kept.memory_id, scopes=[kept.scope]) == kept
 
     async def test_tidying_changes_nothing_that_can_be_read(self, store: RecordStore) -> None:
         kept = [memory(f"m{number}") for number in range(30)]

@@ -26,3 +26,16 @@ AND ($4::bytea IS NULL OR EXISTS (
     SELECT FROM memory_version w WHERE w.tenant = $1 AND w.memory_id = m.memory_id AND w.author = $4
 ))
 AND ($5::text[] IS NULL OR m.memory_id = ANY ($5))
+
+-- part: document
+d.row_id, d.path, d.key, d.value, d.created_at, d.updated_at, d.expires_at
+
+-- part: live
+($2::bigint IS NULL OR d.expires_at IS NULL OR d.expires_at > $2)
+
+-- part: under
+under AS MATERIALIZED (
+    SELECT d.*
+    FROM document d
+    WHERE d.tenant = $1 AND d.path >= $5 AND d.path < $6 AND ($2::bigint IS NULL OR d.expires_at IS NULL OR d.expires_at > $2)
+)

@@ -28,8 +28,10 @@ RUN_READY := $(VENV)/.ready-run
 DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
+NER_READY := build/ner/.ready
+NER := build/ner/venv/bin
 
-.PHONY: help demo test check check-static coverage bench faults conformance docs lock clean distclean
+.PHONY: help demo test test-ner check check-static coverage bench faults conformance docs lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -78,6 +80,9 @@ conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on
 	        "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)); \
 	done
 
+test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
+	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
+
 docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
 	@$(PYTEST) -q tests/architecture/test_pages.py
 	@$(BIN)/pdoc --docformat markdown --output-directory build/docs mnemic
@@ -117,6 +122,12 @@ $(CONF_READY): requirements-conformance.lock pyproject.toml
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(NER_READY): requirements-ner.lock pyproject.toml
+	@mkdir -p build/ner && $(PYTHON) -m venv build/ner/venv
+	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-ner.lock
+	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
 # ---------------------------------------------------------------- the locks
 
 PIP_TOOLS := build/lock/bin/pip-compile
@@ -132,6 +143,7 @@ lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS
 	$(COMPILE) $(DEV_EXTRAS) --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra openai --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
+	$(COMPILE) --extra ner --extra build --extra test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
 
 clean: ## remove what was built, keep the environment
 	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

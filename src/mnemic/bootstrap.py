@@ -24,6 +24,7 @@ from mnemic.guard.contract import parse_json
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
+from mnemic.guard.redaction import RedactionRules
 from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
@@ -58,7 +59,7 @@ def build_engine(
         grant=guard.grant,
         budget=guard.budget,
         limits=guard.limits,
-        redaction=guard.redaction,
+        redaction=with_names(guard.redaction),
         keyring=keyring,
         extractor=extractor,
         planner=planner,
@@ -113,6 +114,20 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
 
     path = sqlite_path(location)
     return SqliteStore(path, durability=settled, ballast_bytes=BALLAST_BYTES, keyring=keyring, seals=seals)
+
+
+def with_names(rules: RedactionRules) -> RedactionRules:
+    """The rules with a detector for the names they ask for. Raises InvalidConfig (`invalid_config:redaction.names`)
+    where nothing is installed that could find them.
+    """
+    if not rules.names:
+        return rules
+    try:
+        from mnemic.providers.spacy_names import name_detectors
+    except ModuleNotFoundError as missing:
+        hint = "install mnemic[ner] to look for names"
+        raise InvalidConfig("redaction.names", hint=hint) from missing
+    return replace(rules, detectors=(*rules.detectors, *name_detectors(rules.names)))
 
 
 def build_keyring(settings: Settings) -> Keyring | None:

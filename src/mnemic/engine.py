@@ -44,6 +44,7 @@ from mnemic.types import (
     Status,
     WriteReceipt,
 )
+from mnemic.write.detect import DETECTORS
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
@@ -82,7 +83,7 @@ class MemoryEngine(StewardVerbs):
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
-        redactor = Redactor(actions=self.redaction.actions)
+        redactor = Redactor((*DETECTORS, *self.redaction.detectors), self.redaction.actions)
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, redactor=redactor, vault=self.vault)
         self.gateway = MemoryGateway(
             pipeline=self._pipeline,

@@ -26,6 +26,8 @@ COMMANDS = MappingProxyType(
         "audit": Listed("stewarding", "Show or verify the audit."),
         "maintain": Listed("stewarding", "Expire, purge, empty the outbox, tidy the file."),
         "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
+        "serve": Listed("serving", "Serve memory over HTTP."),
+        "apikeys": Listed("serving", "Make and revoke the keys of the service."),
         "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),
         "doctor": Listed("health", "Check the store, the embedder and the configuration."),
         "eval": Listed("measure", "Measure how well it finds, on public conversations."),

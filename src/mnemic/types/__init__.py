@@ -16,6 +16,7 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
+from mnemic.types.finds import Detector, Found
 from mnemic.types.memory import Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
 from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
@@ -32,10 +33,12 @@ __all__ = [
     "Completion",
     "Cues",
     "Deadline",
+    "Detector",
     "Document",
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
+    "Found",
     "GetDocument",
     "Hit",
     "Intent",

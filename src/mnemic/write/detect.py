@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 
-from mnemic.guard.redaction import Detector, Found
+from mnemic.types import Detector, Found
 from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
 from mnemic.write.network import imeis, ips, macs

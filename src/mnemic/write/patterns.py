@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from mnemic.guard.redaction import Found
+from mnemic.types import Found
 
 Search = Callable[[str], Iterable[Found]]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.guard.redaction import Found
+from mnemic.types import Found
 from mnemic.write.patterns import digits, holds, numbered, pattern, spelled
 
 _DATE = re.compile(

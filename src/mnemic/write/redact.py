@@ -21,9 +21,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.guard.redaction import Action, Detector
+from mnemic.guard.redaction import Action
 from mnemic.text.normalise import canonical_key
-from mnemic.types import Candidate, JsonValue
+from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.write.detect import DETECTORS
 from mnemic.write.draft import Draft
 from mnemic.write.validate import within_limits

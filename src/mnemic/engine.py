@@ -13,11 +13,11 @@ from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
 from mnemic.errors import InvalidInput, RunStopped
 from mnemic.extract import Extractor
-from mnemic.extract.messages import message_candidates
+from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
-from mnemic.guard.contract import check_candidate
+from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
@@ -174,7 +174,12 @@ class MemoryEngine(StewardVerbs):
         if admission.blocked:
             return _blocked(checked, admission.blocked[0].reason)
         receipt = await self._pipeline.write(
-            checked, actor=actor, policy=self.policy, idempotency_key=idempotency_key, deadline=deadline
+            checked,
+            actor=actor,
+            policy=self.policy,
+            idempotency_key=idempotency_key,
+            deadline=deadline,
+            gate=await self.gateway.gate(actor),
         )
         return replace(receipt, warnings=check.warnings(checked))
 
@@ -205,6 +210,7 @@ class MemoryEngine(StewardVerbs):
             policy=self.policy,
             idempotency_keys=[key for _, key in checked.values()],
             grant=self.gateway.grant,
+            gate=await self.gateway.gate(actor),
         )
         receipts |= {
             place: replace(receipt, warnings=check.warnings(checked[place][0]))
@@ -215,9 +221,17 @@ class MemoryEngine(StewardVerbs):
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
 
-        A message that was recorded before (same text, time and session) is only refreshed.
+        A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
+        memory is redacted as a whole and kept in parts, with a receipt for each.
         """
-        return await self.add_many(message_candidates(messages), actor=actor)
+        parts = [part for message in messages for part in in_parts(await self._cuttable(message, actor))]
+        return await self.add_many(message_candidates(parts), actor=actor)
+
+    async def _cuttable(self, message: Message, actor: Actor) -> Message:
+        """`message`, redacted where it will be cut: no card number may end at a cut and look harmless."""
+        if len(message.content) <= MAX_CONTENT_CHARS:
+            return message
+        return replace(message, content=await self._pipeline.redacted(message.content, tenant=actor.tenant))
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
         """Remember what is worth it in something the user said; the report says what was written, blocked and
@@ -237,7 +251,8 @@ class MemoryEngine(StewardVerbs):
         origin: Origin = Origin.USER_STATED,
     ) -> WriteReceipt:
         """Correct a memory: the same memory_id in its next version, the old one kept in the history. `data` and
-        `context` stay as they were where they are not given.
+        `context` stay as they were where they are not given. `origin` is the channel the words came through: lower
+        trust corrects no higher one.
 
         Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
         no longer at `expected_version`.
@@ -257,6 +272,7 @@ class MemoryEngine(StewardVerbs):
             context=context,
             expected_version=expected_version,
             origin=origin,
+            gate=await self.gateway.gate(actor),
         )
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:

@@ -12,11 +12,13 @@ from typing import Any, Self
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.face import blocking
+from mnemic.face import Blocking, blocking
+from mnemic.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.guard.policy import Policy
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.portal import Portal
+from mnemic.stewardship import MaintenanceReport
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, SearchResult, WriteReceipt
 
@@ -195,6 +197,33 @@ class MemoryManager:
     def export(self) -> Iterator[dict[str, Any]]:
         """Everything held in this user's scopes, as JSON data, one memory at a time."""
         return self._portal.iterate(self.engine.export(actor=self.actor))
+
+    def rollback(self, memory_id: str, version: int) -> WriteReceipt:
+        """Make a memory say again what it said in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""
+        return self._portal.call(self.engine.rollback, memory_id, version, actor=self.actor)
+
+    @property
+    def consent(self) -> ConsentBook[Blocking]:
+        """What may be remembered of this user, key by key."""
+        return ConsentBook(blocking(self._portal.call), self.engine, self.actor)
+
+    @property
+    def privacy(self) -> Privacy[Blocking]:
+        """What is held about somebody, and its erasure."""
+        return Privacy(blocking(self._portal.call), self.engine, self.actor)
+
+    @property
+    def audit(self) -> AuditTrail[Blocking]:
+        """What happened to the tenant's memories."""
+        return AuditTrail(blocking(self._portal.call), self.engine, self.actor)
+
+    def review(self, *, whole_tenant: bool = False) -> ReviewQueue[Blocking]:
+        """What waits for a person in this user's scopes, or with the program's word `whole_tenant` in everybody's."""
+        return ReviewQueue(blocking(self._portal.call), self.engine, self.actor, whole_tenant=whole_tenant)
+
+    def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
+        """Every job of upkeep, one after the other; see `MemoryEngine.maintain`."""
+        return self._portal.call(self.engine.maintain, actor=self.actor, whole=whole, dry_run=dry_run)
 
     def run(
         self,

@@ -16,6 +16,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.retrieve.asked import intent_of, kind_of
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
+from mnemic.write.pipeline import MemoryWritePipeline
 
 
 class ReadVerbs:
@@ -25,6 +26,7 @@ class ReadVerbs:
     clock: Clock
     gateway: MemoryGateway
     _searcher: Searcher
+    _pipeline: MemoryWritePipeline
 
     def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
         """The actor's scopes at every granted level it has an owner for."""
@@ -59,7 +61,7 @@ class ReadVerbs:
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
         result = await self._searcher.search(
-            query,
+            await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
             top_k=top_k,
             bias=self.gateway.bias(preference_bias, standing=False),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal
 
-from mnemic.errors import MemoryNotFound
+from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, expire, review, vault
+from mnemic.maintain import consent, erase, expire, review, rollback, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
@@ -34,11 +35,12 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """What a run of all jobs did: expiry, outbox entries that nobody reads, sealed values that no memory names any
-    more, bytes given back.
+    """What a run of all jobs did: expiry, reviews turned down because nobody came, outbox entries that nobody reads,
+    sealed values that no memory names any more, bytes given back.
     """
 
     expiry: ExpiryReport
+    aged: int
     outbox: int
     freed_bytes: int
     swept: int = 0
@@ -56,6 +58,15 @@ class AuditReport:
     last_hash: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What became of one of many waiting memories: its receipt, or only the `reason` why nothing was decided."""
+
+    memory_id: str
+    receipt: WriteReceipt | None = None
+    reason: str | None = None
+
+
 class StewardVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
     others proposed; without it they reach only the actor's own scopes at the granted levels.
@@ -68,6 +79,16 @@ class StewardVerbs(ReadVerbs):
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)
+
+    async def rollback(self, memory_id: str, version: int, *, actor: Actor) -> WriteReceipt:
+        """Make a memory say again what it said in `version`, as its next version; what had taken its place ends.
+
+        Only a version that was in force can come back, so this needs no review. Raises MemoryNotFound, InvalidInput
+        (`version`), VersionConflict, EmbedderFailed.
+        """
+        known, target = await rollback.chosen(self.store, memory_id, version, scopes=self._scopes(actor))
+        draft = await self._pipeline.redraft(target, target.content, actor=actor, origin=target.source.origin)
+        return await rollback.roll_back(self.store, self.clock, known, target, draft, actor=actor)
 
     # -- review -------------------------------------------------------------------------------------------------------
 
@@ -132,6 +153,31 @@ class StewardVerbs(ReadVerbs):
         """
         known = await review.find(self.store, memory_id, tenant=actor.tenant, scopes=self._reach(actor, whole_tenant))
         return await review.reject(self.store, self.clock, known, reviewer=actor)
+
+    async def decide(
+        self,
+        memory_ids: Sequence[str],
+        action: Literal["approve", "reject"],
+        *,
+        actor: Actor,
+        whole_tenant: bool = False,
+    ) -> Sequence[Decided]:
+        """The same decision about many waiting memories; one that cannot be decided says why and stops no other.
+
+        Raises StoreFailed; what was decided before stays.
+        """
+        done = []
+        for memory_id in memory_ids:
+            verb = self.approve if action == "approve" else self.reject
+            try:
+                receipt = await verb(memory_id, actor=actor, whole_tenant=whole_tenant)
+            except StoreFailed:
+                raise
+            except MnemicError as error:
+                done.append(Decided(memory_id=memory_id, reason=error.reason))
+            else:
+                done.append(Decided(memory_id=memory_id, receipt=receipt, reason=receipt.reason))
+        return done
 
     async def reject_older(
         self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
@@ -208,10 +254,22 @@ class StewardVerbs(ReadVerbs):
     ) -> MaintenanceReport:
         """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
+        aged = await self._age(actor, dry_run)
         outbox = await expire.drain(self.store, dry_run=dry_run)
         swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
-        return MaintenanceReport(expiry=expiry, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run)
+        return MaintenanceReport(
+            expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run
+        )
+
+    async def _age(self, actor: Actor, dry_run: bool) -> int:
+        """Turn down what has waited for review longer than the limits allow; how many."""
+        longest = self.gateway.limits.review_longest
+        if longest is None:
+            return 0
+        if dry_run:
+            return len(await self.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
+        return len(await self.reject_older(longest, actor=actor, whole_tenant=True))
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
@@ -236,4 +294,4 @@ class StewardVerbs(ReadVerbs):
         return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
 
 
-__all__ = ["AuditReport", "MaintenanceReport", "Revocation", "StewardVerbs"]
+__all__ = ["AuditReport", "Decided", "MaintenanceReport", "Revocation", "StewardVerbs"]

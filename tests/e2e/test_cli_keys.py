@@ -60,6 +60,22 @@ def test_a_plain_store_is_sealed_searched_and_its_key_rotated(
     assert "blue tin" in keyed("search", "zwieback").stdout
 
 
+def test_a_sealed_backup_is_restored_without_whom_was_erased_since(
+    keyed: Call, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMIC_SEAL", "1")
+    for user, said in (("ana", "The zwieback is in the blue tin"), ("ben", "The heron is on the roof")):
+        assert keyed("add", said, user=user).exit_code == Exit.OK
+    assert keyed("backup", str(store.parent / "monday")).exit_code == Exit.OK
+    assert keyed("erase", "ana", "--yes", user="ben").exit_code == Exit.OK
+    restored = ("--to", str(store.parent / "restored.db"), "--erasures", str(store))
+    told = keyed("restore", str(store.parent / "monday"), *restored)
+    assert told.exit_code == Exit.OK, told.stderr
+    copy = ("--store", str(store.parent / "restored.db"))
+    assert "heron" in keyed(*copy, "list", user="ben").stdout
+    assert "erased" not in keyed(*copy, "list", user="ana").stdout
+
+
 def test_without_the_key_it_is_said_and_nothing_is_shown(keyed: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MNEMIC_SEAL", "1")
     keyed("add", "The zwieback is in the blue tin")

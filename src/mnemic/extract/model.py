@@ -28,6 +28,8 @@ only read one message. A cut is named in `Candidate.clamped`."""
 class ModelExtractor:
     """Asks a model for candidates and keeps those that the user's words support."""
 
+    asks_model = True
+
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
 

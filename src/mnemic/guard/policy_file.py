@@ -112,6 +112,7 @@ class _Limits(_Strict):
     consent_keys: list[str] = []
     quotas: list[_Quota] = []
     retention: dict[str, _Retention] = {}
+    review_longest_days: float | int | None = None
 
 
 class _Redaction(_Strict):
@@ -217,14 +218,18 @@ def _limits(limits: _Limits) -> Limits:
         consent_keys=frozenset(limits.consent_keys),
         quotas=tuple(quotas),
         retention=retention,
+        review_longest=_days(limits.review_longest_days, "limits.review_longest_days"),
     )
 
 
 def _retention(rule: _Retention) -> Retention:
-    days = rule.longest_days
+    return Retention(longest=_days(rule.longest_days, "limits.retention"), hard=rule.hard)
+
+
+def _days(days: float | None, name: str) -> timedelta | None:
     if days is not None and not 0 < days <= MAX_RETENTION_DAYS:  # also false for NaN
-        raise InvalidConfig("limits.retention", hint=f"longest_days is more than 0 and at most {MAX_RETENTION_DAYS}")
-    return Retention(longest=None if days is None else timedelta(days=days), hard=rule.hard)
+        raise InvalidConfig(name, hint=f"days are more than 0 and at most {MAX_RETENTION_DAYS}")
+    return None if days is None else timedelta(days=days)
 
 
 def _given(settings: BaseModel) -> dict[str, Any]:

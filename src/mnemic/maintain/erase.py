@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,9 @@ from mnemic.write.vault import token_prefix
 PAGE = 500
 BATCH = 256
 """Memories removed in one transaction; fewer where the disk has no room for what that writes."""
+
+MAX_ROUNDS = 100
+"""How often an erasure looks again for what was written meanwhile."""
 
 MAX_OUTBOX = 1_000_000
 
@@ -163,6 +166,17 @@ class _Erasure:
             await self.note(memory)
         await self.begin()
         await self.take(memories)
+
+    async def follow(self, find: Callable[[], Awaitable[list[Memory]]]) -> None:
+        """Take what came in while the first of it went, until there is nothing more."""
+        for _ in range(MAX_ROUNDS):
+            late = await find()
+            if not late:
+                break
+            for memory in late:
+                await self.note(memory)
+            await self.store.transact(lambda tx: tx.remove_requests(self.actor.tenant, self.memory_ids))
+            await self.take(late)
         await self.finish()
 
     async def finish(self) -> None:
@@ -203,7 +217,12 @@ async def erase(
     token = await subject_token(store, actor.tenant, subject)
     erasure = _Erasure(store, actor, token, block, now, new_id(now))
     own = Scope(tenant=actor.tenant, level=Level.USER, owner=subject)
-    await erasure.run([memory async for page in _pages(store, own) for memory in page] + await _elsewhere(erasure, own))
+
+    async def everything() -> list[Memory]:
+        return [memory async for page in _pages(store, own) for memory in page] + await _elsewhere(erasure, own)
+
+    await erasure.run(await everything())
+    await erasure.follow(everything)
     if sessions is not None:
         for session in erasure.sessions:
             await sessions.clear(Scope(tenant=actor.tenant, level=Level.SESSION, owner=session))
@@ -223,7 +242,12 @@ async def erase_key(store: RecordStore, clock: Clock, key: str, *, user: str, ac
         keys=frozenset({key}),
         statuses=frozenset(Status),
     )
-    await erasure.run(await store.newest(where, limit=await store.count(where)))
+
+    async def everything() -> list[Memory]:
+        return await store.newest(where, limit=await store.count(where))
+
+    await erasure.run(await everything())
+    await erasure.follow(everything)
     erasure.counts["vault"] = await sweep(store, actor.tenant, where.scopes[0])
     return await _proven(erasure)
 

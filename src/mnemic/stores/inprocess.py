@@ -85,6 +85,15 @@ class _State:
         )
         return max(inside, default=-1) + 1
 
+    def usage(self, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
+        counted: dict[Kind, Usage] = {}
+        for memory in self.memories.values():
+            if memory.scope.tenant == tenant and scope in (None, memory.scope):
+                rows, size, recent = counted.get(memory.kind, Usage())
+                more = len(encode_memory(memory).encode())
+                counted[memory.kind] = Usage(rows + 1, size + more, recent + (memory.created_at >= since))
+        return counted
+
     def get(self, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
         found = (self.memories.get((scope.tenant, memory_id)) for scope in scopes)
         return next((memory for memory in found if memory is not None and memory.scope in scopes), None)
@@ -111,6 +120,11 @@ class _InProcessTransaction(Transaction):
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         return self._state.find_fingerprint(scope, fingerprint)
+
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        waiting = (m for m in self._state.memories.values() if m.scope == scope and m.fingerprint == fingerprint != "")
+        pending = (memory for memory in waiting if memory.status is Status.PENDING_REVIEW)
+        return min(pending, key=lambda memory: memory.memory_id, default=None)
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         return [memory for memory in self._state.active(scope) if memory.key == key]
@@ -182,6 +196,9 @@ class _InProcessTransaction(Transaction):
         for place in named:
             del self._state.requests[place]
         return len(named)
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> dict[Kind, Usage]:
+        return self._state.usage(tenant, since, scope)
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         return self._state.marks.get((tenant, name))
@@ -321,13 +338,7 @@ class InProcessStore:
         return list(islice(found, max(0, limit)))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> dict[Kind, Usage]:
-        counted: dict[Kind, Usage] = {}
-        for memory in self._committed().memories.values():
-            if memory.scope.tenant == tenant and scope in (None, memory.scope):
-                rows, size, recent = counted.get(memory.kind, Usage())
-                more = len(encode_memory(memory).encode())
-                counted[memory.kind] = Usage(rows + 1, size + more, recent + (memory.created_at >= since))
-        return counted
+        return self._committed().usage(tenant, since, scope)
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         marks = self._committed().marks.items()

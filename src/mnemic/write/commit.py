@@ -81,15 +81,15 @@ async def _write(tx: Transaction, draft: Draft, decision: Decision) -> list[Chan
     detail: dict[str, Any] = {"outcome": decision.outcome, "origin": draft.candidate.source.origin}
     if decision.reason:
         detail["reason"] = decision.reason
+    if not decision.changed:
+        await audit(tx, draft, memory, "refreshed", detail)
+        return []
     if decision.outcome is not Outcome.REFRESHED:
         await tx.insert(memory)
         detail |= {name: list(ids) for name in ("supersedes", "conflicts_with") if (ids := getattr(memory, name))}
         return await record(tx, draft, memory, _ACTIONS[memory.status], detail)
-    if decision.changed:
-        await tx.replace(memory)
-        return await record(tx, draft, memory, "refreshed", detail)
-    await audit(tx, draft, memory, "refreshed", detail)
-    return []
+    await tx.replace(memory)
+    return await record(tx, draft, memory, "refreshed", detail)
 
 
 async def record(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> list[Change]:

@@ -6,8 +6,10 @@ Under one key the policy's rule decides. Without a key, memories are nominated b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
+from mnemic.ports import Transaction
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.merge import Near, closed
@@ -85,3 +87,13 @@ def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str
     ids = tuple(memory.memory_id for memory in against)
     waiting = draft.memory(memory_id, status=Status.PENDING_REVIEW, conflicts_with=ids)
     return Decision(outcome=Outcome.PENDING_REVIEW, memory=waiting, reason=reason)
+
+
+async def once(tx: Transaction, draft: Draft, decision: Decision) -> Decision:
+    """`decision`, unless the same person has already put the same before the reviewers: then that one waits on."""
+    if decision.outcome is not Outcome.PENDING_REVIEW:
+        return decision
+    twin = await tx.find_pending(draft.scope, draft.fingerprint)
+    if twin is None or twin.author != draft.actor.user or twin.trust < draft.trust:
+        return decision
+    return replace(decision, memory=twin, changed=False, reason="already_waiting")

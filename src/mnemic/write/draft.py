@@ -166,8 +166,8 @@ class Draft:
 class Decision:
     """How a write is to end. `memory` is the new one, or for a refresh the known one in the version it will have.
 
-    `changed` is False for a refresh that changes nothing. `replaced` are other memories in their next versions, `kept`
-    originals to be stored beside the new memory.
+    `changed` is False where everything stays as it is: nothing new in a refresh, the same that waits already.
+    `replaced` are other memories in their next versions, `kept` originals to be stored beside the new memory.
     """
 
     outcome: Outcome

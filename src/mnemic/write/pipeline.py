@@ -33,6 +33,7 @@ from mnemic.write.commit import Request, Settled
 from mnemic.write.draft import Draft, Laps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
+from mnemic.write.gate import Gate, Refused, passed
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
@@ -54,6 +55,7 @@ class _Job:
     draft: Draft
     request: Request | None
     laps: Laps
+    gate: Gate | None = None
     known: bool = False
 
     @property
@@ -111,13 +113,14 @@ class MemoryWritePipeline:
         policy: Policy,
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
+        gate: Gate | None = None,
     ) -> WriteReceipt:
-        """Store one candidate and return once it is committed.
+        """Store one candidate and return once it is committed; `blocked` where the `gate` refuses it at the end.
 
         Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then
         nothing was stored, but for CommitUnknown, after which the same idempotency key must be used again.
         """
-        job = await self._job(candidate, actor, policy, idempotency_key)
+        job = await self._job(candidate, actor, policy, idempotency_key, gate)
         if job.blocked is not None:
             return job.blocked
         await self._look([job], deadline)
@@ -134,6 +137,7 @@ class MemoryWritePipeline:
         grant: Grant | None = None,
         deadline: Deadline | None = None,
         on_progress: Callable[[int], None] | None = None,
+        gate: Gate | None = None,
     ) -> list[WriteReceipt]:
         """One receipt per candidate, in order. Each is stored by itself; one that fails is `blocked` with the error's
         reason and stops no other. What `grant` does not allow is blocked too.
@@ -147,7 +151,7 @@ class MemoryWritePipeline:
         receipts: list[WriteReceipt] = []
         for first in range(0, len(candidates), BATCH):
             batch = list(zip(candidates[first : first + BATCH], keys[first : first + BATCH], strict=True))
-            receipts += await self._write_batch(batch, actor, policy, grant, deadline)
+            receipts += await self._write_batch(batch, actor, policy, grant, deadline, gate)
             if on_progress is not None:
                 on_progress(len(receipts))
         return receipts
@@ -164,15 +168,17 @@ class MemoryWritePipeline:
         expected_version: int | None = None,
         origin: Origin = Origin.USER_STATED,
         deadline: Deadline | None = None,
+        gate: Gate | None = None,
     ) -> WriteReceipt:
         """Correct a live memory: the same memory_id in its next version, the old one kept in the history. `data` and
         `context` stay as they were where they are None.
 
-        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Raises MemoryNotFound, VersionConflict
+        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Of a kind that is always reviewed the
+        correction waits for a person, beside what it would replace. Raises MemoryNotFound, VersionConflict
         when it is no longer at `expected_version`, InvalidInput (`content:duplicate` when another memory of the scope
         already says this).
         """
-        revision = Revision(memory_id, tuple(scopes), expected_version)
+        revision = Revision(memory_id, tuple(scopes), expected_version, new_id(self._clock.now()))
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
         laps = Laps(self._clock)
         if data is not None or context is not None:
@@ -180,7 +186,15 @@ class MemoryWritePipeline:
         draft = await self._redraft(known, content, actor, origin, laps, deadline)
         if draft.blocked is not None:
             return _blocked(draft.candidate, draft.blocked, laps)
-        settled = await self._store.transact(partial(revision.settle, draft=draft), deadline=deadline)
+
+        async def work(tx: Transaction) -> Settled | None:
+            return await passed(gate, tx, draft, await revision.settle(tx, draft=draft))
+
+        try:
+            settled = await self._store.transact(work, deadline=deadline)
+        except Refused as refused:
+            return _blocked(draft.candidate, refused.reason, laps)
+        assert settled is not None
         return await self._publish(settled, laps)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
@@ -230,6 +244,7 @@ class MemoryWritePipeline:
         policy: Policy,
         grant: Grant | None,
         deadline: Deadline | None,
+        gate: Gate | None,
     ) -> list[WriteReceipt]:
         receipts: list[WriteReceipt | None] = [_denied(candidate, grant) for candidate, _ in batch]
         jobs: dict[int, _Job] = {}
@@ -237,7 +252,7 @@ class MemoryWritePipeline:
             if receipts[place] is not None:
                 continue
             try:
-                jobs[place] = await self._job(candidate, actor, policy, key)
+                jobs[place] = await self._job(candidate, actor, policy, key, gate)
                 receipts[place] = jobs[place].blocked
             except MnemicError as error:
                 receipts[place] = _blocked(candidate, error.reason)
@@ -271,7 +286,9 @@ class MemoryWritePipeline:
 
     # -- the phases ---------------------------------------------------------------------------------------------------
 
-    async def _job(self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None) -> _Job:
+    async def _job(
+        self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None, gate: Gate | None
+    ) -> _Job:
         laps = Laps(self._clock)
         draft = Draft(
             candidate=candidate,
@@ -286,7 +303,7 @@ class MemoryWritePipeline:
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, _checked_idempotency_key(idempotency_key))
             request = Request(name, request_digest(draft))
-        return _Job(draft, request, laps)
+        return _Job(draft, request, laps, gate)
 
     async def _prepared(self, draft: Draft, laps: Laps) -> Draft:
         for name, step in self._prepare:
@@ -318,12 +335,15 @@ class MemoryWritePipeline:
             job.laps.note("embed", "known" if job.known else "embedded")
 
     async def _finish(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
-        settled, laps = await self._settle(job, deadline)
-        while settled is None:
-            # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
-            job.known = False
-            await self._embed([job], deadline)
+        try:
             settled, laps = await self._settle(job, deadline)
+            while settled is None:
+                # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
+                job.known = False
+                await self._embed([job], deadline)
+                settled, laps = await self._settle(job, deadline)
+        except Refused as refused:
+            return _blocked(job.draft.candidate, refused.reason, job.laps)
         return await self._publish(settled, laps)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
@@ -333,7 +353,8 @@ class MemoryWritePipeline:
 
         async def work(tx: Transaction) -> tuple[Settled | None, Laps]:
             laps = job.laps.fork()
-            return await settle(tx, job.draft, job.request, laps, memory_ids), laps
+            settled = await settle(tx, job.draft, job.request, laps, memory_ids)
+            return await passed(job.gate, tx, job.draft, settled), laps
 
         return await self._store.transact(work, deadline=deadline)
 

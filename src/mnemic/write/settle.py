@@ -8,7 +8,7 @@ from dataclasses import replace
 from mnemic.ports import Snapshot, Transaction
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.commit import Request, Settled, commit, replayed
-from mnemic.write.conflict import by_key, contradicted, pending
+from mnemic.write.conflict import by_key, contradicted, once, pending
 from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.merge import Near, merge, refresh
 
@@ -43,7 +43,7 @@ async def settle(
             # It is past its time and no job has taken it away yet: it ends here, and the statement begins anew.
             ended = same.next_version(draft.now, status=Status.EXPIRED)
             decision = replace(decision, replaced=(ended, *decision.replaced))
-    return await commit(tx, draft, decision, request)
+    return await commit(tx, draft, await once(tx, draft, decision), request)
 
 
 async def _decide(tx: Transaction, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:

@@ -109,6 +109,17 @@ def update_(given: Given, memory_id: str, content: str, expected_version: int | 
     return Exit.OK if receipt.stored else Exit.REFUSED
 
 
+@click.command("rollback", cls=Command)
+@click.argument("memory_id")
+@click.argument("version", type=click.IntRange(min=1))
+@click.pass_obj
+def rollback_(given: Given, memory_id: str, version: int) -> int:
+    """Make a memory say again what it said in VERSION, as its next version; `mnemic history` shows them all."""
+    receipt = given.with_engine(lambda engine, actor: engine.rollback(memory_id, version, actor=actor))
+    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, f"version {version}"))
+    return Exit.OK
+
+
 @click.command("forget", cls=Command)
 @click.argument("memory_ids", nargs=-1, required=True, metavar="MEMORY_ID...")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")

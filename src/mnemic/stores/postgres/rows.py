@@ -108,8 +108,16 @@ def _digests(texts: Iterable[str] | None) -> list[bytes | None] | None:
 
 def lock_of(scope: Scope) -> int:
     """The advisory lock that stands for the scope: 64 bits, so that two scopes hardly ever wait for each other."""
-    name = "\n".join(place_of(scope)).encode()
-    return int.from_bytes(hashlib.blake2b(name, digest_size=8, person=b"mnemic.scope").digest(), "big", signed=True)
+    return _lock("\n".join(place_of(scope)), b"mnemic.scope")
+
+
+def lock_of_tenant(tenant: str) -> int:
+    """The advisory lock for what is true of a whole tenant. Whoever takes it holds the locks of its scopes by then."""
+    return _lock(tenant, b"mnemic.tenant")
+
+
+def _lock(name: str, person: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, person=person).digest(), "big", signed=True)
 
 
 @dataclass(frozen=True, slots=True)

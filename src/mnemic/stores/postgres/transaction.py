@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -21,6 +21,7 @@ from mnemic.stores.postgres.rows import (
     digest,
     floats,
     lock_of,
+    lock_of_tenant,
     memory_of,
     place_of,
     places_of,
@@ -30,10 +31,10 @@ from mnemic.stores.postgres.rows import (
     unpack,
 )
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.postgres.upkeep import in_json
+from mnemic.stores.postgres.upkeep import in_json, usage
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import Step
-from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, Status, Vector
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector
 
 _READING = load("reading")
 _WRITING = load("writing")
@@ -93,6 +94,11 @@ class PostgresTransaction(Transaction):
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         await self._lock(scope)
         rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
+        return self._memory(rows[0]) if rows else None
+
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        await self._lock(scope)
+        rows = await self._rows("find_pending", *place_of(scope), fingerprint)
         return self._memory(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
@@ -181,6 +187,14 @@ class PostgresTransaction(Transaction):
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         await self._enter(tenant)
         return len(await self._rows("remove_requests", tenant, in_json(storable(memory_ids))))
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        if scope is None:
+            await Step(partial(self._open.enter, tenant, lock_of_tenant(tenant)))
+        else:
+            await self._lock(scope)
+        held: Mapping[Kind, Usage] = await Step(partial(usage, self._open, tenant, since, scope))
+        return held
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         await self._enter(tenant)

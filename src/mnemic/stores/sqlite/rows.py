@@ -56,7 +56,9 @@ ACTIVE = (
 )
 """The active memories of one scope, with the parameters of `place`."""
 
-BY_FINGERPRINT = ACTIVE + "AND m.fingerprint = :fingerprint AND m.fingerprint <> ''"
+_SAME = "AND m.fingerprint = :fingerprint AND m.fingerprint <> ''"
+BY_FINGERPRINT = ACTIVE + _SAME
+PENDING_BY_FINGERPRINT = ACTIVE.replace("'active'", "'pending_review'") + _SAME + " ORDER BY m.memory_id LIMIT 1"
 
 
 def place(scope: Scope) -> dict[str, Any]:

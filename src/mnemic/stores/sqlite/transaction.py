@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -17,13 +17,15 @@ from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
     GET_MANY,
+    PENDING_BY_FINGERPRINT,
     Rows,
     fetch,
     place,
     tokens,
     wanted_memories,
 )
-from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, Vector
+from mnemic.stores.sqlite.upkeep import usage
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
@@ -77,10 +79,14 @@ class SqliteTransaction(Transaction):
         """From here on every call is refused: the transaction is over."""
         self._connection = None
 
-    def _rows(self, sql: str, parameters: dict[str, Any] | tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    @property
+    def _open(self) -> apsw.Connection:
         if self._connection is None:
             raise RuntimeError("the transaction is over")
-        return fetch(self._connection, sql, parameters)
+        return self._connection
+
+    def _rows(self, sql: str, parameters: dict[str, Any] | tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        return fetch(self._open, sql, parameters)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         rows = self._rows(GET_MANY, wanted_memories([memory_id], scopes))
@@ -88,6 +94,10 @@ class SqliteTransaction(Transaction):
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = self._rows(BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
+        return self._kept.memory(rows[0]) if rows else None
+
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = self._rows(PENDING_BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
         return self._kept.memory(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
@@ -166,6 +176,9 @@ class SqliteTransaction(Transaction):
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         self.removed = True
         return len(self._rows(_FORGET_REQUESTS, {"tenant": tenant, "memory_ids": dump(sorted(memory_ids))}))
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        return usage(self._open, tenant, since, scope)
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         rows = self._rows("SELECT value FROM mark WHERE tenant = ? AND name = ?", (tenant, name))

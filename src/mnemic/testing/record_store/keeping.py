@@ -11,7 +11,7 @@ import pytest
 from mnemic.errors import NotSupported
 from mnemic.ports import RecordStore, Transaction
 from mnemic.testing.record_store.setting import START, Setting, change, day, everything, ids, memory, remember, scope
-from mnemic.types import Kind, Level, Origin, OutboxEntry, Source, Status
+from mnemic.types import Kind, Level, Memory, Origin, OutboxEntry, Source, Status
 
 
 class KeepingContract(Setting):
@@ -73,6 +73,36 @@ class KeepingContract(Setting):
         assert left[Kind.LONG_TERM].rows == 1
         assert left.get(Kind.ENTITY) is None
         assert await store.usage("nobody", since=START) == {}
+
+    async def test_what_waits_is_found_by_its_fingerprint(self, store: RecordStore) -> None:
+        first, second = (memory(f"w{n}", status=Status.PENDING_REVIEW, fingerprint="ab" * 32) for n in range(2))
+        active = memory("active", fingerprint="ab" * 32)
+        blank = memory("blank", status=Status.PENDING_REVIEW)
+        await remember(store, first, second, active, blank)
+
+        async def work(transaction: Transaction) -> list[Memory | None]:
+            asked = [(scope(), "ab" * 32), (scope(), "cd" * 32), (scope("bob"), "ab" * 32), (scope(), "")]
+            return [await transaction.find_pending(place, fingerprint) for place, fingerprint in asked]
+
+        assert await store.transact(work) == [first, None, None, None]
+
+    async def test_a_transaction_counts_its_own_changes(self, store: RecordStore) -> None:
+        await remember(store, memory("there before"), memory("bob's", scope=scope("bob")))
+
+        async def work(transaction: Transaction) -> list[int]:
+            await transaction.insert(memory("here and now"))
+            mine = await transaction.usage("acme", since=START, scope=scope())
+            everywhere = await transaction.usage("acme", since=START)
+            nobody = await transaction.usage("nobody", since=START)
+            return [
+                mine[Kind.LONG_TERM].rows,
+                mine[Kind.LONG_TERM].recent,
+                everywhere[Kind.LONG_TERM].rows,
+                len(nobody),
+            ]
+
+        assert await store.transact(work) == [2, 2, 3, 0]
+        assert (await store.usage("acme", since=START))[Kind.LONG_TERM].rows == 3
 
     async def test_marks_are_the_tenants_own(self, store: RecordStore) -> None:
         async def work(transaction: Transaction) -> list[str | None]:

@@ -6,6 +6,14 @@ SELECT scope_id, large FROM scope WHERE tenant = $1 AND level = $2 AND owner = $
 -- name: make_scope
 INSERT INTO scope (tenant, level, owner) VALUES ($1, $2, $3) RETURNING scope_id, large
 
+-- name: find_pending
+SELECT {columns}
+FROM {sources}
+WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3
+AND m.status = 'pending_review' AND m.fingerprint = $4 AND m.fingerprint <> ''
+ORDER BY m.memory_id
+LIMIT 1
+
 -- name: find_key
 SELECT {columns}
 FROM {sources}

@@ -187,7 +187,8 @@ def restore_store(
     keyring: Keyring | None = None,
 ) -> tuple[Manifest, list[ErasureReceipt]]:
     """The backup in `folder` as the new file `target`, without those who were erased since: as the store at `erasures`
-    tells, or `receipts`; `keyring` opens what is sealed in it. Raises InvalidInput, StoreCorrupt, StoreNewer, NotSupported.
+    tells, or `receipts`; `keyring` opens what is sealed in it. Raises InvalidInput, StoreCorrupt, StoreNewer,
+    NotSupported.
     """
     from mnemic.stores.sqlite.backup import restore
 

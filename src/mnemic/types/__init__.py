@@ -17,6 +17,7 @@ from mnemic.types.documents import (
     PutDocument,
 )
 from mnemic.types.finds import Detector, Found
+from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.memory import Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
 from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
@@ -39,6 +40,7 @@ __all__ = [
     "DocumentOperation",
     "FindDocuments",
     "Found",
+    "Fragment",
     "GetDocument",
     "Hit",
     "Intent",
@@ -49,12 +51,15 @@ __all__ = [
     "Memory",
     "Message",
     "Namespace",
+    "Neighbour",
+    "Node",
     "Origin",
     "OutboxEntry",
     "Outcome",
     "Prompt",
     "PutDocument",
     "Rank",
+    "Relation",
     "Scope",
     "Scored",
     "SearchResult",

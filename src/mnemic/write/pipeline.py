@@ -44,7 +44,6 @@ from mnemic.write.vault import Vault
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
-MAX_IDEMPOTENCY_KEY_CHARS = 512
 MAX_SECRETS = 10_000
 
 
@@ -99,6 +98,15 @@ class MemoryWritePipeline:
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
         )
+
+    @property
+    def rules(self) -> WriteRules:
+        """The thresholds in use."""
+        return self._rules
+
+    def calibrate(self, cosines: Mapping[str, float]) -> None:
+        """From now on decide by these thresholds, but for those that the rules fix. Raises InvalidConfig."""
+        self._rules = self._rules.calibrated(cosines)
 
     @property
     def failures(self) -> dict[str, int]:
@@ -301,7 +309,7 @@ class MemoryWritePipeline:
         draft = await self._prepared(draft, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
-            name = request_key(draft, _checked_idempotency_key(idempotency_key))
+            name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
         return _Job(draft, request, laps, gate)
 
@@ -389,9 +397,3 @@ def _blocked(candidate: Candidate, reason: str, laps: Laps | None = None) -> Wri
         clamped=candidate.clamped,
         durable=False,
     )
-
-
-def _checked_idempotency_key(key: object) -> str:
-    if not isinstance(key, str) or not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARS:
-        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
-    return key

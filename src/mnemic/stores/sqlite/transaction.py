@@ -13,6 +13,7 @@ from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import checked_vector, dump, encode_event, is_message, link, to_micros
 from mnemic.stores.sealing import Searched
+from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
@@ -119,6 +120,7 @@ class SqliteTransaction(Transaction):
         searched = self._kept.searched(memory)
         self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", (row_id, *searched))
         self._index_phrases(scope_id, row_id, searched)
+        relate(self._open, memory)
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
@@ -135,6 +137,7 @@ class SqliteTransaction(Transaction):
         if packed != [searched.content, searched.context, searched.cues]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, searched)
+        relate(self._open, memory)
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = self._stored(memory_id, scope)

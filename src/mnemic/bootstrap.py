@@ -31,6 +31,7 @@ from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.kinds.profile import Profile
 from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.graph import GraphProjection
 from mnemic.maintain.restore import erase_again, erased_since
 from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
 from mnemic.ports.graph import GraphStore
@@ -66,6 +67,7 @@ def build_engine(
     guard = build_guard(settings, policy)
     completer = completer or build_completer(settings, clock)
     extractor, planner, composer = _proposers(completer)
+    graph = build_graph(settings)
     return MemoryEngine(
         store=build_store(settings.store, durability=settings.durability),
         embedder=build_embedder(settings, clock),
@@ -81,7 +83,8 @@ def build_engine(
         composer=composer,
         sessions=InProcessSessions(clock),
         completer=completer,
-        graph=build_graph(settings),
+        graph=graph,
+        projections=[] if keeps_graph(settings) else [GraphProjection(graph)],
         rules=WriteRules(
             near_duplicate=settings.near_duplicate,
             conflict=settings.conflict,
@@ -165,6 +168,11 @@ def build_graph(settings: Settings) -> GraphStore:
     from mnemic.stores.sqlite.graph import SqliteGraph
 
     return SqliteGraph(sqlite_path(settings.store))
+
+
+def keeps_graph(settings: Settings) -> bool:
+    """Whether the store writes the graph together with the memories; else the outbox feeds it."""
+    return settings.graph is None and settings.store != "memory:"
 
 
 def build_documents(location: str) -> DocumentStore:

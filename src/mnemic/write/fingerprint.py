@@ -14,10 +14,12 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.catalog import CATALOG
+from mnemic.errors import InvalidInput
 from mnemic.text.normalise import nfkc
 from mnemic.types import Candidate, Kind, Scope
 from mnemic.write.draft import Draft
 
+MAX_IDEMPOTENCY_KEY_CHARS = 512
 _SPACE = re.compile(r"\s+")
 _ENDING = " .,;:!…。、，；：！"
 """Punctuation that ends a statement without changing it. A question mark does change it."""
@@ -72,7 +74,12 @@ def request_digest(draft: Draft) -> str:
 
 
 def request_key(draft: Draft, idempotency_key: str) -> str:
-    """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data."""
+    """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data.
+
+    Raises InvalidInput (`invalid_input:idempotency_key`).
+    """
+    if not isinstance(idempotency_key, str) or not 0 < len(idempotency_key) <= MAX_IDEMPOTENCY_KEY_CHARS:
+        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
     return f"{draft.actor.user}:{keyed_hash(draft.secret, 'idempotency', [draft.actor.user, idempotency_key])[:32]}"
 
 

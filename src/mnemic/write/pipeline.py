@@ -44,8 +44,8 @@ from mnemic.write.vault import Vault
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
-MAX_IDEMPOTENCY_KEY_CHARS = 512
 MAX_SECRETS = 10_000
+_Steps = tuple[tuple[str, Callable[[Draft], Draft]], ...]
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class MemoryWritePipeline:
         self._vault = vault
         self._publisher = Publisher(store, projections)
         self._secrets: dict[str, bytes] = {}
-        self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
+        self._prepare: _Steps = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
@@ -225,7 +225,7 @@ class MemoryWritePipeline:
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
-        draft = await self._prepared(draft, laps)
+        draft = await _prepared(draft, self._prepare, self._vault, laps)
         if draft.blocked is not None:
             return draft
         job = _Job(draft, None, laps)
@@ -307,22 +307,12 @@ class MemoryWritePipeline:
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
-        draft = await self._prepared(draft, laps)
+        draft = await _prepared(draft, self._prepare, self._vault, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
-            name = request_key(draft, _checked_idempotency_key(idempotency_key))
+            name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
         return _Job(draft, request, laps, gate)
-
-    async def _prepared(self, draft: Draft, laps: Laps) -> Draft:
-        for name, step in self._prepare:
-            draft = step(draft)
-            laps.note(name, draft.decision)
-            if draft.blocked is not None:
-                return draft
-        if draft.tokens and self._vault is not None:
-            return await asyncio.to_thread(self._vault.sealed, draft)
-        return draft
 
     async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
         """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
@@ -375,6 +365,17 @@ class MemoryWritePipeline:
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
 
 
+async def _prepared(draft: Draft, steps: _Steps, vault: Vault | None, laps: Laps) -> Draft:
+    for name, step in steps:
+        draft = step(draft)
+        laps.note(name, draft.decision)
+        if draft.blocked is not None:
+            return draft
+    if draft.tokens and vault is not None:
+        return await asyncio.to_thread(vault.sealed, draft)
+    return draft
+
+
 def _check(deadline: Deadline | None) -> None:
     if deadline is not None and deadline.expired:
         raise BudgetSpent("max_seconds")
@@ -398,9 +399,3 @@ def _blocked(candidate: Candidate, reason: str, laps: Laps | None = None) -> Wri
         clamped=candidate.clamped,
         durable=False,
     )
-
-
-def _checked_idempotency_key(key: object) -> str:
-    if not isinstance(key, str) or not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARS:
-        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
-    return key

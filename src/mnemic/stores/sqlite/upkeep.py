@@ -43,7 +43,8 @@ _RECENT = """
 """
 _MARKS = """
     SELECT name, value FROM mark
-    WHERE tenant = :tenant AND name >= :prefix AND substr(name, 1, length(:prefix)) = :prefix ORDER BY name
+    WHERE tenant = :tenant AND name >= :prefix
+    AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name
 """
 _TRACES = {
     "memory": """
@@ -64,6 +65,13 @@ _TRACES = {
         SELECT count(*) FROM request WHERE tenant = :tenant AND EXISTS (
             SELECT 1 FROM json_tree(receipt) said
             WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids)))
+    """,
+    "graph": """
+        SELECT
+            (SELECT count(*) FROM graph_node
+             WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
+            + (SELECT count(*) FROM graph_relation
+               WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
     """,
 }
 _AUDIT = """

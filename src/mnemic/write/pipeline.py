@@ -17,7 +17,8 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, Projection, RecordStore, Snapshot, Transaction
+from mnemic.ports import Clock, Embedder, RecordStore, Snapshot, Transaction
+from mnemic.ports.projections import Projection
 from mnemic.types import (
     Actor,
     Candidate,
@@ -30,7 +31,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write.commit import Request, Settled
-from mnemic.write.draft import Draft, Laps, WriteRules
+from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
@@ -45,7 +46,6 @@ __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
 MAX_SECRETS = 10_000
-_Steps = tuple[tuple[str, Callable[[Draft], Draft]], ...]
 
 
 @dataclass(slots=True)
@@ -92,9 +92,9 @@ class MemoryWritePipeline:
         if self._redactor.tokenises and vault is None:
             raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
         self._vault = vault
-        self._publisher = Publisher(store, projections)
+        self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
-        self._prepare: _Steps = (
+        self._prepare: PrepareSteps = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
@@ -112,7 +112,7 @@ class MemoryWritePipeline:
     @property
     def failures(self) -> dict[str, int]:
         """How often each projection missed a change since the start."""
-        return dict(self._publisher.failures)
+        return dict(self.publisher.failures)
 
     async def write(
         self,
@@ -204,7 +204,7 @@ class MemoryWritePipeline:
         except Refused as refused:
             return _blocked(draft.candidate, refused.reason, laps)
         assert settled is not None
-        return await self._publish(settled, laps)
+        return await self._publish(settled, laps, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
         """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
@@ -343,7 +343,7 @@ class MemoryWritePipeline:
                 settled, laps = await self._settle(job, deadline)
         except Refused as refused:
             return _blocked(job.draft.candidate, refused.reason, job.laps)
-        return await self._publish(settled, laps)
+        return await self._publish(settled, laps, deadline)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)
@@ -357,15 +357,15 @@ class MemoryWritePipeline:
 
         return await self._store.transact(work, deadline=deadline)
 
-    async def _publish(self, settled: Settled, laps: Laps) -> WriteReceipt:
+    async def _publish(self, settled: Settled, laps: Laps, deadline: Deadline | None) -> WriteReceipt:
         laps.note("commit", settled.decision)
-        missed = await self._publisher.publish(settled.changes)
+        missed = await self.publisher.publish(settled.changes, deadline=deadline)
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         durable = self._store.capabilities.durable
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
 
 
-async def _prepared(draft: Draft, steps: _Steps, vault: Vault | None, laps: Laps) -> Draft:
+async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps: Laps) -> Draft:
     for name, step in steps:
         draft = step(draft)
         laps.note(name, draft.decision)

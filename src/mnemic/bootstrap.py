@@ -32,6 +32,7 @@ from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.guard.redaction import RedactionRules
 from mnemic.kinds.profile import Profile
 from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.graph import GraphProjection
 from mnemic.maintain.restore import erase_again, erased_since
 from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
 from mnemic.ports.graph import GraphStore
@@ -67,6 +68,7 @@ def build_engine(
     guard, keyring = build_guard(settings, policy), build_keyring(settings)
     completer = completer or build_completer(settings, clock)
     extractor, planner, composer = _proposers(completer)
+    graph = build_graph(settings)
     return MemoryEngine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
         embedder=build_embedder(settings, clock),
@@ -82,7 +84,8 @@ def build_engine(
         composer=composer,
         sessions=InProcessSessions(clock),
         completer=completer,
-        graph=build_graph(settings),
+        graph=graph,
+        projections=[] if keeps_graph(settings) else [GraphProjection(graph)],
         rules=WriteRules(
             near_duplicate=settings.near_duplicate,
             conflict=settings.conflict,
@@ -184,6 +187,11 @@ def build_graph(settings: Settings) -> GraphStore:
     from mnemic.stores.sqlite.graph import SqliteGraph
 
     return SqliteGraph(sqlite_path(settings.store))
+
+
+def keeps_graph(settings: Settings) -> bool:
+    """Whether the store writes the graph together with the memories; else the outbox feeds it."""
+    return settings.graph is None and settings.store != "memory:"
 
 
 def build_documents(location: str) -> DocumentStore:

@@ -48,6 +48,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write import calibration
+from mnemic.write.detect import DETECTORS
 from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
@@ -93,8 +94,8 @@ class MemoryEngine(StewardVerbs):
         self.graph = graph
         self.clock = clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
-        parts: dict[str, Any] = {"redactor": Redactor(actions=self.redaction.actions), "vault": self.vault}
-        parts |= {"judge": judge, "projections": projections}
+        redactor = Redactor((*DETECTORS, *self.redaction.detectors), self.redaction.actions)
+        parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
         self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
         given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}

@@ -48,6 +48,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write import calibration
+from mnemic.write.detect import DETECTORS
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
@@ -91,7 +92,7 @@ class MemoryEngine(StewardVerbs):
         self.graph = graph
         self.clock = clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
-        redactor = Redactor(actions=self.redaction.actions)
+        redactor = Redactor((*DETECTORS, *self.redaction.detectors), self.redaction.actions)
         self._pipeline = MemoryWritePipeline(
             store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, projections=projections
         )

@@ -29,6 +29,7 @@
 
     [redaction]                   # without it: whatever is found is replaced for good
     reveal = ["privacy_officer"]  # the roles that may see what a tokenised value was
+    names = ["PERSON"]            # look for names too; needs mnemic[ner]
 
     [redaction.entities]
     EMAIL = "tokenise"            # or redact, block, allow
@@ -117,9 +118,10 @@ class _Limits(_Strict):
 class _Redaction(_Strict):
     entities: dict[str, str] = {}
     reveal: list[str] = []
+    names: list[str] = []
 
     def rules(self) -> RedactionRules:
-        return RedactionRules(actions=self.entities, reveal=frozenset(self.reveal))
+        return RedactionRules(actions=self.entities, reveal=frozenset(self.reveal), names=frozenset(self.names))
 
 
 class _File(_Strict):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, MnemicError
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
@@ -40,7 +40,7 @@ from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
 from mnemic.write.settle import is_known, settle
 from mnemic.write.validate import validate
-from mnemic.write.vault import Vault
+from mnemic.write.vault import Vault, checked
 
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
@@ -84,14 +84,10 @@ class MemoryWritePipeline:
         vault: Vault | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._clock = clock
+        self._store, self._embedder, self._clock = store, embedder, clock
         self._rules = rules or WriteRules()
         self._redactor = redactor or Redactor()
-        if self._redactor.tokenises and vault is None:
-            raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
-        self._vault = vault
+        self._vault = checked(vault, needed=self._redactor.tokenises)
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
         self._prepare: PrepareSteps = (

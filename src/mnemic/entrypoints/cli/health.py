@@ -140,7 +140,23 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
         told=f"{settings.durability}: {told}",
         facts={"durability": settings.durability},
     )
+    yield _sealing(settings, found)
     yield from _contents(found)
+
+
+def _sealing(settings: Settings, found: Inspection) -> Finding:
+    """Is what should be sealed, and can what is sealed be opened?"""
+    total = sum(count for _, _, count in found.counts)
+    facts = {"sealed": found.sealed, "plain": total - found.sealed}
+    if found.sealed and settings.key_file is None:
+        told = f"{found.sealed} of {total} memories are sealed, and no master key is named (MNEMIC_KEY_FILE)"
+        return Finding(name="sealing", ok=False, told=told, facts=facts)
+    if not settings.seal and not found.sealed:
+        return Finding(name="sealing", ok=None, told="nothing is sealed: who reads the file reads it all", facts=facts)
+    told = f"{found.sealed} of {total} memories are sealed, with vectors and words; keys, categories and times are not"
+    if found.sealed < total:
+        told += "; `mnemic keys seal` seals the rest"
+    return Finding(name="sealing", ok=found.sealed == total or not settings.seal, told=told, facts=facts)
 
 
 def _contents(found: Inspection) -> Iterator[Finding]:

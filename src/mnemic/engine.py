@@ -49,6 +49,8 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write import calibration
+from mnemic.write.detect import DETECTORS
+from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
@@ -84,6 +86,7 @@ class MemoryEngine(StewardVerbs):
         limits: Limits | None = None,
         redaction: RedactionRules | None = None,
         keyring: Keyring | None = None,
+        judge: Judge | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
         projections: Sequence[Projection] = (),
@@ -92,10 +95,9 @@ class MemoryEngine(StewardVerbs):
         self.graph = graph
         self.clock = clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
-        redactor = Redactor(actions=self.redaction.actions)
-        self._pipeline = MemoryWritePipeline(
-            store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, projections=projections
-        )
+        redactor = Redactor((*DETECTORS, *self.redaction.detectors), self.redaction.actions)
+        parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
         self._hot = HotReader.among(projections, store)
         self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
         given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
@@ -110,7 +112,7 @@ class MemoryEngine(StewardVerbs):
             await self.graph.open()
         found = await calibration.stored(self.store, self.embedder.space)
         if found is not None:
-            self._pipeline.calibrate(found.cosines)
+            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
         self._drainer = self._drainer or Drainer(self._pipeline.publisher.feeds)
         self._drainer.start()
         return self

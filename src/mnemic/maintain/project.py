@@ -68,7 +68,8 @@ async def _emptied(store: RecordStore) -> int:
 
 
 async def rebuild(store: RecordStore, feed: Feed, tenant: str) -> int:
-    """Build the tenant's part of a projection anew from its active memories; how many there were.
+    """Build the tenant's part of a projection anew; how many active memories there were. It is told of superseded
+    ones too: most copies do not show them, a graph keeps how things stood.
 
     Writing goes on meanwhile. Until it is done, the copy may lack memories; it shows none that it must not. Raises
     StoreFailed; running it again begins anew.
@@ -76,10 +77,10 @@ async def rebuild(store: RecordStore, feed: Feed, tenant: str) -> int:
     await feed.register()
     await feed.projection.clear(tenant)
     built, after = 0, None
-    while page := await store.held(tenant, statuses=[Status.ACTIVE], after=after, limit=BATCH):
+    while page := await store.held(tenant, statuses=[Status.ACTIVE, Status.SUPERSEDED], after=after, limit=BATCH):
         after = page[-1].memory_id
         await feed.bring([Change(entry=OutboxEntry.of(memory), memory=memory) for memory in page])
-        built += len(page)
+        built += sum(memory.status is Status.ACTIVE for memory in page)
     return built
 
 

@@ -16,6 +16,7 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
+from mnemic.types.finds import Detector, Found
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
@@ -35,10 +36,12 @@ __all__ = [
     "Completion",
     "Cues",
     "Deadline",
+    "Detector",
     "Document",
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
+    "Found",
     "Fragment",
     "GetDocument",
     "Hit",

@@ -144,6 +144,7 @@ def encode_message(message: Message) -> str:
     """A message of a conversation as JSON."""
     names = ("role", "content", "message_id", "session", "speaker", "origin")
     fields = {name: getattr(message, name) for name in names} | {"sent_at": to_micros(message.sent_at)}
+    fields["derived_from"] = list(message.derived_from) or None
     return dump({name: value for name, value in fields.items() if value is not None}, "message")
 
 
@@ -153,6 +154,7 @@ def decode_message(text: str) -> Message:
     try:
         fields["sent_at"] = from_micros(fields.get("sent_at"))
         fields["origin"] = Origin(fields["origin"])
+        fields["derived_from"] = tuple(fields.get("derived_from", ()))
         return Message(**fields)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreCorrupt("message") from error

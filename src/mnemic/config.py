@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     key_folder: Path | None = Field(
         default=None, description="Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d"
     )
+    seal: bool = Field(
+        default=False, description="Seal what memories say with their subject's data key; needs KEY_FILE."
+    )
     personas: Path | None = Field(
         default=None, description="Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml."
     )

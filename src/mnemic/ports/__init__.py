@@ -43,7 +43,8 @@ class Capabilities:
 
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
     words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
-    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact.
+    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact. `sealed`:
+    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Capabilities:
     shared: bool
     phrase: bool = False
     exact_up_to: int | None = None
+    sealed: frozenset[str] = frozenset()
 
 
 class Transaction(Protocol):
@@ -237,6 +239,11 @@ class RecordStore(Snapshot, Protocol):
         does nothing and says 0.
         """
 
+    async def seal(self, tenant: str) -> int:
+        """Seal what the tenant's memories, in all versions, still say in plain; how many rows. Cut off, it is called
+        again. Raises NotSupported (`seal`) where the store cannot, or was not told to seal.
+        """
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         """How often these memories, by identifier or fingerprint, still stand anywhere but in the audit, by place.
 
@@ -252,18 +259,30 @@ class RecordStore(Snapshot, Protocol):
         None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
         """
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        """Outbox entries that no projection has taken yet, oldest first."""
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        """Outbox entries, oldest first; with `projection` those that it has not taken yet.
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
-        """Take these entries off the outbox."""
+        Two entries of one memory come in the order in which it changed.
+        """
+
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        """Note that `projection` has taken these entries: one leaves the outbox when every registered projection has.
+        Without `projection` they leave at once.
+        """
+
+    async def register(self, projection: str) -> None:
+        """From now on an entry stays until this projection has taken it too. Registering again changes nothing."""
+
+    async def unregister(self, projection: str) -> None:
+        """Wait for this projection no more; what only it had not taken leaves the outbox."""
+
+    async def projections(self) -> dict[str, int]:
+        """The registered projections, and how many entries each has not taken yet."""
 
 
 class Keyring(Protocol):
     """A data key for each subject (the owner of a scope), kept apart from what is sealed with it: once it is destroyed,
-    nothing that was sealed for the subject can be read again, wherever it was copied to.
-
-    Its methods block for a small file at most, may be called from any thread, and raise KeyFailed.
+    no copy of that can be read. The methods wait for a small file at most, on any thread, and raise KeyFailed.
     """
 
     def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
@@ -322,27 +341,3 @@ class DocumentStore(Protocol):
 
     def close(self) -> None:
         """Release everything. May be called twice."""
-
-
-class SearchIndex(Protocol):
-    """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
-
-    async def upsert(self, memories: Sequence[Memory]) -> None:
-        """Index these memories. Raises if any one of them was refused."""
-
-    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
-        """Take these out of the index."""
-
-    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
-        """What the service ranks best inside `where`."""
-
-
-class Projection(Protocol):
-    """A derived copy that the outbox feeds: hot set, graph, search index."""
-
-    @property
-    def name(self) -> str:
-        """Its name in receipts and reports."""
-
-    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
-        """Bring the copy up to `entry`; `memory` is None when it is gone. Applying twice changes nothing."""

@@ -55,6 +55,23 @@ def ways(
     return {node: _way(node, steps) for node in wanted}
 
 
+def halves(hops: int) -> tuple[int, int]:
+    """How far to go from either end, so that every way of at most `hops` relations is met in the middle."""
+    return (hops + 1) // 2, hops // 2
+
+
+def joined(
+    there: Mapping[str, int], back: Mapping[str, int], relations: Collection[Relation]
+) -> tuple[Relation, ...] | None:
+    """A shortest way between the nodes at distance 0 of `there` and of `back`, or None where the two never meet."""
+    meeting = [node for node in there if node in back]
+    if not meeting:
+        return None
+    middle = min(meeting, key=lambda node: (there[node] + back[node], there[node], node))
+    first, second = ways(there, relations, [middle])[middle], ways(back, relations, [middle])[middle]
+    return (*first, *reversed(second))
+
+
 def _way(node: str, steps: Mapping[str, tuple[Relation, str]]) -> tuple[Relation, ...]:
     way: list[Relation] = []
     while node in steps:

@@ -16,6 +16,7 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
+from mnemic.types.finds import Detector, Found
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.memory import Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
@@ -23,20 +24,23 @@ from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, 
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
-from mnemic.types.writing import AuditEvent, Blocked, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic.types.writing import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
     "Actor",
     "AuditEvent",
     "Blocked",
     "Candidate",
+    "Change",
     "Completion",
     "Cues",
     "Deadline",
+    "Detector",
     "Document",
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
+    "Found",
     "Fragment",
     "GetDocument",
     "Hit",

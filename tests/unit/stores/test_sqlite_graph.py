@@ -52,9 +52,23 @@ async def test_a_walk_through_a_crowd_ends(tmp_path: Path) -> None:
 
 def test_walks_read_indexes_only(tmp_path: Path) -> None:
     connection: apsw.Connection = prepare(tmp_path / "m.db", durability="durable", patience=Patience())
-    names = ("tenant", "level", "owner", "start", "end", "hops", "at", "most", "limit", "label", "among", "nodes")
+    names = (
+        "tenant",
+        "level",
+        "owner",
+        "start",
+        "end",
+        "hops",
+        "hops_back",
+        "at",
+        "most",
+        "limit",
+        "label",
+        "among",
+        "nodes",
+    )
     wanted = dict.fromkeys(names)
-    for statement in (module._NODES, module._NEIGHBOURS, module._ON_THE_WAY, module._BETWEEN):
+    for statement in (module._NODES, module._NEIGHBOURS, module._FROM_BOTH_ENDS, module._BETWEEN):
         plan = [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + statement, wanted).fetchall()]
         tables = [line for line in plan if line.split()[:2] in (["SCAN", "n"], ["SCAN", "r"])]
         assert tables == []

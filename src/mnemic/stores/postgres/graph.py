@@ -20,7 +20,7 @@ from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.rows import place_of
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.walks import check_limit, check_walk, other_names, ways
+from mnemic.stores.walks import check_limit, check_walk, halves, joined, other_names, ways
 from mnemic.types import Deadline, Fragment, Kind, Memory, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import fragment_of
 
@@ -126,14 +126,15 @@ class PostgresGraph:
         deadline: Deadline | None = None,
     ) -> tuple[Relation, ...] | None:
         check_walk(hops, source, target)
+        half, rest = halves(hops)
         where = (*place_of(scope), to_micros(at))
 
         async def read(session: Session) -> tuple[Relation, ...] | None:
-            rows = await session.fetch(_GRAPH["on_the_way"], *where, source, hops, target)
-            distance = {row["node"]: row["distance"] for row in rows}
-            if target not in distance:
+            rows = await session.fetch(_GRAPH["from_both_ends"], *where, source, half, target, rest)
+            there, back = ({row["node"]: row["distance"] for row in rows if row["side"] == end} for end in (0, 1))
+            if there.keys().isdisjoint(back):
                 return None
-            return ways(distance, await _between(session, where, distance), [target])[target]
+            return joined(there, back, await _between(session, where, there.keys() | back.keys()))
 
         return await self._read(scope.tenant, read, deadline)
 

@@ -24,7 +24,7 @@ from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, connect, prepare
 from mnemic.stores.sqlite.rows import fetch, place
 from mnemic.stores.sqlite.threads import Readers, finished
-from mnemic.stores.walks import check_limit, check_walk, other_names, ways
+from mnemic.stores.walks import check_limit, check_walk, halves, joined, other_names, ways
 from mnemic.types import Deadline, Fragment, Kind, Memory, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import fragment_of
 
@@ -53,10 +53,10 @@ _REACHED = f"""
         SELECT :{{1}}, 0
         UNION
         SELECT r.target, o.distance + 1 FROM {{0}} o CROSS JOIN graph_relation r
-        WHERE {_RELATION} AND r.source = o.node AND o.distance < :hops AND {_HOLDS}
+        WHERE {_RELATION} AND r.source = o.node AND o.distance < :{{2}} AND {_HOLDS}
         UNION
         SELECT r.source, o.distance + 1 FROM {{0}} o CROSS JOIN graph_relation r
-        WHERE {_RELATION} AND r.target = o.node AND o.distance < :hops AND {_HOLDS}
+        WHERE {_RELATION} AND r.target = o.node AND o.distance < :{{2}} AND {_HOLDS}
         LIMIT :most
     ),
     {{0}}_nearest (node, distance) AS MATERIALIZED (SELECT node, min(distance) FROM {{0}} GROUP BY node)
@@ -72,7 +72,7 @@ _NODES = f"""
     ORDER BY last_seen_at DESC, node LIMIT :limit
 """  # noqa: S608
 _NEIGHBOURS = f"""
-    WITH RECURSIVE {_REACHED.format("outwards", "start")},
+    WITH RECURSIVE {_REACHED.format("outwards", "start", "hops")},
     w AS (
         SELECT o.node, o.distance, min(n.seen_at) AS first_seen_at, max(n.seen_at) AS last_seen_at
         FROM outwards_nearest o CROSS JOIN graph_node n
@@ -81,10 +81,9 @@ _NEIGHBOURS = f"""
     )
     SELECT {_DESCRIBED}, w.distance FROM w ORDER BY w.distance, w.last_seen_at DESC, w.node
 """  # noqa: S608
-_ON_THE_WAY = f"""
-    WITH RECURSIVE {_REACHED.format("outwards", "start")}, {_REACHED.format("back", "end")}
-    SELECT o.node, o.distance FROM outwards_nearest o JOIN back_nearest b ON b.node = o.node
-    WHERE o.distance + b.distance = (SELECT distance FROM outwards_nearest WHERE node = :end)
+_FROM_BOTH_ENDS = f"""
+    WITH RECURSIVE {_REACHED.format("outwards", "start", "hops")}, {_REACHED.format("back", "end", "hops_back")}
+    SELECT 0, node, distance FROM outwards_nearest UNION ALL SELECT 1, node, distance FROM back_nearest
 """  # noqa: S608
 _BETWEEN = f"""
     SELECT r.source, r.relation, r.target, r.valid_from, r.valid_to, r.memory_id
@@ -199,13 +198,15 @@ class SqliteGraph:
         deadline: Deadline | None = None,
     ) -> tuple[Relation, ...] | None:
         check_walk(hops, source, target)
-        wanted = _walk(scope, source, hops, at) | {"end": target}
+        half, rest = halves(hops)
+        wanted = _walk(scope, source, half, at) | {"end": target, "hops_back": rest}
 
         def read(connection: apsw.Connection) -> tuple[Relation, ...] | None:
-            distance = dict(fetch(connection, _ON_THE_WAY, wanted))
-            if target not in distance or not fetch(connection, _KNOWN, wanted):
+            rows = fetch(connection, _FROM_BOTH_ENDS, wanted)
+            there, back = ({node: distance for side, node, distance in rows if side == end} for end in (0, 1))
+            if there.keys().isdisjoint(back) or not fetch(connection, _KNOWN, wanted):
                 return None
-            return ways(distance, _between(connection, wanted, distance), [target])[target]
+            return joined(there, back, _between(connection, wanted, there.keys() | back.keys()))
 
         return await self._read(read, deadline)
 

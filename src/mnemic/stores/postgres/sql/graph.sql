@@ -54,7 +54,8 @@ WITH RECURSIVE outwards (node, distance) AS (
 SELECT w.distance, {described}
 ORDER BY w.distance, w.last_seen_at DESC, w.node
 
--- name: on_the_way
+-- name: from_both_ends
+-- $6 and $8: how far from either end.
 WITH RECURSIVE outwards (node, distance) AS (
     SELECT $5::text COLLATE "C", 0
     UNION
@@ -70,15 +71,12 @@ WITH RECURSIVE outwards (node, distance) AS (
         SELECT r.target FROM graph_relation r WHERE {here_r} AND r.source = o.node AND {holds}
         UNION ALL
         SELECT r.source FROM graph_relation r WHERE {here_r} AND r.target = o.node AND {holds}
-    ) AS beyond (node) WHERE o.distance < $6
-), there AS (
-    SELECT node, min(distance) AS distance FROM outwards GROUP BY node
-), again AS (
-    SELECT node, min(distance) AS distance FROM back GROUP BY node
+    ) AS beyond (node) WHERE o.distance < $8
 )
-SELECT o.node, o.distance FROM there o JOIN again b ON b.node = o.node
-WHERE o.distance + b.distance = (SELECT distance FROM there WHERE node = $7)
-AND EXISTS (SELECT FROM graph_node n WHERE {here_n} AND n.node = $5)
+SELECT 0 AS side, node, min(distance) AS distance FROM outwards
+WHERE EXISTS (SELECT FROM graph_node n WHERE {here_n} AND n.node = $5) GROUP BY node
+UNION ALL
+SELECT 1, node, min(distance) FROM back GROUP BY node
 
 -- name: between
 SELECT r.source, r.relation, r.target, r.valid_from, r.valid_to, r.memory_id

@@ -29,6 +29,7 @@ from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Sessi
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.projections import Projection
 from mnemic.retrieve.asked import kind_of
+from mnemic.retrieve.hot import HotReader
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
@@ -97,6 +98,7 @@ class MemoryEngine(StewardVerbs):
         redactor = Redactor((*DETECTORS, *self.redaction.detectors), self.redaction.actions)
         parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
+        self._hot = HotReader.among(projections, store)
         self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
         given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)

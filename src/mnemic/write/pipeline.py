@@ -67,10 +67,8 @@ class _Job:
 
 
 class MemoryWritePipeline:
-    """Turns candidates into memories, each with a receipt of what every step decided and cost.
-
-    A write is all or nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its
-    fingerprint within its scope. `failures` counts what projections missed, `rules` are the thresholds in use.
+    """Turns candidates into memories, each with a receipt of what every step decided and cost. A write is all or
+    nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint in its scope.
     """
 
     def __init__(

@@ -29,8 +29,10 @@ DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
+NER_READY := build/ner/.ready
+NER := build/ner/venv/bin
 
-.PHONY: help demo test test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -98,6 +100,9 @@ conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on
 	        "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)); \
 	done
 
+test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
+	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
+
 docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
 	@$(PYTEST) -q tests/architecture/test_pages.py
 	@$(BIN)/pdoc --docformat markdown --output-directory build/docs mnemic
@@ -143,6 +148,12 @@ $(CONF_READY): requirements-conformance.lock pyproject.toml
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(NER_READY): requirements-ner.lock pyproject.toml
+	@mkdir -p build/ner && $(PYTHON) -m venv build/ner/venv
+	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-ner.lock
+	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
 # A real Neo4j for the tests of the graph, from Maven Central, where Java 17 and Maven are at hand. Nothing fails without:
 # the same tests then run on ArcadeDB alone, which comes with the test environment.
 NEO4J_JARS := build/neo4j/jars
@@ -162,8 +173,8 @@ LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres neo4j server travel yaml build test test-frameworks dev)
-CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres travel yaml build test conformance)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server travel yaml build test test-frameworks dev)
+CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
 	@test -x $(LOCKER) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet "uv>=0.9,<1"; }
@@ -172,6 +183,7 @@ lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS
 	$(COMPILE) --extra openai --extra travel --extra yaml --extra build --extra langgraph --extra strands --constraint requirements.lock \
 	    --output-file requirements-demo.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
+	$(COMPILE) --extra ner --extra build --extra test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
 
 clean: ## remove what was built, keep the environment
 	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

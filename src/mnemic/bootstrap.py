@@ -29,15 +29,18 @@ from mnemic.guard.contract import parse_json
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
+from mnemic.guard.redaction import RedactionRules
 from mnemic.kinds.profile import Profile
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.graph import GraphProjection
 from mnemic.maintain.restore import erase_again, erased_since
-from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
+from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.ports.graph import GraphStore
+from mnemic.ports.projections import Projection
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, checked_identifier
+from mnemic.write.judge import ModelJudge
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
@@ -64,27 +67,29 @@ def build_engine(
     With a language model configured (or `completer` given) it extracts, plans and answers; else rules and templates do.
     """
     clock = clock or SystemClock()
-    guard = build_guard(settings, policy)
+    guard, keyring = build_guard(settings, policy), build_keyring(settings)
     completer = completer or build_completer(settings, clock)
     extractor, planner, composer = _proposers(completer)
+    sessions, copies = build_sessions(settings.sessions, clock)
     graph = build_graph(settings)
     return MemoryEngine(
-        store=build_store(settings.store, durability=settings.durability),
+        store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
         embedder=build_embedder(settings, clock),
         clock=clock,
         policy=guard.policy,
         grant=guard.grant,
         budget=guard.budget,
         limits=guard.limits,
-        redaction=guard.redaction,
-        keyring=build_keyring(settings),
+        redaction=with_names(guard.redaction),
+        keyring=keyring,
         extractor=extractor,
         planner=planner,
         composer=composer,
-        sessions=InProcessSessions(clock),
+        sessions=sessions,
         completer=completer,
+        judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
         graph=graph,
-        projections=[] if keeps_graph(settings) else [GraphProjection(graph)],
+        projections=copies if keeps_graph(settings) else [*copies, GraphProjection(graph)],
         rules=WriteRules(
             near_duplicate=settings.near_duplicate,
             conflict=settings.conflict,
@@ -116,10 +121,13 @@ def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
     return guard
 
 
-def build_store(location: str, *, durability: str) -> RecordStore:
+def build_store(location: str, *, durability: str, keyring: Keyring | None = None, seals: bool = False) -> RecordStore:
     """The record store at `location`: a path, `sqlite:///path`, `postgresql://...`, or `memory:` for one that ends with
-    the process. Raises InvalidConfig.
+    the process. With a `keyring` it opens what is sealed, and where it `seals` it seals what is written. Raises
+    InvalidConfig.
     """
+    if seals and keyring is None:
+        raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
     settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
     if location == "memory:":
         from mnemic.stores.inprocess import InProcessStore
@@ -129,10 +137,39 @@ def build_store(location: str, *, durability: str) -> RecordStore:
         with _extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
 
-        return PostgresStore(location, durability=settled)
+        return PostgresStore(location, durability=settled, keyring=keyring, seals=seals)
     from mnemic.stores.sqlite import SqliteStore
 
-    return SqliteStore(sqlite_path(location), durability=settled, ballast_bytes=BALLAST_BYTES)
+    path = sqlite_path(location)
+    return SqliteStore(path, durability=settled, ballast_bytes=BALLAST_BYTES, keyring=keyring, seals=seals)
+
+
+def with_names(rules: RedactionRules) -> RedactionRules:
+    """The rules with a detector for the names they ask for. Raises InvalidConfig (`invalid_config:redaction.names`)
+    where nothing is installed that could find them.
+    """
+    if not rules.names:
+        return rules
+    try:
+        from mnemic.providers.spacy_names import name_detectors
+    except ModuleNotFoundError as missing:
+        hint = "install mnemic[ner] to look for names"
+        raise InvalidConfig("redaction.names", hint=hint) from missing
+    return replace(rules, detectors=(*rules.detectors, *name_detectors(rules.names)))
+
+
+def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
+    """Where conversations in progress are kept, with the hot set where there is one: `memory:` for this process, or the
+    address of a Redis server or cluster. Raises InvalidConfig.
+    """
+    if location == "memory:":
+        return InProcessSessions(clock), ()
+    try:
+        from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("sessions:redis", hint="install mnemic[redis] to keep sessions in Redis") from missing
+    link = RedisLink(location)
+    return RedisSessions(link), (RedisHotSet(link),)
 
 
 def build_keyring(settings: Settings) -> Keyring | None:
@@ -202,10 +239,17 @@ def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
 
 
 def restore_store(
-    folder: Path, target: str, clock: Clock, *, erasures: str | None, receipts: Sequence[ErasureReceipt]
+    folder: Path,
+    target: str,
+    clock: Clock,
+    *,
+    erasures: str | None,
+    receipts: Sequence[ErasureReceipt],
+    keyring: Keyring | None = None,
 ) -> tuple[Manifest, list[ErasureReceipt]]:
     """The backup in `folder` as the new file `target`, without those who were erased since: as the store at `erasures`
-    tells, or `receipts`. Raises InvalidInput, StoreCorrupt, StoreNewer, NotSupported.
+    tells, or `receipts`; `keyring` opens what is sealed in it. Raises InvalidInput, StoreCorrupt, StoreNewer,
+    NotSupported.
     """
     from mnemic.stores.sqlite.backup import restore
 
@@ -215,8 +259,8 @@ def restore_store(
     erased: list[ErasureReceipt] = []
 
     async def prepared(part: Path, manifest: Manifest) -> None:
-        later = None if erasures is None else build_store(erasures, durability="durable")
-        copy = build_store(str(part), durability="durable")
+        later = None if erasures is None else build_store(erasures, durability="durable", keyring=keyring)
+        copy = build_store(str(part), durability="durable", keyring=keyring)
         for store in filter(None, (copy, later)):
             await store.open(manifest.space)
         try:

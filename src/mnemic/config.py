@@ -22,6 +22,10 @@ class Settings(BaseSettings):
         default="mnemic.db",
         description="Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:",
     )
+    sessions: str = Field(
+        default="memory:",
+        description="Conversations in progress and the hot set: memory:, redis://host/0, rediss://, redis+cluster://host",
+    )
     graph: str | None = Field(
         default=None,
         description="URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",
@@ -39,6 +43,9 @@ class Settings(BaseSettings):
     )
     key_folder: Path | None = Field(
         default=None, description="Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d"
+    )
+    seal: bool = Field(
+        default=False, description="Seal what memories say with their subject's data key; needs KEY_FILE."
     )
     personas: Path | None = Field(
         default=None, description="Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml."

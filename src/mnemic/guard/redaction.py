@@ -9,8 +9,12 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from mnemic.errors import InvalidConfig
+from mnemic.types import Detector
 
 _ENTITY = re.compile(r"[A-Z][A-Z_]{1,19}")
+NAMES = ("PERSON", "LOCATION")
+"""What only a language model finds."""
+
 _ROLE = re.compile(r"[a-z][a-z0-9_.:\-]{0,63}")
 
 
@@ -29,11 +33,14 @@ class Action(StrEnum):
 class RedactionRules:
     """One action per entity (`redact` where it is silent), and the roles that may see what a tokenised one stood for.
 
-    Raises InvalidConfig (`invalid_config:redaction.entities`, `:redaction.reveal`).
+    `names` are the kinds of names to look for, of `NAMES`; `detectors` find them, or anything else, beside those that
+    are built in. Raises InvalidConfig (`invalid_config:redaction.entities`, `:redaction.reveal`, `:redaction.names`).
     """
 
     actions: Mapping[str, str] = field(default_factory=dict)
     reveal: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    detectors: tuple[Detector, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -44,6 +51,8 @@ class RedactionRules:
             raise InvalidConfig("redaction.entities", hint="entities are named in capitals: EMAIL, PHONE, ...")
         if not all(_ROLE.fullmatch(role) for role in self.reveal):
             raise InvalidConfig("redaction.reveal", hint="a list of roles, in lower case")
+        if not self.names <= frozenset(NAMES):
+            raise InvalidConfig("redaction.names", hint="one or more of " + ", ".join(NAMES))
         object.__setattr__(self, "actions", MappingProxyType(actions))
 
     @property

@@ -101,7 +101,7 @@ class KeyFolder:
         name = header[1 : 1 + _NAME_BYTES]
         known = self._known(name)
         if known is None or known[0] != int.from_bytes(header[1 + _NAME_BYTES :]):
-            absent = not self._file(name).exists()
+            absent = not Path(self._file(name)).exists()
             raise KeyFailed("missing" if absent else "destroyed", hint="the data key is not in the key folder")
         try:
             return known[1].decrypt(rest[:NONCE_BYTES], rest[NONCE_BYTES:], header + bound)
@@ -177,7 +177,7 @@ class KeyFolder:
     def _known(self, name: bytes) -> tuple[int, AESGCM] | None:
         """Generation and key, from memory while the file is the same; None where there is none."""
         try:
-            about = self._file(name).stat()
+            about = os.stat(self._file(name))
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -198,23 +198,23 @@ class KeyFolder:
 
     def _stored(self, name: bytes) -> _DataKey | None:
         try:
-            return _DataKey.of(self._file(name).read_bytes())
+            return _DataKey.of(Path(self._file(name)).read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
             raise _unreadable(error) from error
 
     def _put(self, name: bytes, key: _DataKey) -> None:
-        file = self._file(name)
+        file = Path(self._file(name))
         try:
             file.parent.mkdir(mode=0o700, exist_ok=True)
             replace_file(file, key.text())
         except OSError as error:
             raise _unreadable(error) from error
 
-    def _file(self, name: bytes) -> Path:
+    def _file(self, name: bytes) -> str:
         text = name.hex()
-        return self._path / text[:2] / text
+        return f"{self._path}/{text[:2]}/{text}"
 
     def _names(self) -> Iterator[bytes]:
         for file in sorted(self._path.glob("[0-9a-f][0-9a-f]/*")):

@@ -43,7 +43,8 @@ class Capabilities:
 
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
     words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
-    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact.
+    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact. `sealed`:
+    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Capabilities:
     shared: bool
     phrase: bool = False
     exact_up_to: int | None = None
+    sealed: frozenset[str] = frozenset()
 
 
 class Transaction(Protocol):
@@ -237,6 +239,11 @@ class RecordStore(Snapshot, Protocol):
         does nothing and says 0.
         """
 
+    async def seal(self, tenant: str) -> int:
+        """Seal what the tenant's memories, in all versions, still say in plain; how many rows. Cut off, it is called
+        again. Raises NotSupported (`seal`) where the store cannot, or was not told to seal.
+        """
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         """How often these memories, by identifier or fingerprint, still stand anywhere but in the audit, by place.
 
@@ -275,9 +282,7 @@ class RecordStore(Snapshot, Protocol):
 
 class Keyring(Protocol):
     """A data key for each subject (the owner of a scope), kept apart from what is sealed with it: once it is destroyed,
-    nothing that was sealed for the subject can be read again, wherever it was copied to.
-
-    Its methods block for a small file at most, may be called from any thread, and raise KeyFailed.
+    no copy of that can be read. The methods wait for a small file at most, on any thread, and raise KeyFailed.
     """
 
     def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:

@@ -80,6 +80,11 @@ def load(text: str) -> Any:
 
 def encode_memory(memory: Memory) -> str:
     """`memory` as JSON, without its scope and its vector, which stores keep apart."""
+    return dump(memory_fields(memory), "memory")
+
+
+def memory_fields(memory: Memory) -> dict[str, Any]:
+    """What `encode_memory` writes, as JSON data."""
     fields: dict[str, Any] = {
         "memory_id": memory.memory_id,
         "kind": memory.kind,
@@ -100,12 +105,16 @@ def encode_memory(memory: Memory) -> str:
         "conflicts_with": memory.conflicts_with,
     }
     fields |= {name: to_micros(getattr(memory, name)) for name in _TIMES}
-    return dump({name: value for name, value in fields.items() if value is not None}, "memory")
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def decode_memory(text: str, scope: Scope, vector: Vector | None) -> Memory:
     """The memory of `encode_memory`. Raises StoreCorrupt where the text is not one."""
-    fields = load(text)
+    return memory_from(load(text), scope, vector)
+
+
+def memory_from(fields: dict[str, Any], scope: Scope, vector: Vector | None) -> Memory:
+    """The memory of `memory_fields`, which are used up. Raises StoreCorrupt where they are not those of one."""
     try:
         for name in _TIMES:
             if name in fields:

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from mnemic.errors import IdempotencyConflict, SpaceMismatch, StoreBusy, StoreUnavailable, VersionConflict
+from mnemic.errors import IdempotencyConflict, NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable, VersionConflict
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import (
@@ -308,6 +308,9 @@ class InProcessStore:
     async def tidy(self, *, whole: bool = False) -> int:
         self._committed()
         return 0
+
+    async def seal(self, tenant: str) -> int:
+        raise NotSupported("seal", hint="nothing of this store is ever on a disk")
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         state = self._committed()

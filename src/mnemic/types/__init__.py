@@ -16,16 +16,18 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
+from mnemic.types.finds import Detector, Found
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
-from mnemic.types.memory import Candidate, Memory, Message, Source
+from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
-from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
+from mnemic.types.reading import Cues, Hit, Hottest, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
 from mnemic.types.writing import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
+    "ROLES",
     "Actor",
     "AuditEvent",
     "Blocked",
@@ -34,13 +36,16 @@ __all__ = [
     "Completion",
     "Cues",
     "Deadline",
+    "Detector",
     "Document",
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
+    "Found",
     "Fragment",
     "GetDocument",
     "Hit",
+    "Hottest",
     "Intent",
     "JsonValue",
     "Kind",

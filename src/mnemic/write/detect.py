@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 
+from mnemic.types import Detector, Found
 from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
 from mnemic.write.network import imeis, ips, macs
-from mnemic.write.patterns import Detector, Finder, Found, digits, holds, numbered, pattern, spelled
+from mnemic.write.patterns import Finder, digits, holds, numbered, pattern, spelled
 from mnemic.write.phones import phones
 
 # -- e-mail ----------------------------------------------------------------------------------------

@@ -5,28 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
-Search = Callable[[str], Iterable["Found"]]
+from mnemic.types import Found
 
-
-class Found(NamedTuple):
-    """A stretch of text and the spelling by which two of them are the same thing."""
-
-    start: int
-    end: int
-    value: str
-
-
-class Detector(Protocol):
-    """Finds one kind of thing."""
-
-    @property
-    def entity(self) -> str:
-        """What it finds, in capitals: the name in markers, settings and reports."""
-
-    def find(self, text: str) -> Iterable[Found]:
-        """Everything of this kind in `text`, which is NFKC-folded; validated; in time linear in its length."""
+Search = Callable[[str], Iterable[Found]]
 
 
 @dataclass(frozen=True, slots=True)

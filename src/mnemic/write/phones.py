@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.write.patterns import Found, digits, holds, numbered, pattern, spelled
+from mnemic.types import Found
+from mnemic.write.patterns import digits, holds, numbered, pattern, spelled
 
 _DATE = re.compile(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"

@@ -23,10 +23,9 @@ from typing import NamedTuple
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.redaction import Action
 from mnemic.text.normalise import canonical_key
-from mnemic.types import Candidate, JsonValue
+from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.write.detect import DETECTORS
 from mnemic.write.draft import Draft
-from mnemic.write.patterns import Detector
 from mnemic.write.validate import within_limits
 
 MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 
-from mnemic.errors import KeyFailed
+from mnemic.errors import InvalidConfig, KeyFailed
 from mnemic.identity import token_of
 from mnemic.ports import Keyring, Transaction
 from mnemic.types import Scope
@@ -66,6 +66,13 @@ class Vault:
         except ValueError as error:
             raise KeyFailed("damaged", hint="this was never sealed") from error
         return self.keyring.open(raw, _bound(subject, name)).decode("utf-8", "surrogatepass")
+
+
+def checked(vault: Vault | None, *, needed: bool) -> Vault | None:
+    """`vault`. Raises InvalidConfig (`invalid_config:redaction.entities`) where it is needed and not there."""
+    if needed and vault is None:
+        raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
+    return vault
 
 
 async def keep(tx: Transaction, draft: Draft) -> None:

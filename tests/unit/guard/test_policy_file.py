@@ -169,6 +169,7 @@ def test_what_is_done_with_each_entity(tmp_path: Path) -> None:
         ('[redaction.entities]\nEMAIL = "hide"', "invalid_config:redaction.entities"),
         ('[redaction.entities]\nemail = "block"', "invalid_config:redaction.entities"),
         ('[redaction]\nreveal = ["Not A Role"]', "invalid_config:redaction.reveal"),
+        ('[redaction]\nnames = ["CATS"]', "invalid_config:redaction.names"),
         ("[redaction]\nshow = true", "invalid_config:policy:redaction.show"),
     ],
 )

@@ -14,10 +14,11 @@ from mnemic.errors import InvalidConfig, KeyFailed, MemoryNotFound, NotSupported
 from mnemic.guard.execution import Grant
 from mnemic.guard.redaction import RedactionRules
 from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Level
+from mnemic.types import Actor, Candidate, Level, Where
 
 CANARY = "canary.jane@acme-mail.com"
 SAID = f"My backup address is {CANARY}"
@@ -25,16 +26,17 @@ RULES = RedactionRules(actions={"EMAIL": "tokenise"}, reveal=frozenset({"privacy
 ROLE = "privacy_officer"
 
 
-def engine_on(folder: Path, *, store: str = "m.db", keyed: bool = True) -> MemoryEngine:
+def engine_on(folder: Path, *, store: str = "m.db", keyed: bool = True, seals: bool = False) -> MemoryEngine:
     if keyed and not (folder / "master.key").exists():
         MasterKeys.make(folder / "master.key")
+    keyring = KeyFolder(folder / "keys", folder / "master.key") if keyed else None
     return MemoryEngine(
-        store=SqliteStore(folder / store),
+        store=SqliteStore(folder / store, keyring=keyring, seals=seals),
         embedder=WordEmbedder(),
         clock=ManualClock(),
         grant=Grant(levels=frozenset({"user", "workspace"})),
         redaction=RULES if keyed else None,
-        keyring=KeyFolder(folder / "keys", folder / "master.key") if keyed else None,
+        keyring=keyring,
     )
 
 
@@ -151,6 +153,34 @@ async def test_a_copy_made_before_the_erasure_shows_nothing_of_the_subject(
         with pytest.raises(KeyFailed, match="key_failed:destroyed"):
             await copy.reveal(erased, actor=ana, role=ROLE)
     assert CANARY.encode() not in raw(tmp_path)
+
+
+async def test_with_sealed_memories_an_erasure_reaches_everything_in_a_copy(
+    ana: Actor, ben: Actor, tmp_path: Path
+) -> None:
+    """What she said in her own scope and in a shared one; what others said there stays."""
+    said, kept = "The zwieback-canary is in the tin", "The heron is on the roof"
+    async with engine_on(tmp_path, seals=True) as engine:
+        for level in (Level.USER, Level.WORKSPACE):
+            await add(engine, ana, said, level=level)
+        await add(engine, ben, kept, level=Level.WORKSPACE)
+        await engine.store.tidy()
+        shutil.copyfile(tmp_path / "m.db", tmp_path / "copy.db")
+        assert (await engine.search("zwieback-canary", actor=ana)).hits
+        receipt = await engine.erase("ana", actor=ben)
+        assert receipt.complete
+        assert receipt.counts["keys"] == 1
+        assert not any((await engine.verify_erasure(receipt)).values())
+
+    async with engine_on(tmp_path, store="copy.db", seals=True) as copy:
+        scopes = ana.scopes(["user", "workspace"])
+        held = await copy.store.newest(Where(scopes=scopes), limit=9)
+        assert sorted(memory.content for memory in held) == [kept, ERASED, ERASED]
+        assert kept in [hit.memory.content for hit in (await copy.search("heron roof", actor=ben)).hits]
+        again = await copy.erase("ana", actor=ben)
+        assert again.complete
+        assert [memory.content for memory in await copy.store.newest(Where(scopes=scopes), limit=9)] == [kept]
+    assert b"zwieback" not in raw(tmp_path)
 
 
 async def test_a_subject_who_comes_back_gets_another_key(engine: MemoryEngine, ana: Actor) -> None:

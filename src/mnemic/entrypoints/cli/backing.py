@@ -51,12 +51,14 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
 
     Nobody comes back who was erased after the backup was made, if you name where that is known.
     """
-    from mnemic.bootstrap import restore_store
+    from mnemic.bootstrap import build_keyring, restore_store
     from mnemic.clock import SystemClock
     from mnemic.maintain.erase import ErasureReceipt
 
     known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]
-    manifest, erased = restore_store(folder, target, SystemClock(), erasures=erasures, receipts=known)
+    manifest, erased = restore_store(
+        folder, target, SystemClock(), erasures=erasures, receipts=known, keyring=build_keyring(given.settings())
+    )
     told: dict[str, Any] = {
         "restored": target,
         "verified": True,

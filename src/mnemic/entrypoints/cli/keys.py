@@ -53,10 +53,10 @@ def _revealed_text(revealed: Revealed) -> str:
 
 
 @click.command("keys", cls=Command)
-@click.argument("action", type=click.Choice(["init", "status", "rotate"]))
+@click.argument("action", type=click.Choice(["init", "status", "rotate", "seal"]))
 @click.pass_obj
 def keys_(given: Given, /, action: str) -> int:
-    r"""Make a master key, look at the keys, or change the master key.
+    r"""Make a master key, look at the keys, change the master key, or seal a store that was plain.
 
     The master key is the file MNEMIC_KEY_FILE, the data keys lie in MNEMIC_KEY_FOLDER. Back both up apart from the
     store: without them nothing that was sealed can be read again, by anybody.
@@ -64,6 +64,7 @@ def keys_(given: Given, /, action: str) -> int:
     \b
       MNEMIC_KEY_FILE=master.key mnemic keys init
       mnemic keys rotate
+      MNEMIC_SEAL=1 mnemic keys seal
     """
     settings = given.settings()
     path = _key_file(settings)
@@ -72,6 +73,10 @@ def keys_(given: Given, /, action: str) -> int:
 
         MasterKeys.make(path)
         given.show({"key_file": str(path)}, lambda: f"made {path}; back it up apart from the store")
+        return Exit.OK
+    if action == "seal":
+        sealed = given.with_engine(lambda engine, actor: engine.store.seal(actor.tenant))
+        given.show({"sealed": sealed}, lambda: f"sealed {sealed} rows")
         return Exit.OK
     told = _looked_at(settings, path, rotate=action == "rotate")
     given.show(told, lambda: pairs({name.replace("_", " "): value for name, value in told.items()}))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 
 from mnemic.extract.travel.airports import Airports
 from mnemic.extract.travel.dates import Date
 from mnemic.extract.travel.labels import ARRIVAL, DEPARTURE, PLATFORM
 from mnemic.extract.travel.legs import Leg, Stop
 from mnemic.extract.travel.prose import named_places, weekday_in
-from mnemic.extract.travel.tokens import TRAIN_NUMBER, Side, Token, lines_of, tokens_of
+from mnemic.extract.travel.tokens import TRAIN_NUMBER, Side, Sort, Token, lines_of, tokens_of
 
+MAX_TOKENS = 20_000
+MAX_LEGS = 100
+"""More flights than any confirmation has; what comes behind them in a text is not looked at."""
 _AROUND = 6
 _COLUMNS = 8
 """Two times on one line that stand so far apart are two columns."""
@@ -25,22 +30,24 @@ def flight_legs(text: str, *, sent_on: date | None, airports: Airports, certain:
     looks like the number of a flight is one.
     """
     lines = lines_of(text)
-    tokens = list(tokens_of(lines, airports))
-    anchors = [token for token in tokens if token.sort == "flight" and (certain or _is_journey(token, tokens))]
+    tokens = list(islice(tokens_of(lines, airports), MAX_TOKENS))
+    anchors = [token for token in tokens if token.sort == "flight"]
+    anchors = anchors if certain else _journeys(anchors, tokens)
     return _legs(anchors, tokens, lines, sent_on, airports)
 
 
 def train_legs(text: str, *, sent_on: date | None) -> list[Leg]:
     """The trains that `text` names, as its flights are found; stations by name, platforms for terminals."""
     lines = lines_of(text)
-    tokens = list(tokens_of(lines, Airports(), by_rail=True))
-    anchors = [token for token in tokens if token.sort == "train" and _is_journey(token, tokens)]
+    tokens = list(islice(tokens_of(lines, Airports(), by_rail=True), MAX_TOKENS))
+    anchors = _journeys([token for token in tokens if token.sort == "train"], tokens)
     return _legs(anchors, tokens, lines, sent_on, Airports())
 
 
 def _legs(
     anchors: Sequence[Token], tokens: Sequence[Token], lines: Sequence[str], sent_on: date | None, airports: Airports
 ) -> list[Leg]:
+    anchors = anchors[:MAX_LEGS]
     years = Years([token for token in tokens if token.sort == "date"], sent_on)
     readings = [
         [_leg(anchor, part, tokens, lines, years, airports) for anchor, part in parts(anchors, tokens)]
@@ -50,10 +57,17 @@ def _legs(
     return _each_once(leg.arriving(airports) for leg in best if leg.known >= 2)
 
 
-def _is_journey(flight: Token, tokens: Sequence[Token]) -> bool:
-    """Whether a flight number is labelled as one, or stands among times and places."""
-    near = {token.sort for token in tokens if abs(token.line - flight.line) <= _AROUND}
-    return flight.labelled or ("time" in near and bool(near & {"airport", "date"}))
+def _journeys(numbers: Sequence[Token], tokens: Sequence[Token]) -> list[Token]:
+    """The numbers that are labelled as a flight's, or stand among times and places."""
+    sorts: defaultdict[int, set[Sort]] = defaultdict(set)
+    for token in tokens:
+        sorts[token.line].add(token.sort)
+
+    def stands_among(number: Token) -> bool:
+        near = set[Sort]().union(*(sorts[at] for at in range(number.line - _AROUND, number.line + _AROUND + 1)))
+        return "time" in near and bool(near & {"airport", "date"})
+
+    return [number for number in numbers if number.labelled or stands_among(number)]
 
 
 Part = list[tuple[Token, list[Token]]]

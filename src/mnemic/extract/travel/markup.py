@@ -22,10 +22,14 @@ _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _FENCES = re.compile(r"^\s*(?://)?\s*(?:<!\[CDATA\[|<!--)|(?://)?\s*(?:\]\]>|-->)\s*$")
 
 
+_UNCLOSED = re.compile(r"<(?=[^<>]*(?:<|\Z))")
+"""A bracket that opens no tag: the parser would look for its end from each of them to the end of the document."""
+
+
 def marked_up(html: str) -> list[dict[str, Any]]:
     """Every top-level object that the document marks up, JSON-LD first, as JSON-LD."""
     reader = _Reader()
-    reader.feed(html)
+    reader.feed(_UNCLOSED.sub("&lt;", html))
     reader.close()
     objects = [one for script in reader.scripts for one in _objects(_loaded(script))]
     return objects + [item for item in reader.items if item.get("@type")]
@@ -34,7 +38,7 @@ def marked_up(html: str) -> list[dict[str, Any]]:
 def text_of(html: str) -> str:
     """The text of the document, a line for each block and two spaces between the cells of a table."""
     reader = _Reader()
-    reader.feed(html)
+    reader.feed(_UNCLOSED.sub("&lt;", html))
     reader.close()
     lines = (
         re.sub(r"[ \t\u00a0]{3,}", "  ", line.replace("\u00a0", " ")).rstrip()

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.codec import cues_of, decode_memory, encode_memory, fields_of, to_micros
+from mnemic.stores.codec import cues_of, fields_of, to_micros
+from mnemic.stores.sealing import Sealer
 from mnemic.text.analyse import analyse
 from mnemic.types import Level, Memory, Scope, Vector, Where
 
@@ -40,10 +41,10 @@ def floats(vector: Vector) -> array[float]:
     return array("f", vector)
 
 
-def memory_of(row: Any) -> Memory:
+def memory_of(row: Any, sealer: Sealer) -> Memory:
     """The memory of a row with the part `columns`."""
     scope = Scope(tenant=row["tenant"], level=Level(row["level"]), owner=row["owner"])
-    return decode_memory(row["body"], scope, row["vector"])
+    return sealer.memory(row["body"], scope, row["vector"])
 
 
 class Place(NamedTuple):
@@ -224,11 +225,6 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
         memory.vector,
         to_micros(memory.created_at),
     )
-
-
-def body_of(memory: Memory) -> str:
-    """What the table of versions holds."""
-    return encode_memory(memory)
 
 
 def columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:

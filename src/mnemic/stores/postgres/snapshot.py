@@ -10,13 +10,14 @@ from functools import partial
 from typing import Any
 
 from mnemic.ports import Snapshot
-from mnemic.stores.codec import CUES, checked_vector, decode_memory, from_micros
+from mnemic.stores.codec import CUES, checked_vector, from_micros
 from mnemic.stores.held import believed
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.indexes import Indexes, coded
 from mnemic.stores.postgres.rows import Place, Terms, filter_of, memory_of, pack, place_of, places_of, storable
 from mnemic.stores.postgres.statements import filtered, load
 from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import Step
 from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
@@ -33,9 +34,13 @@ class PostgresSnapshot:
     `scanned` collects the scopes that the database has searched by vector exactly.
     """
 
-    def __init__(self, session: Session, *, terms: Terms, dimension: int, bm25: Bm25, indexes: Indexes) -> None:
+    def __init__(
+        self, session: Session, *, terms: Terms, sealer: Sealer, dimension: int, bm25: Bm25, indexes: Indexes
+    ) -> None:
         self._session = session
         self._terms = terms
+        self._sealer = sealer
+        self._memory = partial(memory_of, sealer=sealer)
         self._dimension = dimension
         self._bm25 = bm25
         self._indexes = indexes
@@ -48,12 +53,12 @@ class PostgresSnapshot:
         found: dict[str, Memory] = {}
         for tenant in dict.fromkeys(scope.tenant for scope in scopes):
             rows = await self._rows(tenant, _READING["get_many"], *places_of(tenant, scopes), wanted)
-            found = {memory.memory_id: memory for memory in map(memory_of, rows)} | found
+            found = {memory.memory_id: memory for memory in map(self._memory, rows)} | found
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = await self._rows(scope.tenant, _READING["find_fingerprint"], *place_of(scope), fingerprint)
-        return memory_of(rows[0]) if rows else None
+        return self._memory(rows[0]) if rows else None
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         current = (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
@@ -61,11 +66,11 @@ class PostgresSnapshot:
             return []
         scope = current.scope
         rows = await self._rows(scope.tenant, _READING["versions"], scope.tenant, memory_id, current.version)
-        return [*(decode_memory(row["body"], scope, None) for row in rows), current]
+        return [*(self._sealer.memory(row["body"], scope, None) for row in rows), current]
 
     async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
         rows = await self._filtered(where, _READING["newest"], before, max(0, limit))
-        return [memory_of(row) for row in rows]
+        return [self._memory(row) for row in rows]
 
     async def count(self, where: Where) -> int:
         rows = await self._filtered(where, _READING["count"])

@@ -9,8 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import Literal, TypeVar
 
-from mnemic.errors import SpaceMismatch, StoreUnavailable
-from mnemic.ports import Capabilities, Snapshot, Transaction
+from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
+from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.postgres import outbox, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
@@ -21,6 +21,7 @@ from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
+from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
@@ -54,6 +55,9 @@ class PostgresStore:
     disk. `index_bytes` bounds the memory for the search indexes of scopes in use; 0 leaves every search to the
     database. `exact_up_to` is the number of active memories beyond which a scope that does not fit there moves into
     the approximate vector index.
+
+    With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
+    their subject (`mnemic.stores.sealing`). The server searches too, so it must see vectors, hashed words and speakers.
     """
 
     def __init__(
@@ -67,17 +71,27 @@ class PostgresStore:
         index_bytes: int = 256 * 1024 * 1024,
         exact_up_to: int = 5_000,
         bm25: Bm25 | None = None,
+        keyring: Keyring | None = None,
+        seals: bool = False,
     ) -> None:
         self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
         self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
+        self._sealer = Sealer(keyring, seals=seals, vectors=False)
         self._opened: _Opened | None = None
 
     @property
     def capabilities(self) -> Capabilities:
         durable = not self._access.fast and (self._opened is None or self._opened.database.ready.durable)
-        return Capabilities(name="postgres", durable=durable, shared=True, phrase=True, exact_up_to=self._exact_up_to)
+        return Capabilities(
+            name="postgres",
+            durable=durable,
+            shared=True,
+            phrase=True,
+            exact_up_to=self._exact_up_to,
+            sealed=frozenset({"content"} if self._sealer.seals else ()),
+        )
 
     async def open(self, space: VectorSpace) -> None:
         if self._opened is None:
@@ -114,7 +128,11 @@ class PostgresStore:
 
         async def run(session: Session) -> T:
             transaction = PostgresTransaction(
-                session, terms=opened.terms, dimension=opened.space.dimension, indexes=opened.indexes
+                session,
+                terms=opened.terms,
+                sealer=self._sealer,
+                dimension=opened.space.dimension,
+                indexes=opened.indexes,
             )
             try:
                 return await drive(whole, transaction)
@@ -139,6 +157,7 @@ class PostgresStore:
             snapshot = PostgresSnapshot(
                 session,
                 terms=opened.terms,
+                sealer=self._sealer,
                 dimension=opened.space.dimension,
                 bm25=self._bm25,
                 indexes=opened.indexes,
@@ -197,7 +216,9 @@ class PostgresStore:
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
-        asked = partial(upkeep.held, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author)
+        asked = partial(
+            upkeep.held, sealer=self._sealer, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
+        )
         return await self._ready.connections.read(partial(asked, memory_ids=memory_ids, after=after, limit=limit))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
@@ -210,6 +231,9 @@ class PostgresStore:
         """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""
         self._ready  # noqa: B018 - a closed store says so
         return 0
+
+    async def seal(self, tenant: str) -> int:
+        raise NotSupported("seal", hint="export the memories, and import them into a new database that is sealed")
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         return await self._ready.connections.read(

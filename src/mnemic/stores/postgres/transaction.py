@@ -19,7 +19,6 @@ from mnemic.stores.postgres.rows import (
     Place,
     Terms,
     Words,
-    body_of,
     columns,
     columns_of,
     digest,
@@ -37,6 +36,7 @@ from mnemic.stores.postgres.rows import (
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.upkeep import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import Step
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, Where
 
@@ -51,9 +51,11 @@ class PostgresTransaction(Transaction):
     the end of the tenant's audit and to the outbox waits for `finish`: the audit's lock is held for two statements.
     """
 
-    def __init__(self, session: Session, *, terms: Terms, dimension: int, indexes: Indexes) -> None:
+    def __init__(self, session: Session, *, terms: Terms, sealer: Sealer, dimension: int, indexes: Indexes) -> None:
         self._session: Session | None = session
         self._terms = terms
+        self._sealer = sealer
+        self._memory = partial(memory_of, sealer=sealer)
         self._dimension = dimension
         self._indexes = indexes
         self._places: dict[Scope, Place | None] = {}
@@ -87,22 +89,22 @@ class PostgresTransaction(Transaction):
             await self._enter(tenant)
             rows = await self._ask(_READING["get_many"], *places_of(tenant, scopes), wanted)
             if rows:
-                return memory_of(rows[0])
+                return self._memory(rows[0])
         return None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         await self._lock(scope)
         rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
-        return memory_of(rows[0]) if rows else None
+        return self._memory(rows[0]) if rows else None
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
         await self._lock(scope)
         rows = await self._rows("find_pending", *place_of(scope), fingerprint)
-        return memory_of(rows[0]) if rows else None
+        return self._memory(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         await self._lock(scope)
-        return [memory_of(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]
+        return [self._memory(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)
@@ -127,7 +129,7 @@ class PostgresTransaction(Transaction):
     async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
         """The memories of a list, as they were when the transaction began."""
         rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), list(scores))
-        found = {memory.memory_id: memory for memory in map(memory_of, rows)}
+        found = {memory.memory_id: memory for memory in map(self._memory, rows)}
         for memory_id in scores:
             before = self._before.get((scope.tenant, memory_id))
             if before is not None:
@@ -142,7 +144,7 @@ class PostgresTransaction(Transaction):
         await Step(partial(self._open.approximate, place.large))
         rows = await self._rows("approximate_in_scope" if place.large else "nearest_in_scope", *given)
         await Step(partial(self._open.approximate, False))
-        found = [(memory_of(row), row["score"]) for row in rows]
+        found = [(self._memory(row), row["score"]) for row in rows]
         found += [(memory, score) for memory, score in self._nearest_before(scope, vector) if score >= at_least]
         found.sort(key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
         return found[:limit]
@@ -158,7 +160,7 @@ class PostgresTransaction(Transaction):
         if memory.version != 1:
             raise VersionConflict
         content, context = self._terms.of(memory)
-        values, body = columns_of(memory, content, context), body_of(memory)
+        values, body = columns_of(memory, content, context), self._sealer.body(memory)
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
         tail = (place.large, body, raw(memory.author), is_message(memory), *postings_of(content, context))
@@ -170,7 +172,7 @@ class PostgresTransaction(Transaction):
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
         content, context = self._terms.of(memory)
-        values, body = columns_of(memory, content, context), body_of(memory)
+        values, body = columns_of(memory, content, context), self._sealer.body(memory)
         stored = await self._stored(memory.memory_id, memory.scope)
         if stored is None or stored["version"] != memory.version - 1:
             raise VersionConflict
@@ -183,7 +185,7 @@ class PostgresTransaction(Transaction):
             raise VersionConflict
         await self._repost(memory, stored, content, context)
         await relate(self._ask, memory, known=True)
-        self._before.setdefault((memory.scope.tenant, memory.memory_id), memory_of(stored))
+        self._before.setdefault((memory.scope.tenant, memory.memory_id), self._memory(stored))
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = await self._stored(memory_id, scope)
@@ -192,7 +194,7 @@ class PostgresTransaction(Transaction):
         head = (scope.tenant, stored["scope_id"])
         await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
         await self._rows("remove", *head, memory_id, *(-count for count in _counted_of(stored)))
-        self._before.setdefault((scope.tenant, memory_id), memory_of(stored))
+        self._before.setdefault((scope.tenant, memory_id), self._memory(stored))
         return True
 
     async def append_audit(self, event: AuditEvent) -> None:

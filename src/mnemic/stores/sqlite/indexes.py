@@ -10,7 +10,7 @@ import apsw
 
 from mnemic.stores.index_shelf import IndexShelf, Slot
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.sqlite.rows import fetch
+from mnemic.stores.sqlite.rows import Rows, fetch
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Scope
 
@@ -41,7 +41,8 @@ def find_scope(connection: apsw.Connection, scope: Scope) -> int | None:
 class ScopeIndexes:
     """An index is loaded at a scope's first search and brought up to date before each; the least used go first."""
 
-    def __init__(self, *, dimension: int, bm25: Bm25, budget: int) -> None:
+    def __init__(self, *, rows: Rows, dimension: int, bm25: Bm25, budget: int) -> None:
+        self._rows = rows
         self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
         self.bm25 = bm25
 
@@ -66,7 +67,7 @@ class ScopeIndexes:
         seen = slot.index.seen
         known = {"scope_id": scope_id, "seen": seen}
         rows = fetch(connection, _CHANGED, known) if seen else fetch(connection, _WHOLE, {"scope_id": scope_id})
-        slot.index.put(cast("list[Entry]", rows))
+        slot.index.put(cast("list[Entry]", list(map(self._rows.entry, rows))))
         if seen < counters[1]:
             slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])
         slot.index.seen = counters[0]

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
 
-from mnemic.errors import InvalidConfig, StoreBusy, StoreUnavailable
-from mnemic.ports import Capabilities, Snapshot, Transaction
+from mnemic.errors import InvalidConfig, NotSupported, StoreBusy, StoreUnavailable
+from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
+from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite import outbox, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.stores.sqlite.rows import (
-    fetch,
-)
+from mnemic.stores.sqlite.reseal import seal_batch
+from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
 from mnemic.text.bm25 import Bm25
@@ -58,6 +58,10 @@ class SqliteStore:
 
     `ballast_bytes` are kept free in a file beside it and given up when an erasure meets a full disk: SQLite must write
     in order to delete.
+
+    With a `keyring` sealed memories are opened; where it `seals` too, what is written is sealed with the data key of
+    its subject (`mnemic.stores.sealing`). No search is lost by it: an index is made of opened rows, and a quoted phrase
+    opens the scope's rows one by one.
     """
 
     def __init__(
@@ -70,6 +74,8 @@ class SqliteStore:
         readers: int = 2,
         vfs: str | None = None,
         ballast_bytes: int = 0,
+        keyring: Keyring | None = None,
+        seals: bool = False,
     ) -> None:
         if durability not in ("durable", "fast"):
             raise InvalidConfig("durability", hint="durable or fast")
@@ -80,11 +86,18 @@ class SqliteStore:
         self._reader_count = readers
         self._vfs = vfs
         self._ballast_bytes = ballast_bytes
+        self._sealer = Sealer(keyring, seals=seals)
         self._opened: OpenFile | None = None
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(name="sqlite", durable=self._durability == "durable", shared=True, phrase=True)
+        return Capabilities(
+            name="sqlite", durable=self._durability == "durable", shared=True, phrase=True, sealed=self._sealed
+        )
+
+    @property
+    def _sealed(self) -> frozenset[str]:
+        return frozenset({"content", "vectors", "words"}) if self._sealer.seals else frozenset()
 
     async def open(self, space: VectorSpace) -> None:
         if self._opened is None:
@@ -103,6 +116,7 @@ class SqliteStore:
                 readers=self._reader_count,
                 vfs=self._vfs,
                 ballast=Ballast(self._path, self._ballast_bytes),
+                sealer=self._sealer,
             )
 
     async def close(self) -> None:
@@ -124,7 +138,7 @@ class SqliteStore:
 
         def run(connection: apsw.Connection) -> T:
             snapshot = SqliteSnapshot(
-                connection, indexes=opened.indexes, terms=opened.terms, dimension=opened.space.dimension
+                connection, indexes=opened.indexes, rows=opened.rows, dimension=opened.space.dimension
             )
             return run_through(work, snapshot)
 
@@ -185,8 +199,9 @@ class SqliteStore:
             "after": after,
             "limit": max(0, limit),
         }
+        rows = self._ready.rows
         pending = set(statuses) == {Status.PENDING_REVIEW}
-        return await self._read(lambda connection: upkeep.held(connection, wanted, pending=pending))
+        return await self._read(lambda connection: upkeep.held(connection, rows, wanted, pending=pending))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._read(lambda connection: upkeep.usage(connection, tenant, since, scope))
@@ -196,6 +211,16 @@ class SqliteStore:
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))
+
+    async def seal(self, tenant: str) -> int:
+        if not self._sealer.seals:
+            raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
+        sealed = 0
+        while batch := await self._write(lambda opened: seal_batch(opened.writing, opened.rows, tenant)):
+            sealed += batch
+        if sealed:
+            await self.tidy(whole=True)
+        return sealed
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))

@@ -14,7 +14,7 @@ import apsw
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
 from mnemic.stores.codec import decode_event, dump, link, to_micros
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, fetch, memory_of
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import Kind, Memory, Scope, Usage
 
 _HELD = f"""
@@ -83,9 +83,9 @@ _IDENTIFIER = re.compile(
 )
 
 
-def held(connection: apsw.Connection, wanted: dict[str, Any], *, pending: bool) -> list[Memory]:
+def held(connection: apsw.Connection, rows: Rows, wanted: dict[str, Any], *, pending: bool) -> list[Memory]:
     """The port's `held`; `pending`: of the review queue alone."""
-    return [memory_of(row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
+    return [rows.memory(row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
 
 
 def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:

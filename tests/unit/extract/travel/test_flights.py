@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemic.extract.travel.flights import MAX_LEGS
 from tests.unit.extract.travel.conftest import brief, read
 
 LABELLED = """
@@ -168,3 +169,7 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
 
 def test_a_long_text_is_read_in_time_that_grows_with_it() -> None:
     assert len(read("LX 977 12:00 TXL - ZRH 1 May 2017\n" * 200)) == 1
+
+
+def test_a_text_with_more_flights_than_a_confirmation_has_is_cut() -> None:
+    assert len(read("".join(f"Flight LX {number} on 1 May 2017 at 12:00\n" for number in range(1, 300)))) == MAX_LEGS

@@ -34,14 +34,17 @@ from mnemic.kinds.profile import Profile
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.graph import GraphProjection
 from mnemic.maintain.restore import erase_again, erased_since
-from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
+from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.ports.graph import GraphStore
+from mnemic.ports.projections import Projection
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, checked_identifier
+from mnemic.write.judge import ModelJudge
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
+    from mnemic.stores.postgres.scratch import ScratchDatabase
     from mnemic.stores.sqlite.backup import Manifest
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -68,6 +71,7 @@ def build_engine(
     guard, keyring = build_guard(settings, policy), build_keyring(settings)
     completer = completer or build_completer(settings, clock)
     extractor, planner, composer = _proposers(completer)
+    sessions, copies = build_sessions(settings.sessions, clock)
     graph = build_graph(settings)
     return MemoryEngine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
@@ -82,10 +86,11 @@ def build_engine(
         extractor=extractor,
         planner=planner,
         composer=composer,
-        sessions=InProcessSessions(clock),
+        sessions=sessions,
         completer=completer,
+        judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
         graph=graph,
-        projections=[] if keeps_graph(settings) else [GraphProjection(graph)],
+        projections=copies if keeps_graph(settings) else [*copies, GraphProjection(graph)],
         rules=WriteRules(
             near_duplicate=settings.near_duplicate,
             conflict=settings.conflict,
@@ -152,6 +157,20 @@ def with_names(rules: RedactionRules) -> RedactionRules:
         hint = "install mnemic[ner] to look for names"
         raise InvalidConfig("redaction.names", hint=hint) from missing
     return replace(rules, detectors=(*rules.detectors, *name_detectors(rules.names)))
+
+
+def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
+    """Where conversations in progress are kept, with the hot set where there is one: `memory:` for this process, or the
+    address of a Redis server or cluster. Raises InvalidConfig.
+    """
+    if location == "memory:":
+        return InProcessSessions(clock), ()
+    try:
+        from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("sessions:redis", hint="install mnemic[redis] to keep sessions in Redis") from missing
+    link = RedisLink(location)
+    return RedisSessions(link), (RedisHotSet(link),)
 
 
 def build_keyring(settings: Settings) -> Keyring | None:
@@ -267,6 +286,18 @@ def _extra(name: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as missing:
         raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing
+
+
+def build_scratch(server: str) -> ScratchDatabase:
+    """A database of its own on the server at `server`, for a measurement. Raises InvalidConfig for what is no
+    `postgresql://` address.
+    """
+    if not server.startswith(_POSTGRES):
+        raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
+    with _extra("postgres"):
+        from mnemic.stores.postgres.scratch import ScratchDatabase
+
+    return ScratchDatabase(server)
 
 
 def store_file(location: str) -> Path | None:

@@ -22,6 +22,10 @@ class Settings(BaseSettings):
         default="mnemic.db",
         description="Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:",
     )
+    sessions: str = Field(
+        default="memory:",
+        description="Conversations in progress and the hot set: memory:, redis://host/0, rediss://, redis+cluster://host",
+    )
     graph: str | None = Field(
         default=None,
         description="URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",

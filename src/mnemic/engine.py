@@ -29,6 +29,7 @@ from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Sessi
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.projections import Projection
 from mnemic.retrieve.asked import kind_of
+from mnemic.retrieve.hot import HotReader
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
@@ -49,6 +50,7 @@ from mnemic.types import (
 )
 from mnemic.write import calibration
 from mnemic.write.detect import DETECTORS
+from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
@@ -84,6 +86,7 @@ class MemoryEngine(StewardVerbs):
         limits: Limits | None = None,
         redaction: RedactionRules | None = None,
         keyring: Keyring | None = None,
+        judge: Judge | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
         projections: Sequence[Projection] = (),
@@ -93,9 +96,9 @@ class MemoryEngine(StewardVerbs):
         self.clock = clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor((*DETECTORS, *self.redaction.detectors), self.redaction.actions)
-        self._pipeline = MemoryWritePipeline(
-            store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, projections=projections
-        )
+        parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
+        self._hot = HotReader.among(projections, store)
         self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
         given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
@@ -109,7 +112,7 @@ class MemoryEngine(StewardVerbs):
             await self.graph.open()
         found = await calibration.stored(self.store, self.embedder.space)
         if found is not None:
-            self._pipeline.calibrate(found.cosines)
+            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
         self._drainer = self._drainer or Drainer(self._pipeline.publisher.feeds)
         self._drainer.start()
         return self

@@ -14,6 +14,7 @@ from mnemic.inject.compact import within_tokens
 from mnemic.maintain.export import everything, exported
 from mnemic.ports import Clock, RecordStore, Snapshot
 from mnemic.retrieve.asked import intent_of, kind_of, moment
+from mnemic.retrieve.hot import HotReader
 from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -24,6 +25,7 @@ class ReadVerbs:
     store: RecordStore
     clock: Clock
     gateway: MemoryGateway
+    _hot: HotReader
     _pipeline: MemoryWritePipeline
 
     def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
@@ -72,6 +74,13 @@ class ReadVerbs:
             deadline=deadline,
         )
         return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
+
+    async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
+        """The newest memories by when they happened, for the head of a prompt: through the hot set where there is one,
+        whose failure is named in `errors`. What another process has written may come a moment late.
+        """
+        where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
+        return await self._hot.newest(where, limit=limit)
 
     async def get(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate
+from mnemic.types import Actor, Candidate, Message, Outcome
 
 DAY = timedelta(days=1)
 ANA = Actor(user="ana")
@@ -122,3 +122,46 @@ async def test_a_moment_needs_its_time_zone(engine: MemoryEngine, name: str) -> 
         with pytest.raises(InvalidInput) as refused:
             await ask
         assert refused.value.reason == f"invalid_input:{name}"
+
+
+@pytest.mark.parametrize(
+    ("said", "valid_from", "occurred_at"),
+    [
+        ("I have lived in Oslo since last March.", "2026-03-01", "2026-11-18"),
+        ("I am vegetarian since 2019.", "2019-01-01", "2026-11-18"),
+        ("I broke my arm two weeks ago.", None, "2026-11-04"),
+        ("My exam is next Tuesday.", None, "2026-11-24"),
+        ("I like green tea.", None, "2026-11-18"),
+    ],
+)
+async def test_what_the_user_says_of_time_is_resolved_by_the_message(
+    engine: MemoryEngine, said: str, valid_from: str | None, occurred_at: str
+) -> None:
+    sent_at = datetime(2026, 11, 18, tzinfo=UTC)
+    report = await engine.capture(Message(role="user", content=said, sent_at=sent_at), actor=ANA)
+    (receipt,) = report.receipts
+    assert receipt.memory_id is not None
+    memory = await engine.get(receipt.memory_id, actor=ANA)
+    assert (memory.valid_from and memory.valid_from.date().isoformat()) == valid_from
+    assert memory.occurred_at is not None
+    assert memory.occurred_at.date().isoformat() == occurred_at
+
+
+async def test_since_march_is_another_claim_a_year_later(engine: MemoryEngine) -> None:
+    receipts = []
+    for year in (2025, 2026):
+        message = Message(
+            role="user", content="I have lived in Oslo since March.", sent_at=datetime(year, 11, 18, tzinfo=UTC)
+        )
+        receipts += (await engine.capture(message, actor=ANA)).receipts
+    assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED, Outcome.CREATED]
+
+
+async def test_what_has_held_since_before_replaces_what_was_told_meanwhile(engine: MemoryEngine) -> None:
+    june, november = datetime(2026, 6, 1, tzinfo=UTC), datetime(2026, 11, 18, tzinfo=UTC)
+    march = datetime(2026, 3, 1, tzinfo=UTC)
+    await engine.add(Candidate(content="Berlin", key="home_city", occurred_at=june), actor=ANA)
+    told = Candidate(content="Oslo", key="home_city", valid_from=march, occurred_at=november)
+    assert (await engine.add(told, actor=ANA)).outcome is Outcome.SUPERSEDED
+    assert [one.content for one in await engine.list(actor=ANA)] == ["Oslo"]
+    assert [one.content for one in await engine.list(actor=ANA, as_of=june + 30 * DAY)] == ["Oslo"]

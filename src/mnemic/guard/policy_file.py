@@ -52,7 +52,7 @@ from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Per, Quota, Retention
-from mnemic.guard.policy import KeyRule, OnChange, OnViolation, Policy
+from mnemic.guard.policy import Expiry, KeyRule, OnChange, OnViolation, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
 
@@ -71,6 +71,8 @@ class _Key(_Strict):
     standing: bool = False
     preference: bool = False
     verifier: str | None = None
+    ttl_days: int | None = None
+    expiry: Expiry = "sliding"
 
     def rule(self, key: str) -> KeyRule:
         settings = self.model_dump()
@@ -135,6 +137,8 @@ class _File(_Strict):
     open_keys: bool = False
     keyless: bool | None = None
     default_ttl_days: int | None = None
+    fixed_kinds: list[str] = []
+    judged: bool = False
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
@@ -189,6 +193,8 @@ def _policy(file: _File) -> Policy:
         keys=None if file.keys is None else {key: entry.rule(key) for key, entry in file.keys.items()},
         on_violation=file.on_violation,
         standing_kinds=_kinds(file.standing_kinds, "standing_kinds"),
+        fixed_kinds=_kinds(file.fixed_kinds, "fixed_kinds"),
+        judged=file.judged,
         open_keys=file.open_keys,
         keyless=file.keyless,
         default_ttl_days=file.default_ttl_days,

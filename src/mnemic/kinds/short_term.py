@@ -12,12 +12,7 @@ from mnemic.identity import new_id
 from mnemic.kinds.compaction import SUMMARY, Compaction, lineage, shortened, split, tokens_of
 from mnemic.kinds.view import KindView
 from mnemic.ports import SessionStore
-from mnemic.types import Deadline, Kind, Level, Message, Origin, Scope
-
-ROLES = frozenset({"user", "assistant", "tool"})
-"""Roles that may be replayed to a model. A `system` message never comes from a conversation, and a `summary` only from
-`compact`.
-"""
+from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
 
 _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "tool": Origin.TOOL_OUTPUT}
 KEEP = 200

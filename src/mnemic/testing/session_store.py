@@ -16,6 +16,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.types import Level, Message, Origin, Scope
 
 _HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
 
 
 def _scope(owner: str = "s1", tenant: str = "acme") -> Scope:
@@ -27,13 +28,19 @@ def _message(content: str) -> Message:
 
 
 class SessionStoreContract:
-    """Everything `mnemic.ports.SessionStore` promises. `new_store` makes a store that goes by `clock`."""
+    """Everything `mnemic.ports.SessionStore` promises. `new_store` makes a store that goes by `clock`; one that goes by
+    its server's clock has `let_pass` too.
+    """
 
     pytestmark = pytest.mark.asyncio
 
     def new_store(self, clock: ManualClock) -> SessionStore:
         """The store under test, empty."""
         raise NotImplementedError
+
+    def let_pass(self, clock: ManualClock, duration: timedelta) -> None:
+        """Make it `duration` later for the store."""
+        clock.advance(duration)
 
     @pytest.fixture
     def clock(self) -> ManualClock:
@@ -78,21 +85,38 @@ class SessionStoreContract:
         await store.append(_scope(), _message("7"), ttl=_HOUR, keep=2)
         assert [message.content for message in await store.tail(_scope(), limit=99)] == ["6", "7"]
 
+    async def test_keeping_none_keeps_none(self, store: SessionStore) -> None:
+        await store.append(_scope(), _message("a"), ttl=_HOUR, keep=5)
+        await store.append(_scope(), _message("b"), ttl=_HOUR, keep=0)
+        assert await store.tail(_scope(), limit=9) == []
+
+    async def test_the_same_words_twice_are_two_messages(self, store: SessionStore) -> None:
+        for _ in range(3):
+            await store.append(_scope(), _message("yes"), ttl=_HOUR, keep=9)
+        assert [message.content for message in await store.tail(_scope(), limit=9)] == ["yes"] * 3
+
     async def test_sessions_share_nothing(self, store: SessionStore) -> None:
-        places = [_scope(), _scope("s2"), _scope(tenant="rival")]
+        places = [
+            _scope(),
+            _scope("s2"),
+            _scope(tenant="rival"),
+            _scope("s1:s2"),
+            _scope("s1:"),
+            _scope("s1", "acme:"),
+        ]
         for place in places:
             await store.append(place, _message(f"{place.tenant} {place.owner}"), ttl=_HOUR, keep=5)
         await store.clear(places[1])
         found = [[message.content for message in await store.tail(place, limit=9)] for place in places]
-        assert found == [["acme s1"], [], ["rival s1"]]
+        assert found == [["acme s1"], [], ["rival s1"], ["acme s1:s2"], ["acme s1:"], ["acme: s1"]]
 
     async def test_a_session_ends_a_while_after_its_last_message(self, store: SessionStore, clock: ManualClock) -> None:
         await store.append(_scope(), _message("a"), ttl=_HOUR, keep=5)
-        clock.advance(_HOUR - timedelta(seconds=1))
+        self.let_pass(clock, _HOUR - _MINUTE)
         await store.append(_scope(), _message("b"), ttl=_HOUR, keep=5)
-        clock.advance(_HOUR - timedelta(seconds=1))
+        self.let_pass(clock, _HOUR - _MINUTE)
         assert len(await store.tail(_scope(), limit=9)) == 2
-        clock.advance(timedelta(seconds=1))
+        self.let_pass(clock, _MINUTE)
         assert await store.tail(_scope(), limit=9) == []
         await store.append(_scope(), _message("c"), ttl=_HOUR, keep=5)
         assert [message.content for message in await store.tail(_scope(), limit=9)] == ["c"]

@@ -18,15 +18,16 @@ from mnemic.types.documents import (
 )
 from mnemic.types.finds import Detector, Found
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
-from mnemic.types.memory import Candidate, Memory, Message, Source
+from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
-from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
+from mnemic.types.reading import Cues, Hit, Hottest, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
 from mnemic.types.writing import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
+    "ROLES",
     "Actor",
     "AuditEvent",
     "Blocked",
@@ -44,6 +45,7 @@ __all__ = [
     "Fragment",
     "GetDocument",
     "Hit",
+    "Hottest",
     "Intent",
     "JsonValue",
     "Kind",

@@ -25,6 +25,12 @@ class Source:
     span: tuple[int, int] | None = None
 
 
+ROLES = frozenset({"user", "assistant", "tool"})
+"""Roles that may be replayed to a model. A `system` message never comes from a conversation, and a `summary` only from
+`compact`.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of a conversation. `derived_from` names the messages that a summary was made of; what was said has

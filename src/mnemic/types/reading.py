@@ -89,6 +89,14 @@ class Scored(NamedTuple):
     score: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hottest:
+    """What a hot set knows of one scope: its newest memories, newest first. `complete`: there are no others."""
+
+    memory_ids: tuple[str, ...]
+    complete: bool
+
+
 class Cues(NamedTuple):
     """What a text shows of itself at a glance (`mnemic.text.cues` reads it): how many words it has, which share of them
     only asks, whether its speaker talks of themselves, whether it names a time.

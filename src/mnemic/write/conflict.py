@@ -34,7 +34,8 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
         return pending(draft, known, memory_id, "key_needs_review")
     if any(memory.trust > draft.trust for memory in known):
         return pending(draft, known, memory_id, "lower_trust")
-    later = [memory for memory in known if _told_late(draft) and starts_at(memory) > draft.starts_at]
+    told_at = _told_at(draft)
+    later = [memory for memory in known if told_at is not None and starts_at(memory) > told_at]
     if later:
         return _history(draft, later, memory_id)
     ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in known)
@@ -42,9 +43,14 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, replaced=ended)
 
 
-def _told_late(draft: Draft) -> bool:
-    """Only a moment that the candidate names can lie before what is known; the clock may have been set back."""
-    return draft.candidate.valid_from is not None or draft.candidate.occurred_at is not None
+def _told_at(draft: Draft) -> datetime | None:
+    """The moment that the candidate speaks for. Only one that it names can lie before what is known: the clock may have
+    been set back. What has held since some day and has no end is told of the day it is told on.
+    """
+    candidate = draft.candidate
+    if candidate.valid_to is None and candidate.occurred_at is not None:
+        return candidate.occurred_at
+    return candidate.valid_from or candidate.occurred_at
 
 
 def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
@@ -62,7 +68,7 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
     category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise, and from
-    `denied` on where a clause denies a clause. Between speakers there is no contradiction.
+    `denied` on where a clause denies a clause; or a judge says so (`judged`). Between speakers there is none.
     """
     if not near:
         return []
@@ -74,10 +80,15 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
             continue
         if candidate.key is None and one.memory.category != candidate.category:
             continue
-        how = _opposed(draft, said, one)
+        how = _opposed(draft, said, one) or _judged(draft, one)
         if how is not None and (candidate.key is None or how != "value"):
             found.append((one.memory, how))
     return found
+
+
+def _judged(draft: Draft, one: Near) -> str | None:
+    """`judged` where a judge was asked and calls the two opposite."""
+    return "judged" if (draft.verdicts or {}).get(one.memory.memory_id) == "opposite" else None
 
 
 def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:

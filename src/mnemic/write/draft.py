@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.errors import InvalidConfig
@@ -93,6 +93,7 @@ class Draft:
 
     `decision` is what the last step decided, `blocked` the reason why the write must end without storing anything.
     `tokens` is what stood where markers stand now, `vaulted` the same sealed, under the names it is kept by.
+    `verdicts` says by memory_id what a judge calls the memories near it (`mnemic.write.judge`); None: none was asked.
     """
 
     candidate: Candidate
@@ -108,6 +109,7 @@ class Draft:
     home: Scope | None = None
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
+    verdicts: Mapping[str, str] | None = None
 
     @property
     def scope(self) -> Scope:
@@ -138,9 +140,16 @@ class Draft:
 
     @property
     def expires_at(self) -> datetime | None:
-        """Its own time to live, else its kind's; None means never."""
-        ttl = self.candidate.ttl or self.spec.retention
+        """Its own time to live, else its key's, else its kind's; None means never."""
+        key = self.candidate.key
+        days = None if key is None else self.policy.rule(key).ttl_days
+        ttl = self.candidate.ttl or (timedelta(days=days) if days is not None else self.spec.retention)
         return None if ttl is None else self.now + ttl
+
+    @property
+    def slides(self) -> bool:
+        """Whether the time to live of what it confirms starts anew."""
+        return self.policy.slides(self.candidate.key, self.candidate.kind)
 
     @property
     def review_reason(self) -> str | None:

@@ -59,7 +59,7 @@ def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
 
 
 def _extends(known: Memory, draft: Draft) -> bool:
-    if known.expires_at is None:
+    if known.expires_at is None or not draft.slides:
         return False
     if draft.expires_at is None:
         return True
@@ -138,18 +138,21 @@ def _joinable(one: Near, said: Statement, draft: Draft) -> bool:
     return (
         candidate.key is None
         and known.trust == draft.trust
-        and one.cosine > draft.rules.retold
+        and one.cosine > (draft.rules.retold if draft.verdicts is None else draft.rules.nominate)
         and not any("\n" in text or len(text) > _LONGEST_JOINED for text in (known.content, candidate.content))
-        and retold(said, one.statement)
+        and (draft.verdicts is not None or retold(said, one.statement))
     )
 
 
 def _mergeable(memory: Memory, draft: Draft) -> bool:
-    """Same category and speaker, and no field of data and no bound of their time in which the two differ."""
+    """Same category and speaker, no field of data and no bound of their time in which the two differ; and a judge that
+    was asked calls them the same.
+    """
     candidate, data = draft.candidate, draft.candidate.data
     bounds = ((memory.valid_from, candidate.valid_from), (memory.valid_to, candidate.valid_to))
     return (
-        memory.category == candidate.category
+        (draft.verdicts is None or draft.verdicts.get(memory.memory_id) == "same")
+        and memory.category == candidate.category
         and memory.source.speaker == candidate.source.speaker
         and all(one == other for one, other in bounds if one is not None and other is not None)
         and all(memory.data[name] == data[name] for name in memory.data.keys() & data.keys())
@@ -219,7 +222,7 @@ def _merged(
         valid_from=min(starts) if starts else None,
         valid_to=new.valid_to,
         confidence=max(memory.confidence for memory in everything),
-        expires_at=_latest([memory.expires_at for memory in everything]),
+        expires_at=_latest([memory.expires_at for memory in (everything if draft.slides else old)]),
         data=data,
         supersedes=supersedes,
     )

@@ -26,15 +26,15 @@ from mnemic.types import (
     JsonValue,
     Memory,
     Origin,
-    Outcome,
     Scope,
     WriteReceipt,
 )
-from mnemic.write.commit import Request, Settled
+from mnemic.write.commit import Request, Settled, blocked_receipt
 from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
+from mnemic.write.judge import Judge, judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
@@ -63,14 +63,12 @@ class _Job:
         """The receipt of a write that policy ended before anything was stored."""
         if self.draft.blocked is None:
             return None
-        return _blocked(self.draft.candidate, self.draft.blocked, self.laps)
+        return blocked_receipt(self.draft.candidate, self.draft.blocked, self.laps)
 
 
 class MemoryWritePipeline:
-    """Turns candidates into memories, each with a receipt of what every step decided and cost.
-
-    A write is all or nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its
-    fingerprint within its scope. `failures` counts what projections missed.
+    """Turns candidates into memories, each with a receipt of what every step decided and cost. A write is all or
+    nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint in its scope.
     """
 
     def __init__(
@@ -82,12 +80,13 @@ class MemoryWritePipeline:
         *,
         redactor: Redactor | None = None,
         vault: Vault | None = None,
+        judge: Judge | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
         self._store, self._embedder, self._clock = store, embedder, clock
-        self._rules = rules or WriteRules()
+        self.rules = rules or WriteRules()
         self._redactor = redactor or Redactor()
-        self._vault = checked(vault, needed=self._redactor.tokenises)
+        self._vault, self._judge = checked(vault, needed=self._redactor.tokenises), judge
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
         self._prepare: PrepareSteps = (
@@ -95,15 +94,6 @@ class MemoryWritePipeline:
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
         )
-
-    @property
-    def rules(self) -> WriteRules:
-        """The thresholds in use."""
-        return self._rules
-
-    def calibrate(self, cosines: Mapping[str, float]) -> None:
-        """From now on decide by these thresholds, but for those that the rules fix. Raises InvalidConfig."""
-        self._rules = self._rules.calibrated(cosines)
 
     @property
     def failures(self) -> dict[str, int]:
@@ -190,7 +180,7 @@ class MemoryWritePipeline:
             known = replace(known, data=known.data if data is None else data, context=context or known.context)
         draft = await self._redraft(known, content, actor, origin, laps, deadline)
         if draft.blocked is not None:
-            return _blocked(draft.candidate, draft.blocked, laps)
+            return blocked_receipt(draft.candidate, draft.blocked, laps)
 
         async def work(tx: Transaction) -> Settled | None:
             return await passed(gate, tx, draft, await revision.settle(tx, draft=draft))
@@ -198,7 +188,7 @@ class MemoryWritePipeline:
         try:
             settled = await self._store.transact(work, deadline=deadline)
         except Refused as refused:
-            return _blocked(draft.candidate, refused.reason, laps)
+            return blocked_receipt(draft.candidate, refused.reason, laps)
         assert settled is not None
         return await self._publish(settled, laps, deadline)
 
@@ -217,7 +207,7 @@ class MemoryWritePipeline:
             actor=actor,
             home=known.scope,
             policy=Policy(),
-            rules=self._rules,
+            rules=self.rules,
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
@@ -260,7 +250,7 @@ class MemoryWritePipeline:
                 jobs[place] = await self._job(candidate, actor, policy, key, gate)
                 receipts[place] = jobs[place].blocked
             except MnemicError as error:
-                receipts[place] = _blocked(candidate, error.reason)
+                receipts[place] = blocked_receipt(candidate, error.reason)
         waiting = {place: job for place, job in jobs.items() if receipts[place] is None}
         if waiting:
             receipts = await self._together(waiting, receipts, deadline)
@@ -280,14 +270,14 @@ class MemoryWritePipeline:
         except MnemicError as error:
             for place, job in jobs.items():
                 if not job.known:
-                    done[place] = _blocked(job.draft.candidate, error.reason, job.laps)
+                    done[place] = blocked_receipt(job.draft.candidate, error.reason, job.laps)
         return done
 
     async def _finish_or_block(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
         try:
             return await self._finish(job, deadline)
         except MnemicError as error:
-            return _blocked(job.draft.candidate, error.reason, job.laps)
+            return blocked_receipt(job.draft.candidate, error.reason, job.laps)
 
     # -- the phases ---------------------------------------------------------------------------------------------------
 
@@ -299,7 +289,7 @@ class MemoryWritePipeline:
             candidate=candidate,
             actor=actor,
             policy=policy,
-            rules=self._rules,
+            rules=self.rules,
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
@@ -330,6 +320,7 @@ class MemoryWritePipeline:
             job.laps.note("embed", "known" if job.known else "embedded")
 
     async def _finish(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
+        job.draft = await judged(job.draft, self._judge, self._store, deadline, job.laps)
         try:
             settled, laps = await self._settle(job, deadline)
             while settled is None:
@@ -338,7 +329,7 @@ class MemoryWritePipeline:
                 await self._embed([job], deadline)
                 settled, laps = await self._settle(job, deadline)
         except Refused as refused:
-            return _blocked(job.draft.candidate, refused.reason, job.laps)
+            return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
         return await self._publish(settled, laps, deadline)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
@@ -382,16 +373,4 @@ def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
     if grant is None:
         return None
     blocked = admit([candidate], grant, Budget()).blocked
-    return _blocked(candidate, blocked[0].reason) if blocked else None
-
-
-def _blocked(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
-    return WriteReceipt(
-        outcome=Outcome.BLOCKED,
-        key=candidate.key,
-        level=candidate.level,
-        reason=reason,
-        steps=tuple(laps.steps) if laps else (),
-        clamped=candidate.clamped,
-        durable=False,
-    )
+    return blocked_receipt(candidate, blocked[0].reason) if blocked else None

@@ -44,6 +44,7 @@ from mnemic.write.judge import ModelJudge
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
+    from mnemic.stores.postgres.scratch import ScratchDatabase
     from mnemic.stores.sqlite.backup import Manifest
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -285,6 +286,18 @@ def _extra(name: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as missing:
         raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing
+
+
+def build_scratch(server: str) -> ScratchDatabase:
+    """A database of its own on the server at `server`, for a measurement. Raises InvalidConfig for what is no
+    `postgresql://` address.
+    """
+    if not server.startswith(_POSTGRES):
+        raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
+    with _extra("postgres"):
+        from mnemic.stores.postgres.scratch import ScratchDatabase
+
+    return ScratchDatabase(server)
 
 
 def store_file(location: str) -> Path | None:

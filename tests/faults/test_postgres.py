@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Sized
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ async def test_what_was_acknowledged_survives_a_killed_server(
     store = PostgresStore(server.dsn(), pool_size=4, statement_timeout=5)
     await store.open(EMBEDDER.space)
     for _ in range(KILLS):
-        kill = asyncio.create_task(_killed(server, choice.uniform(0.1, 0.4)))
+        kill = asyncio.create_task(_killed(server, choice.uniform(0.0, 0.3), acknowledged))
         writers = [_write_until_broken(store, acknowledged, seen) for _ in range(4)]
         await asyncio.gather(kill, *writers)
         await asyncio.to_thread(server.start)
@@ -78,7 +78,11 @@ async def test_what_was_acknowledged_survives_a_killed_server(
     assert set(seen) <= {"commit_unknown", "store_unavailable"}
 
 
-async def _killed(server: PostgresServer, seconds: float) -> None:
+async def _killed(server: PostgresServer, seconds: float, acknowledged: Sized) -> None:
+    """Once two more writes are acknowledged, however slow the machine is, and then at any moment."""
+    enough = len(acknowledged) + 2
+    while len(acknowledged) < enough:  # noqa: ASYNC110 - writers signal with what they wrote alone
+        await asyncio.sleep(0.01)
     await asyncio.sleep(seconds)
     await asyncio.to_thread(server.kill)
 

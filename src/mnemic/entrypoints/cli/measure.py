@@ -85,6 +85,7 @@ def eval_(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Where the file is made.",
 )
+@click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
 @click.option("--durability", type=click.Choice(["durable", "fast"]), help="Of the timed writes; durable.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the texts.")
 @click.option("--quick", is_flag=True, help="Small enough for a smoke test; its figures mean little.")
@@ -92,7 +93,7 @@ def eval_(
 def bench_(given: Given, /, *, quick: bool, **asked: object) -> None:
     """Measure how fast it writes, searches and starts on this machine.
 
-    Works in a file of its own that is thrown away. Takes a few minutes; --quick takes seconds.
+    Works in a file, or a database, of its own that is thrown away. Takes a few minutes; --quick takes seconds.
     """
     from dataclasses import replace
 

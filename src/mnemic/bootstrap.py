@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "gpt-4.1-mini"
 BALLAST_BYTES = 4 * 1024 * 1024
 """Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
-PROFILE_SUFFIXES = (".json", ".toml", ".yaml", ".yml")
-MAX_PROFILE_BYTES = 64 * 1024
+PROFILE_SUFFIXES, MAX_PROFILE_BYTES = (".json", ".toml", ".yaml", ".yml"), 64 * 1024
 _POSTGRES = ("postgresql://", "postgres://")
 _BOLT = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 

@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "gpt-4.1-mini"
 BALLAST_BYTES = 4 * 1024 * 1024
 """Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
-PROFILE_SUFFIXES = (".json", ".toml", ".yaml", ".yml")
-MAX_PROFILE_BYTES = 64 * 1024
+PROFILE_SUFFIXES, MAX_PROFILE_BYTES = (".json", ".toml", ".yaml", ".yml"), 64 * 1024
 _POSTGRES = ("postgresql://", "postgres://")
 _BOLT = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
@@ -154,23 +153,17 @@ def with_names(rules: RedactionRules) -> RedactionRules:
     try:
         from mnemic.providers.spacy_names import name_detectors
     except ModuleNotFoundError as missing:
-        hint = "install mnemic[ner] to look for names"
-        raise InvalidConfig("redaction.names", hint=hint) from missing
+        raise InvalidConfig("redaction.names", hint="install mnemic[ner] to look for names") from missing
     return replace(rules, detectors=(*rules.detectors, *name_detectors(rules.names)))
 
 
 def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
-    """Where conversations in progress are kept, with the hot set where there is one: `memory:` for this process, or the
-    address of a Redis server or cluster. Raises InvalidConfig.
-    """
+    """Conversations in progress in this process (`memory:`), or on Redis and with the hot set. Raises InvalidConfig."""
     if location == "memory:":
         return InProcessSessions(clock), ()
-    try:
+    with _extra("redis"):
         from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
-    except ModuleNotFoundError as missing:
-        raise InvalidConfig("sessions:redis", hint="install mnemic[redis] to keep sessions in Redis") from missing
-    link = RedisLink(location)
-    return RedisSessions(link), (RedisHotSet(link),)
+    return RedisSessions(link := RedisLink(location)), (RedisHotSet(link),)
 
 
 def build_keyring(settings: Settings) -> Keyring | None:

@@ -65,6 +65,7 @@ class RedisLink:
     def __init__(self, url: str, *, seconds: float = SECONDS, pool_size: int = POOL_SIZE) -> None:
         self._seconds = seconds
         self._client = _client(url, seconds, pool_size)
+        self._turns = asyncio.Semaphore(pool_size)  # a cluster's client refuses one call more than it has connections
         self._failures = 0
         self._shut_until = 0.0
 
@@ -105,7 +106,7 @@ class RedisLink:
         if self._failures >= FAILURES and now() < self._shut_until:
             raise StoreUnavailable("redis", hint="it failed a moment ago")
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._seconds), self._turns:
                 answer = await ask()
         except Exception as error:  # noqa: BLE001 - what redis-py makes of a garbled answer can be anything
             failure = _typed(error)
@@ -128,7 +129,12 @@ def _client(url: str, seconds: float, pool_size: int) -> Any:
             parse_url(plain)
             retry = Retry(NoBackoff(), 2)
             return RedisCluster.from_url(
-                plain, retry=retry, require_full_coverage=False, max_connections=pool_size, **options
+                plain,
+                retry=retry,
+                require_full_coverage=False,
+                reinitialize_steps=0,
+                max_connections=pool_size,
+                **options,
             )
         retry = Retry(NoBackoff(), 0)
         pool = BlockingConnectionPool.from_url(

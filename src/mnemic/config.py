@@ -22,6 +22,14 @@ class Settings(BaseSettings):
         default="mnemic.db",
         description="Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:",
     )
+    sessions: str = Field(
+        default="memory:",
+        description="Conversations in progress and the hot set: memory:, redis://host/0, rediss://, redis+cluster://host",
+    )
+    graph: str | None = Field(
+        default=None,
+        description="URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",
+    )
     durability: Literal["durable", "fast"] = Field(
         default="durable",
         description="durable: an acknowledged write survives power loss. fast: may lose the last moments.",
@@ -29,6 +37,18 @@ class Settings(BaseSettings):
     tenant: str = Field(default="default", description="The tenant whose memories are used where none is named.")
     policy: Path | None = Field(
         default=None, description="Policy file (TOML or JSON): keys, scopes, rules. Default: any key."
+    )
+    key_file: Path | None = Field(
+        default=None, description="File of the master key; `mnemic keys init` makes one. Default: nothing is sealed."
+    )
+    key_folder: Path | None = Field(
+        default=None, description="Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d"
+    )
+    seal: bool = Field(
+        default=False, description="Seal what memories say with their subject's data key; needs KEY_FILE."
+    )
+    personas: Path | None = Field(
+        default=None, description="Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml."
     )
     preference_bias: bool = Field(default=False, description="Give preference keys a bonus so that they reach the top.")
     trusted_keys: frozenset[str] | None = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -11,22 +11,25 @@ from typing import Any, Self
 from mnemic.clock import SystemClock
 from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
-from mnemic.errors import InvalidInput, MemoryNotFound, RunStopped
+from mnemic.errors import InvalidInput, RunStopped
 from mnemic.extract import Extractor
-from mnemic.extract.messages import message_candidates
+from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
-from mnemic.guard.contract import check_candidate
-from mnemic.guard.execution import Grant, admit_intent
+from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
+from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
-from mnemic.inject.compact import within_tokens
+from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
-from mnemic.maintain.export import everything, exported
 from mnemic.maintain.forget import forget
-from mnemic.ports import Clock, Embedder, RecordStore, SessionStore
-from mnemic.retrieve.asked import intent_of, kind_of
+from mnemic.maintain.project import Drainer
+from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
+from mnemic.ports.graph import GraphStore
+from mnemic.ports.projections import Projection
+from mnemic.retrieve.asked import kind_of
+from mnemic.retrieve.hot import HotReader
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
@@ -38,17 +41,19 @@ from mnemic.types import (
     Deadline,
     Kind,
     Level,
-    Memory,
     Message,
     Origin,
     Outcome,
-    SearchResult,
     Source,
     Status,
-    Where,
     WriteReceipt,
 )
+from mnemic.write import calibration
+from mnemic.write.detect import DETECTORS
+from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+from mnemic.write.redact import Redactor
+from mnemic.write.vault import Vault
 
 
 class MemoryEngine(StewardVerbs):
@@ -58,6 +63,8 @@ class MemoryEngine(StewardVerbs):
     levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
     them leaves a write half done.
     """
+
+    _drainer: Drainer | None = None
 
     def __init__(
         self,
@@ -72,42 +79,54 @@ class MemoryEngine(StewardVerbs):
         planner: Planner | None = None,
         composer: Composer | None = None,
         sessions: SessionStore | None = None,
+        completer: Completer | None = None,
+        graph: GraphStore | None = None,
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
+        redaction: RedactionRules | None = None,
+        keyring: Keyring | None = None,
+        judge: Judge | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
+        projections: Sequence[Projection] = (),
     ) -> None:
-        self.store, self.embedder, self.sessions = store, embedder, sessions
+        self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
+        self.graph = graph
         self.clock = clock or SystemClock()
-        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
-        self._searcher = Searcher(store, embedder)
-        self.gateway = MemoryGateway(
-            pipeline=self._pipeline,
-            searcher=self._searcher,
-            policy=policy or Policy(),
-            grant=grant or Grant(),
-            budget=budget or Budget(),
-            clock=self.clock,
-            limits=limits or Limits(),
-        )
-        self._parts = TurnParts(
-            gateway=self.gateway,
-            **_proposers(extractor, planner, composer),
-            usage=usage or UsageAudit(),
-            preference_bias=preference_bias,
-            max_tokens=max_tokens,
-        )
+        self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
+        redactor = Redactor((*DETECTORS, *self.redaction.detectors), self.redaction.actions)
+        parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
+        self._hot = HotReader.among(projections, store)
+        self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
+        given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
+        self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
 
     async def open(self) -> Self:
-        """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
+        """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
+        StoreCorrupt, StoreUnavailable or SpaceMismatch.
+        """
         await self.store.open(self.embedder.space)
+        if self.graph is not None:
+            await self.graph.open()
+        found = await calibration.stored(self.store, self.embedder.space)
+        if found is not None:
+            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
+        self._drainer = self._drainer or Drainer(self._pipeline.publisher.feeds)
+        self._drainer.start()
         return self
 
     async def close(self) -> None:
-        """Release store, embedder and sessions. May be called twice."""
+        """Release store, embedder, sessions and projections. May be called twice."""
+        if self._drainer is not None:
+            await self._drainer.stop()
+        for feed in self._pipeline.publisher.feeds:
+            await feed.projection.close()
         await self.store.close()
         await self.embedder.close()
+        if self.graph is not None:
+            await self.graph.close()
         if self.sessions is not None:
             await self.sessions.close()
 
@@ -174,7 +193,12 @@ class MemoryEngine(StewardVerbs):
         if admission.blocked:
             return _blocked(checked, admission.blocked[0].reason)
         receipt = await self._pipeline.write(
-            checked, actor=actor, policy=self.policy, idempotency_key=idempotency_key, deadline=deadline
+            checked,
+            actor=actor,
+            policy=self.policy,
+            idempotency_key=idempotency_key,
+            deadline=deadline,
+            gate=await self.gateway.gate(actor),
         )
         return replace(receipt, warnings=check.warnings(checked))
 
@@ -205,6 +229,7 @@ class MemoryEngine(StewardVerbs):
             policy=self.policy,
             idempotency_keys=[key for _, key in checked.values()],
             grant=self.gateway.grant,
+            gate=await self.gateway.gate(actor),
         )
         receipts |= {
             place: replace(receipt, warnings=check.warnings(checked[place][0]))
@@ -215,9 +240,17 @@ class MemoryEngine(StewardVerbs):
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
 
-        A message that was recorded before (same text, time and session) is only refreshed.
+        A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
+        memory is redacted as a whole and kept in parts, with a receipt for each.
         """
-        return await self.add_many(message_candidates(messages), actor=actor)
+        parts = [part for message in messages for part in in_parts(await self._cuttable(message, actor))]
+        return await self.add_many(message_candidates(parts), actor=actor)
+
+    async def _cuttable(self, message: Message, actor: Actor) -> Message:
+        """`message`, redacted where it will be cut: no card number may end at a cut and look harmless."""
+        if len(message.content) <= MAX_CONTENT_CHARS:
+            return message
+        return replace(message, content=await self._pipeline.redacted(message.content, tenant=actor.tenant))
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
         """Remember what is worth it in something the user said; the report says what was written, blocked and
@@ -226,9 +259,19 @@ class MemoryEngine(StewardVerbs):
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def update(
-        self, memory_id: str, content: str, *, actor: Actor, expected_version: int | None = None
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        actor: Actor,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        expected_version: int | None = None,
+        origin: Origin = Origin.USER_STATED,
     ) -> WriteReceipt:
-        """Correct a memory: the same memory_id in its next version, the old one kept in the history.
+        """Correct a memory: the same memory_id in its next version, the old one kept in the history. `data` and
+        `context` stay as they were where they are not given. `origin` is the channel the words came through: lower
+        trust corrects no higher one.
 
         Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
         no longer at `expected_version`.
@@ -240,81 +283,21 @@ class MemoryEngine(StewardVerbs):
             if reason is not None:
                 return _blocked(proposed, reason)
         return await self._pipeline.revise(
-            memory_id, content, actor=actor, scopes=self._scopes(actor), expected_version=expected_version
+            memory_id,
+            content,
+            actor=actor,
+            scopes=self._scopes(actor),
+            data=data,
+            context=context,
+            expected_version=expected_version,
+            origin=origin,
+            gate=await self.gateway.gate(actor),
         )
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
         await forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
-
-    # -- reading ------------------------------------------------------------------------------------------------------
-
-    async def search(
-        self,
-        query: str,
-        *,
-        actor: Actor,
-        top_k: int = 10,
-        levels: Sequence[str] | None = None,
-        kinds: Sequence[Kind | str] | None = None,
-        categories: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        happened_from: datetime | None = None,
-        happened_to: datetime | None = None,
-        as_of: datetime | None = None,
-        min_score: float = 0.0,
-        max_tokens: int | None = None,
-        preference_bias: bool = False,
-        deadline: Deadline | None = None,
-    ) -> SearchResult:
-        """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
-        newest.
-
-        What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
-        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
-        """
-        window = (happened_from, happened_to)
-        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
-        where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
-        result = await self._searcher.search(
-            query,
-            replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
-            top_k=top_k,
-            bias=self.gateway.bias(preference_bias, standing=False),
-            min_score=min_score,
-            deadline=deadline,
-        )
-        return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
-
-    async def get(self, memory_id: str, *, actor: Actor) -> Memory:
-        """One memory in its current version. Raises MemoryNotFound, also for somebody else's, or what awaits review."""
-        memory = await self.store.get(memory_id, scopes=self._scopes(actor))
-        if memory is None or memory.status is Status.PENDING_REVIEW:
-            raise MemoryNotFound()
-        return memory
-
-    async def list(
-        self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 50, before: str | None = None
-    ) -> Sequence[Memory]:
-        """Active memories, newest first; `before` is the memory_id that ended the previous page."""
-        where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
-        return await self.store.newest(where, limit=limit, before=before)
-
-    async def count(self, *, actor: Actor) -> int:
-        """How many active memories the actor can read."""
-        hidden = await self.gateway.hidden_keys(actor)
-        return await self.store.count(replace(self._where(actor, None), hidden_keys=hidden))
-
-    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
-        """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
-        if not versions or versions[-1].status is Status.PENDING_REVIEW:
-            raise MemoryNotFound()
-        return versions
-
-    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in the actor's scopes, whatever its status, as JSON data."""
-        return exported(self.store, everything(self._where(actor, None)))
+        await self._pipeline.publisher.catch_up()
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 
@@ -342,15 +325,30 @@ class MemoryEngine(StewardVerbs):
         )
         return await run_turn(self._parts, request)
 
-    # -- whose memories -----------------------------------------------------------------------------------------------
-
-    def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
-        chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
-        return Where(scopes=self._scopes(actor), kinds=chosen, live_at=self.clock.now())
-
 
 def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
     return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)
+
+
+def _gateway(
+    pipeline: MemoryWritePipeline,
+    searcher: Searcher,
+    clock: Clock,
+    policy: Policy | None,
+    grant: Grant | None,
+    limits: Limits | None,
+    budget: Budget | None,
+) -> MemoryGateway:
+    """The gateway, with the defaults of what was not given."""
+    return MemoryGateway(
+        pipeline=pipeline,
+        searcher=searcher,
+        policy=policy or Policy(),
+        grant=grant or Grant(),
+        limits=limits or Limits(),
+        budget=budget or Budget(),
+        clock=clock,
+    )
 
 
 def _proposers(extractor: Extractor | None, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:

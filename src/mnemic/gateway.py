@@ -16,11 +16,13 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Admission, Grant, admit, admit_intent
 from mnemic.guard.limits import LimitCheck, Limits
 from mnemic.guard.policy import Policy
-from mnemic.maintain.consent import consents, limit_check, token_of
+from mnemic.identity import token_of
+from mnemic.maintain.consent import consents, limit_check, settling_gate
 from mnemic.ports import Clock
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
+from mnemic.write.gate import Gate
 from mnemic.write.pipeline import MemoryWritePipeline
 
 
@@ -58,6 +60,10 @@ class MemoryGateway:
         store, token = self.searcher.store, await self._token(actor)
         return await limit_check(store, self.clock, self.limits, token, actor)
 
+    async def gate(self, actor: Actor) -> Gate:
+        """What is asked again in the transaction of each of the actor's writes."""
+        return settling_gate(self.clock, self.limits, await self._token(actor), actor)
+
     async def hidden_keys(self, actor: Actor) -> frozenset[str]:
         """The keys the actor has not consented to, as of now: nothing under them is found."""
         store, token = self.searcher.store, await self._token(actor)
@@ -94,6 +100,7 @@ class MemoryGateway:
             policy=self.policy,
             idempotency_keys=[item_key(idempotency_key, candidate) for candidate in admission.allowed],
             deadline=deadline,
+            gate=await self.gate(actor),
         )
         warned = [
             replace(receipt, warnings=check.warnings(candidate))
@@ -113,11 +120,12 @@ class MemoryGateway:
             raise InvalidIntent("top_k")
         granted = admit_intent(intent, self.grant)
         return await self.searcher.search(
-            granted.query,
+            await self.pipeline.redacted(granted.query, tenant=actor.tenant),
             replace(self.where(granted, actor), hidden_keys=await self.hidden_keys(actor)),
             top_k=granted.top_k,
             bias=self.bias(preference_bias),
             min_score=granted.min_score,
+            known_at=granted.known_at,
             deadline=deadline,
         )
 

@@ -9,35 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic.bootstrap import build_engine
+from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.face import Blocking, blocking
+from mnemic.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.guard.policy import Policy
-from mnemic.kinds.short_term import ShortTermMemory
-from mnemic.kinds.working import WorkingMemory
+from mnemic.kinds.profile import Profile
+from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.portal import Portal
+from mnemic.stewardship import MaintenanceReport
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, SearchResult, WriteReceipt
-
-
-class SessionMemory:
-    """Short-term memory for synchronous callers."""
-
-    def __init__(self, portal: Portal, memory: ShortTermMemory) -> None:
-        self._portal = portal
-        self._memory = memory
-
-    def append(self, role: str, content: str) -> None:
-        """Add a message. Raises InvalidInput for an unknown role or empty content."""
-        self._portal.call(self._memory.append, Message(role=role, content=content))
-
-    def tail(self, limit: int = 10) -> Sequence[Message]:
-        """The newest `limit` (0 to 200) messages, oldest of them first."""
-        return self._portal.call(self._memory.tail, limit)
-
-    def clear(self) -> None:
-        """End the session."""
-        self._portal.call(self._memory.clear)
 
 
 class MemoryManager:
@@ -48,7 +31,11 @@ class MemoryManager:
             print(memory.search("what should I order for dinner?").hits)
 
     Opens at once: the file named by `store`, by MNEMIC_STORE, or `mnemic.db`. Threads may share a manager. `engine`
-    gives an engine that is already built; it is opened and closed here all the same.
+    gives an engine that is already built; it is opened and closed here all the same. `profile` is what the agent's
+    makers say of it, else what the folder of personas in the settings holds.
+
+    The seven kinds are `working`, `short_term`, `long_term`, `persona`, `episodic`, `entity` and `structured`; `add`
+    and `retrieve` go across them.
     """
 
     def __init__(
@@ -63,6 +50,7 @@ class MemoryManager:
         policy: Policy | None = None,
         settings: Settings | None = None,
         engine: MemoryEngine | None = None,
+        profile: Profile | None = None,
     ) -> None:
         settings = settings or Settings.load(store=str(store) if store is not None else None)
         self.actor = Actor(
@@ -73,8 +61,14 @@ class MemoryManager:
             session=session or f"session-{uuid.uuid4().hex[:12]}",
         )
         self.engine = engine or build_engine(settings, policy=policy)
-        self.working = WorkingMemory()
+        profile = profile or build_profile(settings, agent_id)
         self._portal = Portal()
+        self._kinds = SevenKinds(
+            self.engine, self.actor, blocking(self._portal.call), profile=profile, airports=build_airports
+        )
+        self.working, self.short_term = self._kinds.working, self._kinds.short_term
+        self.long_term, self.persona = self._kinds.long_term, self._kinds.persona
+        self.episodic, self.entity, self.structured = self._kinds.episodic, self._kinds.entity, self._kinds.structured
         try:
             self._portal.call(self.engine.open)
         except BaseException:
@@ -95,31 +89,23 @@ class MemoryManager:
     ) -> None:
         self.close()
 
-    @property
-    def short_term(self) -> SessionMemory:
-        """The conversation in progress."""
-        assert self.engine.sessions is not None
-        return SessionMemory(self._portal, ShortTermMemory(self.engine.sessions, self.actor.scope(Level.SESSION)))
-
     def add(
         self,
         content: str | Candidate,
         kind: Kind | str = Kind.LONG_TERM,
         *,
         key: str | None = None,
-        level: Level | str = Level.USER,
+        level: Level | str | None = None,
         category: str | None = None,
         data: Mapping[str, Any] | None = None,
         ttl: timedelta | None = None,
         confidence: float = 0.8,
         idempotency_key: str | None = None,
     ) -> WriteReceipt:
-        """Remember one thing; see `MemoryEngine.add`."""
-        return self._portal.call(
-            self.engine.add,
+        """Remember one thing where its kind lives; see `SevenKinds.add`."""
+        return self._kinds.add(
             content,
-            actor=self.actor,
-            kind=kind,
+            kind,
             key=key,
             level=level,
             category=category,
@@ -157,6 +143,7 @@ class MemoryManager:
         happened_from: datetime | None = None,
         happened_to: datetime | None = None,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         min_score: float = 0.0,
         max_tokens: int | None = None,
         preference_bias: bool = False,
@@ -174,14 +161,15 @@ class MemoryManager:
             happened_from=happened_from,
             happened_to=happened_to,
             as_of=as_of,
+            known_at=known_at,
             min_score=min_score,
             max_tokens=max_tokens,
             preference_bias=preference_bias,
         )
 
-    def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Sequence[Memory]:
-        """The memories of `search`, without scores."""
-        return [hit.memory for hit in self.search(query, kinds=kinds, top_k=top_k).hits]
+    def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Sequence[KindHit]:
+        """The best for `query` across kinds (None: all seven), best first; see `SevenKinds.retrieve`."""
+        return self._kinds.retrieve(query, kinds, top_k=top_k)
 
     def get(self, memory_id: str) -> Memory:
         """One memory. Raises MemoryNotFound."""
@@ -214,6 +202,33 @@ class MemoryManager:
     def export(self) -> Iterator[dict[str, Any]]:
         """Everything held in this user's scopes, as JSON data, one memory at a time."""
         return self._portal.iterate(self.engine.export(actor=self.actor))
+
+    def rollback(self, memory_id: str, version: int) -> WriteReceipt:
+        """Make a memory say again what it said in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""
+        return self._portal.call(self.engine.rollback, memory_id, version, actor=self.actor)
+
+    @property
+    def consent(self) -> ConsentBook[Blocking]:
+        """What may be remembered of this user, key by key."""
+        return ConsentBook(blocking(self._portal.call), self.engine, self.actor)
+
+    @property
+    def privacy(self) -> Privacy[Blocking]:
+        """What is held about somebody, and its erasure."""
+        return Privacy(blocking(self._portal.call), self.engine, self.actor)
+
+    @property
+    def audit(self) -> AuditTrail[Blocking]:
+        """What happened to the tenant's memories."""
+        return AuditTrail(blocking(self._portal.call), self.engine, self.actor)
+
+    def review(self, *, whole_tenant: bool = False) -> ReviewQueue[Blocking]:
+        """What waits for a person in this user's scopes, or with the program's word `whole_tenant` in everybody's."""
+        return ReviewQueue(blocking(self._portal.call), self.engine, self.actor, whole_tenant=whole_tenant)
+
+    def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
+        """Every job of upkeep, one after the other; see `MemoryEngine.maintain`."""
+        return self._portal.call(self.engine.maintain, actor=self.actor, whole=whole, dry_run=dry_run)
 
     def run(
         self,

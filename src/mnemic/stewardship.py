@@ -1,20 +1,28 @@
-"""The engine's verbs for those who look after what is remembered: review, consent, expiry, erasure, audit."""
+"""Verbs for whoever looks after what is remembered: review, consent, expiry, erasure, projections, audit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Literal
 
-from mnemic.gateway import MemoryGateway
-from mnemic.maintain import consent, erase, expire, review
+from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
+from mnemic.guard.redaction import RedactionRules
+from mnemic.maintain import consent, erase, expire, project, review, rollback, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.project import DrainReport
 from mnemic.maintain.review import Verdict, Waiting
-from mnemic.ports import Clock, RecordStore, SessionStore
+from mnemic.maintain.undo import UndoReceipt
+from mnemic.maintain.vault import Revealed
+from mnemic.ports import SessionStore
+from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.vault import Vault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +38,15 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """What a run of all jobs did: expiry, outbox entries that nobody reads, bytes given back."""
+    """What a run of all jobs did: expiry, reviews turned down because nobody came, the outbox drained into the
+    projections, sealed values that no memory names any more, bytes given back.
+    """
 
     expiry: ExpiryReport
-    outbox: int
+    aged: int
+    outbox: DrainReport
     freed_bytes: int
+    swept: int = 0
     dry_run: bool = False
 
 
@@ -49,24 +61,42 @@ class AuditReport:
     last_hash: str
 
 
-class StewardVerbs:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What became of one of many waiting memories: its receipt, or only the `reason` why nothing was decided."""
+
+    memory_id: str
+    receipt: WriteReceipt | None = None
+    reason: str | None = None
+
+
+class StewardVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
     others proposed; without it they reach only the actor's own scopes at the granted levels.
     """
 
-    store: RecordStore
-    clock: Clock
     sessions: SessionStore | None
-    gateway: MemoryGateway
+    redaction: RedactionRules
+    vault: Vault | None
     _pipeline: MemoryWritePipeline
 
-    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
-        """The actor's scopes at every granted level it has an owner for."""
-        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
-        return actor.scopes(levels)
+    @property
+    def _feeds(self) -> Sequence[Feed]:
+        return self._pipeline.publisher.feeds
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)
+
+    async def rollback(self, memory_id: str, version: int, *, actor: Actor) -> WriteReceipt:
+        """Make a memory say again what it said in `version`, as its next version; what had taken its place ends.
+
+        Only a version that was in force can come back, so this needs no review. Raises MemoryNotFound, InvalidInput
+        (`version`), VersionConflict, EmbedderFailed.
+        """
+        known, target = await rollback.chosen(self.store, memory_id, version, scopes=self._scopes(actor))
+        draft = await self._pipeline.redraft(target, target.content, actor=actor, origin=target.source.origin)
+        receipt = await rollback.roll_back(self.store, self.clock, known, target, draft, actor=actor)
+        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
 
     # -- review -------------------------------------------------------------------------------------------------------
 
@@ -123,7 +153,10 @@ class StewardVerbs:
         verdict = Verdict(
             memory_id=memory_id, draft=draft, merged_with=tuple(merge_with), expected_version=expected_version
         )
-        return await review.approve(self.store, self.clock, known, verdict, reviewer=actor, policy=self.gateway.policy)
+        receipt = await review.approve(
+            self.store, self.clock, known, verdict, reviewer=actor, policy=self.gateway.policy
+        )
+        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
 
     async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
         """Turn a waiting memory down; it is kept as `rejected` until it expires and is never read. Raises
@@ -131,6 +164,31 @@ class StewardVerbs:
         """
         known = await review.find(self.store, memory_id, tenant=actor.tenant, scopes=self._reach(actor, whole_tenant))
         return await review.reject(self.store, self.clock, known, reviewer=actor)
+
+    async def decide(
+        self,
+        memory_ids: Sequence[str],
+        action: Literal["approve", "reject"],
+        *,
+        actor: Actor,
+        whole_tenant: bool = False,
+    ) -> Sequence[Decided]:
+        """The same decision about many waiting memories; one that cannot be decided says why and stops no other.
+
+        Raises StoreFailed; what was decided before stays.
+        """
+        done = []
+        for memory_id in memory_ids:
+            verb = self.approve if action == "approve" else self.reject
+            try:
+                receipt = await verb(memory_id, actor=actor, whole_tenant=whole_tenant)
+            except StoreFailed:
+                raise
+            except MnemicError as error:
+                done.append(Decided(memory_id=memory_id, reason=error.reason))
+            else:
+                done.append(Decided(memory_id=memory_id, receipt=receipt, reason=receipt.reason))
+        return done
 
     async def reject_older(
         self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
@@ -145,6 +203,17 @@ class StewardVerbs:
                 await review.reject(self.store, self.clock, memory, reviewer=actor, reason="aged") for memory in aged
             ]
         return receipts
+
+    async def undo(self, memory_id: str, *, actor: Actor) -> UndoReceipt:
+        """Take back what a memory replaced: a merge, a new value under a key, an approval; see `mnemic.maintain.undo`.
+
+        Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict.
+        """
+        policy = self.gateway.policy
+        scopes = self._scopes(actor)
+        receipt = await undo.undo(self.store, self.clock, memory_id, actor=actor, scopes=scopes, policy=policy)
+        await self._pipeline.publisher.catch_up()
+        return receipt
 
     # -- consent ------------------------------------------------------------------------------------------------------
 
@@ -172,8 +241,28 @@ class StewardVerbs:
         hidden = await self.store.count(where)
         erased = None
         if erase_held:
-            erased = await erase.erase_key(self.store, self.clock, name, user=actor.user, actor=actor)
+            erased = await erase.erase_key(
+                self.store, self.clock, name, user=actor.user, actor=actor, feeds=self._feeds
+            )
         return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
+
+    # -- what stands behind markers ----------------------------------------------------------------------------------
+
+    async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> Revealed:
+        """The values behind a memory's markers. `role` is the embedding program's word that the actor holds it; it must
+        be one that the policy names. Each call leaves a line in the audit, also when it is denied.
+
+        Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
+        """
+        reach = self._reach(actor, whole_tenant)
+        if reach is None:
+            held = await self.store.held(actor.tenant, statuses=list(Status), memory_ids=[memory_id])
+            memory = held[0] if held else None
+        else:
+            memory = await self.store.get(memory_id, scopes=reach)
+        if memory is None:
+            raise MemoryNotFound()
+        return await vault.reveal(self.store, self.clock, self.vault, self.redaction, memory, actor=actor, role=role)
 
     # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
 
@@ -182,22 +271,56 @@ class StewardVerbs:
         `mnemic.maintain.expire`.
         """
         rules = rules or ExpiryRules(hard_kinds=self.gateway.limits.hard_kinds)
-        return await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
+        report = await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
+        if not dry_run:
+            await self._pipeline.publisher.catch_up()
+        return report
 
     async def maintain(
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
         """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
-        outbox = await expire.drain(self.store, dry_run=dry_run)
+        aged = await self._age(actor, dry_run)
+        outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
+        swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
-        return MaintenanceReport(expiry=expiry, outbox=outbox, freed_bytes=freed, dry_run=dry_run)
+        return MaintenanceReport(
+            expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run
+        )
+
+    async def _age(self, actor: Actor, dry_run: bool) -> int:
+        """Turn down what has waited for review longer than the limits allow; how many."""
+        longest = self.gateway.limits.review_longest
+        if longest is None:
+            return 0
+        if dry_run:
+            return len(await self.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
+        return len(await self.reject_older(longest, actor=actor, whole_tenant=True))
+
+    async def rebuild(self, projection: str, *, actor: Actor) -> int:
+        """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that
+        this engine does not feed, StoreFailed.
+        """
+        feeds = {feed.name: feed for feed in self._feeds}
+        if projection not in feeds:
+            raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
+        return await project.rebuild(self.store, feeds[projection], actor.tenant)
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
         nothing is learnt about them again. Calling it again goes on where it stopped.
         """
-        return await erase.erase(self.store, self.clock, subject, actor=actor, block=block, sessions=self.sessions)
+        return await erase.erase(
+            self.store,
+            self.clock,
+            subject,
+            actor=actor,
+            block=block,
+            sessions=self.sessions,
+            keyring=None if self.vault is None else self.vault.keyring,
+            feeds=self._feeds,
+        )
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
@@ -213,4 +336,4 @@ class StewardVerbs:
         return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
 
 
-__all__ = ["AuditReport", "MaintenanceReport", "Revocation", "StewardVerbs"]
+__all__ = ["AuditReport", "Decided", "MaintenanceReport", "Revocation", "StewardVerbs"]

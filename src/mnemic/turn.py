@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mnemic.compose import Composer
@@ -109,8 +109,9 @@ async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
 async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> None:
     run.enter("capture_store")
     gateway = parts.gateway
+    shown = replace(message, content=await _as_shown(parts, request, parts.extractor, message.content))
     extraction = await parts.extractor.extract(
-        message, policy=gateway.policy, budget=gateway.budget, deadline=run.deadline
+        shown, policy=gateway.policy, budget=gateway.budget, deadline=run.deadline
     )
     run.skipped = extraction.skipped
     run.write = await gateway.write(
@@ -138,6 +139,13 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     )
 
 
+async def _as_shown(parts: TurnParts, request: TurnRequest, proposer: object, text: str) -> str:
+    """`text` as `proposer` may see it: redacted where it would go to a model."""
+    if not getattr(proposer, "asks_model", False):
+        return text
+    return await parts.gateway.pipeline.redacted(text, tenant=request.actor.tenant)
+
+
 def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
     return {"key": key, **({"scope": level} if reason.startswith("scope") else {}), "reason": reason}
 
@@ -145,8 +153,9 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
 async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:
     run.enter("retrieve_plan")
     gateway = parts.gateway
+    asked = await _as_shown(parts, request, parts.planner, goal)
     raw = await parts.planner.plan(
-        goal, levels=sorted(gateway.policy.levels), budget=gateway.budget, deadline=run.deadline
+        asked, levels=sorted(gateway.policy.levels), budget=gateway.budget, deadline=run.deadline
     )
     intent = check_intent(raw, gateway.policy, gateway.budget)
     run.enter("retrieve")
@@ -168,7 +177,7 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
     )
     run.trace.tell(
         session=request.actor.session,
-        intent=_intent_entry(intent),
+        intent=_intent_entry(replace(intent, query=result.query)),
         resolved_scopes=scopes,
         include_preference_keys=parts.preference_bias,
         retrieved_keys=list(referenced(result.hits)),
@@ -209,7 +218,8 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     await record_injection(
         parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values())
     )
-    raw = await parts.composer.compose(goal, request.context, injected, deadline=run.deadline)
+    asked = await _as_shown(parts, request, parts.composer, goal)
+    raw = await parts.composer.compose(asked, request.context, injected, deadline=run.deadline)
     answer = check_answer(raw)
     _judge(parts, answer, run)
     run.answer = answer
@@ -224,7 +234,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     run.trace.tell(
         action="compose_memory_augmented_answer",
         used_memory_keys=list(answer.used_memory_keys),
-        answer=_shortened(answer.answer),
+        answer=_shortened(await parts.gateway.pipeline.redacted(answer.answer, tenant=request.actor.tenant)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,9 +14,12 @@ from mnemic.inject.fold import fold
 from mnemic.inject.injector import InjectionContext
 from mnemic.inject.messages import is_user_turn
 from mnemic.integrations import strands as ours
+from mnemic.ports import RecordStore
+from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
+from tests.conformance.backend import ON_POSTGRES, server
 
 _is_user_turn = is_user_turn
 
@@ -67,6 +71,12 @@ class ContextInjector(ours.ContextInjector):
 
 
 def make_store(name: str, path: str, **config: Any) -> ours.MnemicMemoryStore:
-    """A store in the file at `path`."""
-    engine = MemoryEngine(store=SqliteStore(path, durability="fast"), embedder=WordEmbedder(), clock=SystemClock())
-    return ours.MnemicMemoryStore(engine, Actor(user="tester"), name=name, **config)
+    """A store in the file at `path`, or for a tenant of that name on the server."""
+    if ON_POSTGRES:
+        store: RecordStore = PostgresStore(server().dsn())
+        actor = Actor(tenant=sha256(str(path).encode()).hexdigest(), user="tester")
+    else:
+        store, actor = SqliteStore(path, durability="fast"), Actor(user="tester")
+    return ours.MnemicMemoryStore(
+        MemoryEngine(store=store, embedder=WordEmbedder(), clock=SystemClock()), actor, name=name, **config
+    )

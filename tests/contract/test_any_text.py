@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
@@ -27,11 +28,14 @@ OWNERS = count()
 Ask = Callable[[str, str], tuple[list[object], list[object]]]
 
 
-@pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "sealed"])
+def ask(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """What both stores answer about a value and a query, in a scope of their own."""
     folder: Path = tmp_path_factory.mktemp("any-text")
-    stores: list[RecordStore] = [SqliteStore(folder / "m.db", durability="fast"), InProcessStore()]
+    MasterKeys.make(folder / "master.key")
+    keyring = KeyFolder(folder / "keys", folder / "master.key")
+    sqlite = SqliteStore(folder / "m.db", durability="fast", keyring=keyring, seals=request.param)
+    stores: list[RecordStore] = [sqlite, InProcessStore()]
     with asyncio.Runner() as runner:
         for store in stores:
             runner.run(store.open(EMBEDDER.space))

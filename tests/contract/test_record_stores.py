@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnemic.ports import RecordStore
+from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.ports import Keyring, RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.record_store import RecordStoreContract
+
+
+def keyring(folder: Path) -> Keyring:
+    if not (folder / "master.key").exists():
+        MasterKeys.make(folder / "master.key")
+    return KeyFolder(folder / "keys", folder / "master.key")
 
 
 class TestInProcessStore(RecordStoreContract):
@@ -18,6 +25,13 @@ class TestInProcessStore(RecordStoreContract):
 class TestSqliteStore(RecordStoreContract):
     def new_store(self, folder: Path) -> RecordStore:
         return SqliteStore(folder / "memories.db")
+
+
+class TestSealedSqliteStore(RecordStoreContract):
+    """With everything that memories say sealed by their subjects' keys."""
+
+    def new_store(self, folder: Path) -> RecordStore:
+        return SqliteStore(folder / "memories.db", keyring=keyring(folder), seals=True)
 
 
 class TestFastSqliteStore(RecordStoreContract):

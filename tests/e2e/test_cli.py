@@ -265,7 +265,8 @@ def test_forgotten_messages_come_back_only_when_asked_for(mnemic: Call, tmp_path
 
 def test_a_message_too_long_for_one_memory_becomes_several(mnemic: Call, tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
-    file.write_text(json.dumps({"role": "assistant", "content": "A sentence of words. " * 900}))
+    told = " ".join(f"This is sentence {number}." for number in range(900))
+    file.write_text(json.dumps({"role": "assistant", "content": told}))
     assert data(mnemic, "import", str(file))["recorded"] == 3
 
 
@@ -409,7 +410,7 @@ def test_policy_file_alone_opens_the_workspace_and_a_further_key(mnemic: Call, t
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("mnemic se", {"search"}),
+        ("mnemic sea", {"search"}),
         ("mnemic ex", {"export"}),
         ("mnemic search --ki", {"--kind"}),
         ("mnemic search --kind ep", {"episodic"}),

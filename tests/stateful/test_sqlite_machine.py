@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.machine import StoreMachine
@@ -19,7 +20,18 @@ class SqliteMachine(StoreMachine):
         return SqliteStore(folder / "memories.db", durability="fast")
 
 
+class SealedSqliteMachine(StoreMachine):
+    """With what memories say sealed by their subjects' keys."""
+
+    def new_store(self, folder: Path) -> RecordStore:
+        if not (folder / "master.key").exists():
+            MasterKeys.make(folder / "master.key")
+        keyring = KeyFolder(folder / "keys", folder / "master.key")
+        return SqliteStore(folder / "memories.db", durability="fast", keyring=keyring, seals=True)
+
+
 TestSqliteMachine = SqliteMachine.TestCase
-TestSqliteMachine.settings = settings(
+TestSealedSqliteMachine = SealedSqliteMachine.TestCase
+TestSqliteMachine.settings = TestSealedSqliteMachine.settings = settings(
     max_examples=RUNS, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )

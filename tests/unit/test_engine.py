@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,12 @@ from mnemic.errors import (
     ScopeDenied,
     VersionConflict,
 )
+from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.export import as_candidate
 from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Message, Origin, Outcome, Source
@@ -265,3 +268,21 @@ async def test_kinds_without_a_home_in_the_store_are_refused(engine: MemoryEngin
         with pytest.raises((InvalidInput, InvalidCandidates)) as refused:
             await engine.add("x", actor=ANA, kind=kind)
         assert refused.value.reason.endswith(("kind", "kind:not_durable"))
+
+
+async def test_a_message_too_long_for_a_memory_is_kept_in_parts(tmp_path: Path) -> None:
+    words = [f"word{number}" for number in range(2500)]
+    places = range(0, 2500, 100)
+    for place in places:
+        words[place] = "4111 1111 1111 1111"
+    said = Message(role="user", content=" ".join(words))
+    assert len(said.content) > 2 * MAX_CONTENT_CHARS
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as engine:
+        receipts = await engine.record([said, Message(role="user", content="Short.")], actor=ANA)
+        kept = [memory async for memory in engine.export(actor=ANA)]
+        again = await engine.record([said], actor=ANA)
+    assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED] * 4
+    assert all(receipt.was_duplicate for receipt in again)
+    text = " ".join(memory["content"] for memory in reversed(kept[1:]))
+    assert "4111" not in text
+    assert [word for word in text.split() if word.startswith("word")] == [word for word in words if word[0] == "w"]

@@ -14,6 +14,8 @@ from mnemic.types import Deadline
 class ModelComposer:
     """Asks the model for one JSON object and returns it as it came."""
 
+    asks_model = True
+
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
 

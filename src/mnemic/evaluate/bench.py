@@ -15,20 +15,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder
+from mnemic.bootstrap import build_embedder, build_store
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
+from mnemic.evaluate.kinds import HELD, kind_latencies
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.outcome import SEED
+from mnemic.evaluate.place import Place, place
 from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.starts import cold_starts, peak_mb
 from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.ports import Embedder
-from mnemic.stores.sqlite.bare import bare_commits
+from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Kind
 
 USER, IMPORTER = "measured", "importing"
@@ -37,8 +39,8 @@ USER, IMPORTER = "measured", "importing"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchOptions:
     """How much is measured. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of
-    every timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the store is made
-    (default: the temporary folder).
+    every timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the file is made
+    (default: the temporary folder); with `store`, a `postgresql://` address, a database is made there instead.
     """
 
     rows: int = 10_000
@@ -49,6 +51,7 @@ class BenchOptions:
     starts: int = 7
     durability: str = "durable"
     folder: Path | None = None
+    store: str | None = None
     seed: int = SEED
 
     def quick(self) -> BenchOptions:
@@ -70,30 +73,42 @@ def run(
     options = options or BenchOptions()
     made = embedder or build_embedder(Settings.load(), SystemClock())
     seed = options.seed
-    with TemporaryDirectory(prefix="mnemic-bench-", dir=options.folder) as name:
+    with (
+        TemporaryDirectory(prefix="mnemic-bench-", dir=options.folder) as name,
+        place(Path(name), options.store, options.durability) as where,
+    ):
         folder = Path(name)
         settings = conditions(
             seed=seed, embedder=made.space.model, file_system=file_system(folder), options=options.as_dict()
         )
-        store = folder / "bench.db"
-        figures = asyncio.run(_run(options, store, TimedEmbedder(made), progress))
+        figures = asyncio.run(_run(options, where, folder, TimedEmbedder(made), progress))
         if options.starts:
             question = next(questions(seed))
-            figures["cold_start"] = cold_starts(store, USER, question, starts=options.starts, progress=progress)
+            figures["cold_start"] = cold_starts(
+                where.location, USER, question, starts=options.starts, progress=progress
+            )
     return {**figures, "footprint": footprint(), "settings": {**settings, "load_1min_after": load()}}
 
 
-async def _run(options: BenchOptions, path: Path, embedder: TimedEmbedder, progress: Progress) -> dict[str, Any]:
+async def _run(
+    options: BenchOptions, where: Place, folder: Path, embedder: TimedEmbedder, progress: Progress
+) -> dict[str, Any]:
     said, asked = statements(options.seed), questions(options.seed)
-    floor = await _floors(options, path.parent, embedder.inner, list(islice(said, options.repeats + WARM)), progress)
+    floor = await _floors(where, embedder.inner, list(islice(said, options.repeats + WARM)), progress)
     bench = Bench(
-        path=path, durability=options.durability, embedder=embedder, statements=said, questions=asked, progress=progress
+        location=where.location,
+        folder=folder,
+        durability=options.durability,
+        embedder=embedder,
+        statements=said,
+        questions=asked,
+        progress=progress,
     )
     figures = await _calls(bench, options)
     async with bench.engine() as engine:
         stored = sum([await engine.count(actor=Actor(user=user)) for user in _users(options)])
     await embedder.inner.close()
-    size = await asyncio.to_thread(_size, path)
+    size = await asyncio.to_thread(where.size)
     memory = {
         "peak_rss_mb": peak_mb(),
         "stored": stored,
@@ -107,16 +122,10 @@ def _users(options: BenchOptions) -> list[str]:
     return [USER, IMPORTER, *(f"other-{number}" for number in range(1, options.others + 1))]
 
 
-def _size(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
-
-
-async def _floors(
-    options: BenchOptions, folder: Path, embedder: Embedder, texts: Sequence[str], progress: Progress
-) -> dict[str, Any]:
+async def _floors(where: Place, embedder: Embedder, texts: Sequence[str], progress: Progress) -> dict[str, Any]:
     alone = await embedding_alone(embedder, texts, progress)
     rows = [(text, bytes(4 * embedder.space.dimension)) for text in texts]
-    seconds = await asyncio.to_thread(bare_commits, folder / "floor.db", rows, durability=options.durability)
+    seconds = await asyncio.to_thread(where.commits, rows)
     return {"embed": alone, "commit": percentiles([1000 * second for second in seconds[WARM:]])}
 
 
@@ -132,10 +141,21 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         "search": {**search, "rows": options.rows},
         "import": imported,
         "fill": {"memories_per_s": filled},
+        "kinds": await _kinds(bench, options),
     }
     if options.others:
         figures["shared"] = await _among_others(bench, options, user, search)
     return figures
+
+
+async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
+    """The verbs of every kind, on a file of their own and in this process."""
+    stores = {
+        "sqlite": build_store(str(bench.folder / "kinds.db"), durability=options.durability),
+        "in-process": InProcessStore(),
+    }
+    held = min(HELD, options.rows)
+    return {name: await kind_latencies(store, bench, options.repeats, held) for name, store in stores.items()}
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:

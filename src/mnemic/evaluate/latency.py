@@ -25,9 +25,10 @@ TOP_K = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """The file under test, the timed embedder, and the endless texts to feed them."""
+    """The store under test, a folder for files beside it, the timed embedder, and the endless texts to feed them."""
 
-    path: Path
+    location: str
+    folder: Path
     durability: str
     embedder: TimedEmbedder
     statements: Iterator[str]
@@ -36,7 +37,7 @@ class Bench:
 
     def engine(self, durability: str | None = None) -> MemoryEngine:
         """An engine on the file, not yet open."""
-        store = build_store(str(self.path), durability=durability or self.durability)
+        store = build_store(self.location, durability=durability or self.durability)
         return MemoryEngine(store=store, embedder=self.embedder)
 
     async def fill(self, actors: Sequence[Actor], rows: int, kind: Kind) -> float:

@@ -37,7 +37,7 @@ print(next((line.split()[1] for line in lines if line.startswith("VmHWM:")), 0))
 forked from."""
 
 
-def cold_starts(store: Path, user: str, question: str, *, starts: int, progress: Progress) -> dict[str, Any]:
+def cold_starts(store: str, user: str, question: str, *, starts: int, progress: Progress) -> dict[str, Any]:
     """Milliseconds from the start of a process: `help_ms` (best of `starts`), `help_p50_ms`, `first_search_ms` and
     its parts.
 
@@ -100,9 +100,9 @@ def _timed(command: Sequence[str]) -> tuple[float, str]:
     return took, done.stdout
 
 
-def _first_search(store: Path, user: str, question: str) -> list[float]:
+def _first_search(store: str, user: str, question: str) -> list[float]:
     """Milliseconds until the first hit is printed, those of import, open and search inside, and the peak in KiB."""
-    command = [sys.executable, "-c", _SEARCH, str(store), user, question]
+    command = [sys.executable, "-c", _SEARCH, store, user, question]
     began = time.perf_counter()
     with subprocess.Popen(  # noqa: S603
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=_quiet()

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.types import Candidate, Kind, Message, Source
 
 MESSAGE_CATEGORY = "message"
+_INJECTED = re.compile(r'<memory fence="([^"\n]{1,64})">\n(?:.*\n)*?fence \1\n</memory>\n*')
+"""A block that an injection puts into a call (`mnemic.inject.render`). What was recalled is not said again."""
+
 SHORT_WORDS = 60
 """A message of more words stands for itself; shorter ones are found by what they answer, too."""
 
@@ -14,15 +20,38 @@ SHORT_WORDS = 60
 def message_candidates(messages: Sequence[Message]) -> list[Candidate]:
     """One candidate per message, in order; the context is the message before it.
 
-    Messages without text give none. A message's context never reaches over the end of its session.
+    Messages without text give none, and summaries neither: what was derived was not said. What was injected into a
+    message is no part of it. A message's context never reaches over the end of its session.
     """
     candidates = []
     previous: Message | None = None
-    for message in messages:
-        if message.content.strip():
+    for message in map(_as_said, messages):
+        if message.content.strip() and not message.derived_from:
             candidates.append(_candidate(message, previous))
             previous = message
     return candidates
+
+
+def _as_said(message: Message) -> Message:
+    if "<memory fence=" not in message.content:
+        return message
+    return replace(message, content=_INJECTED.sub("", message.content))
+
+
+def in_parts(message: Message) -> Iterator[Message]:
+    """The message, or where it is too long for one memory its parts, cut between paragraphs, lines, sentences or words.
+
+    White space at a cut is dropped, nothing else. A message without text has no part.
+    """
+    text = message.content
+    while len(text) > MAX_CONTENT_CHARS:
+        marks = ("\n\n", "\n", ". ", " ")
+        cut = next((at + 1 for mark in marks if (at := text.rfind(mark, 1, MAX_CONTENT_CHARS)) > 0), MAX_CONTENT_CHARS)
+        if text[:cut].strip():
+            yield replace(message, content=text[:cut].rstrip())
+        text = text[cut:].lstrip()
+    if text.strip():
+        yield replace(message, content=text)
 
 
 def _candidate(message: Message, previous: Message | None) -> Candidate:

@@ -10,6 +10,7 @@ from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.grounding import ground
+from mnemic.extract.when import timed
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidates, drop_duplicates, parse_json
 from mnemic.guard.policy import Policy
@@ -27,6 +28,8 @@ only read one message. A cut is named in `Candidate.clamped`."""
 
 class ModelExtractor:
     """Asks a model for candidates and keeps those that the user's words support."""
+
+    asks_model = True
 
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
@@ -74,13 +77,14 @@ def _from_channel(candidate: Candidate, message: Message) -> Candidate:
     """The candidate with origin and confidence as the message's channel gives them, whatever the model said."""
     ceiling = CONFIDENCE_CEILING[TRUST[message.origin]]
     too_sure = candidate.confidence > ceiling
-    return replace(
+    told = replace(
         candidate,
         confidence=min(candidate.confidence, ceiling),
         clamped=tuple(dict.fromkeys((*candidate.clamped, *(("confidence",) if too_sure else ())))),
         source=source_of(message, quote=candidate.source.quote),
         occurred_at=message.sent_at,
     )
+    return timed(told, candidate.source.quote or "", message.sent_at)
 
 
 def source_of(message: Message, *, quote: str | None = None, span: tuple[int, int] | None = None) -> Source:

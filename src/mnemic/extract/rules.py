@@ -23,6 +23,7 @@ from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.model import source_of
 from mnemic.extract.signals import NEGATED, NOT_DURABLE, TRANSIENT, WISH, Mood, left_out, mood_of, payload_follows
 from mnemic.extract.tables import Rule, english, spanish, straight, tidy
+from mnemic.extract.when import timed
 from mnemic.guard.budget import Budget, check_time
 from mnemic.guard.contract import check_candidate, drop_duplicates
 from mnemic.guard.policy import Policy
@@ -133,6 +134,7 @@ class _Findings:
             source=source_of(self.message, quote=quote, span=span),
             occurred_at=self.message.sent_at,
         )
+        candidate = timed(candidate, quote, self.message.sent_at)
         try:
             self.candidates.append(check_candidate(candidate, self.policy, self.budget))
         except RunStopped as breach:

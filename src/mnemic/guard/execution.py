@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from mnemic.catalog import CATALOG
 from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, ScopeDenied, escape_detail
 from mnemic.guard.budget import MAX_CAPTURE_ITEMS, Budget
 from mnemic.guard.policy import Policy, checked_levels
@@ -116,9 +117,15 @@ def admit_intent(intent: Intent, grant: Grant) -> Intent:
 def _denial(candidate: Candidate, grant: Grant, checks: Sequence[Check]) -> str | None:
     if not grant.allows_key(candidate.key):
         return KEY_DENIED
-    if candidate.level not in grant.levels:
+    if candidate.level not in grant.levels and not _only_proposes(candidate):
         return SCOPE_DENIED
     return next((reason for reason in (check(candidate) for check in checks) if reason is not None), None)
+
+
+def _only_proposes(candidate: Candidate) -> bool:
+    """A reviewed kind at its own level, such as a trait of the agent: it waits for a person whatever the grant."""
+    spec = CATALOG.get(candidate.kind)
+    return spec is not None and spec.reviewed and candidate.level == spec.level
 
 
 def _canonical(keys: Iterable[str]) -> frozenset[str]:

@@ -75,21 +75,34 @@ class Limits:
     """What an installation sets beside its policy.
 
     `consent` is what holds for a key about which a user has said nothing: `implied` allows it, `required` does not;
-    `consent_keys` need consent in any case.
+    `consent_keys` need consent in any case. What has waited for review for `review_longest` is turned down by the next
+    maintenance; None: it waits until somebody decides.
     """
 
     consent: Literal["implied", "required"] = "implied"
     consent_keys: frozenset[str] = frozenset()
     quotas: tuple[Quota, ...] = ()
     retention: Mapping[Kind, Retention] = field(default_factory=lambda: MappingProxyType({}))
+    review_longest: timedelta | None = None
 
     def __post_init__(self) -> None:
+        if self.review_longest is not None and self.review_longest <= timedelta(0):
+            raise InvalidConfig("review_longest", hint="longer than nothing")
         if self.consent not in ("implied", "required"):
             raise InvalidConfig("consent", hint="implied or required")
         try:
             object.__setattr__(self, "consent_keys", frozenset(canonical_key(key) for key in self.consent_keys))
         except InvalidInput as error:
             raise InvalidConfig("consent_keys", hint=error.hint) from error
+
+    def overshot(self, candidate: Candidate, per: Per, held: Mapping[Kind, Usage]) -> str | None:
+        """The reason to undo a write of `candidate` after which this is `held`, or None."""
+        for quota in self.quotas:
+            if quota.per == per and quota.applies(candidate):
+                for name, part in quota.nearest(held).items():
+                    if part > 1:
+                        return quota_exceeded(name)
+        return None
 
     @property
     def hard_kinds(self) -> frozenset[Kind]:

@@ -14,7 +14,9 @@ from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.text.normalise import canonical_key, canonical_value
 from mnemic.types import Kind, Level
 
+MAX_TTL_DAYS = 36_500
 OnChange = Literal["supersede", "accumulate", "review"]
+Expiry = Literal["sliding", "fixed"]
 OnViolation = Literal["stop", "skip"]
 
 
@@ -24,9 +26,10 @@ class KeyRule:
 
     `on_change`: a new value closes the old one (`supersede`), stands beside it (`accumulate`), or waits for a person
     (`review`). `allowed_values`: the only values, in the spelling that is stored; compared without case (NFKC,
-    casefold). `sensitive`: outside the runtime grant unless it is trusted by name. `standing`: injected without
-    similarity. `preference`: may be lifted by the preference bias. `verifier`: names the check that the value shows
-    in an answer.
+    casefold). `ttl_days`: its own time to live, where the candidate names none (1 to 36500); `expiry`: whether that
+    starts anew when the value is confirmed (`sliding`) or counts from when it was first told (`fixed`). `sensitive`:
+    outside the runtime grant unless it is trusted by name. `standing`: injected without similarity. `preference`: may
+    be lifted by the preference bias. `verifier`: names the check that the value shows in an answer.
     """
 
     key: str
@@ -37,9 +40,14 @@ class KeyRule:
     standing: bool = False
     preference: bool = False
     verifier: str | None = None
+    ttl_days: int | None = None
+    expiry: Expiry = "sliding"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", _config_key(self.key))
+        if self.expiry not in get_args(Expiry):
+            raise InvalidConfig(f"expiry:{self.key}", hint="one of sliding, fixed")
+        _check_days(self.ttl_days, f"ttl_days:{self.key}", MAX_TTL_DAYS)
         if self.on_change not in get_args(OnChange):
             raise InvalidConfig(f"on_change:{self.key}", hint="one of supersede, accumulate, review")
         if self.allowed_values is not None:
@@ -68,7 +76,8 @@ class Policy:
     rules apply to its keys, and other keys are allowed under the default rule. `keyless` says whether memories
     without a key may be proposed (None: only where the list is open). `on_violation`: `stop` ends the run at the
     first breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus a run may
-    give to preference keys.
+    give to preference keys. Memories of `fixed_kinds` without a key live as long as they were first given.
+    `judged`: a configured language model is asked what a new memory is to those near it.
 
     Raises InvalidConfig (`invalid_config:<field>`).
     """
@@ -83,6 +92,8 @@ class Policy:
     open_keys: bool = False
     keyless: bool | None = None
     default_ttl_days: int | None = None
+    fixed_kinds: frozenset[Kind] = frozenset()
+    judged: bool = False
     _rules: Mapping[str, KeyRule] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -95,17 +106,13 @@ class Policy:
         object.__setattr__(self, "levels", checked_levels(self.levels, "levels"))
         _check_kinds(self.kinds, "kinds")
         _check_kinds(self.standing_kinds, "standing_kinds")
+        _check_kinds(self.fixed_kinds, "fixed_kinds")
         if self.on_violation not in get_args(OnViolation):
             raise InvalidConfig("on_violation", hint="one of stop, skip")
         bias: object = self.preference_bias
         if isinstance(bias, bool) or not isinstance(bias, int | float) or not math.isfinite(bias) or not 0 <= bias <= 1:
             raise InvalidConfig("preference_bias", hint="a number from 0 to 1")
-        self._check_ttl()
-
-    def _check_ttl(self) -> None:
-        days: object = self.default_ttl_days
-        if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= 365):
-            raise InvalidConfig("default_ttl_days", hint="a whole number from 1 to 365")
+        _check_days(self.default_ttl_days, "default_ttl_days", 365)
 
     @classmethod
     def of(cls, *rules: KeyRule | str, **settings: Any) -> Policy:
@@ -131,10 +138,21 @@ class Policy:
         """The rule of `key`; the default rule where the policy names none."""
         return self._rules.get(key) or KeyRule(key)
 
+    def slides(self, key: str | None, kind: Kind) -> bool:
+        """Whether a memory's time to live starts anew when it is confirmed: by the rule of its key, else by its
+        kind.
+        """
+        return kind not in self.fixed_kinds if key is None else self.rule(key).expiry == "sliding"
+
     @property
     def sensitive_keys(self) -> frozenset[str]:
         """The keys that need to be trusted by name."""
         return frozenset(key for key, rule in self._rules.items() if rule.sensitive)
+
+
+def _check_days(days: object, name: str, most: int) -> None:
+    if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= most):
+        raise InvalidConfig(name, hint=f"a whole number from 1 to {most}")
 
 
 def checked_levels(levels: Iterable[str], name: str) -> frozenset[str]:

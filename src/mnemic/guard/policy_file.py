@@ -27,6 +27,13 @@
     longest_days = 90
     hard = true
 
+    [redaction]                   # without it: whatever is found is replaced for good
+    reveal = ["privacy_officer"]  # the roles that may see what a tokenised value was
+    names = ["PERSON"]            # look for names too; needs mnemic[ner]
+
+    [redaction.entities]
+    EMAIL = "tokenise"            # or redact, block, allow
+
 Only this module of the guard imports pydantic, so that nothing else pays for it.
 """
 
@@ -45,7 +52,8 @@ from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Per, Quota, Retention
-from mnemic.guard.policy import KeyRule, OnChange, OnViolation, Policy
+from mnemic.guard.policy import Expiry, KeyRule, OnChange, OnViolation, Policy
+from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
 
 MAX_FILE_BYTES = 1024 * 1024
@@ -63,6 +71,8 @@ class _Key(_Strict):
     standing: bool = False
     preference: bool = False
     verifier: str | None = None
+    ttl_days: int | None = None
+    expiry: Expiry = "sliding"
 
     def rule(self, key: str) -> KeyRule:
         settings = self.model_dump()
@@ -104,6 +114,16 @@ class _Limits(_Strict):
     consent_keys: list[str] = []
     quotas: list[_Quota] = []
     retention: dict[str, _Retention] = {}
+    review_longest_days: float | int | None = None
+
+
+class _Redaction(_Strict):
+    entities: dict[str, str] = {}
+    reveal: list[str] = []
+    names: list[str] = []
+
+    def rules(self) -> RedactionRules:
+        return RedactionRules(actions=self.entities, reveal=frozenset(self.reveal), names=frozenset(self.names))
 
 
 class _File(_Strict):
@@ -117,9 +137,12 @@ class _File(_Strict):
     open_keys: bool = False
     keyless: bool | None = None
     default_ttl_days: int | None = None
+    fixed_kinds: list[str] = []
+    judged: bool = False
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
+    redaction: _Redaction = _Redaction()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +153,7 @@ class GuardFile:
     grant: Grant
     budget: Budget
     limits: Limits = field(default_factory=Limits)
+    redaction: RedactionRules = field(default_factory=RedactionRules)
 
 
 def load_guard(path: str | Path) -> GuardFile:
@@ -149,6 +173,7 @@ def load_guard(path: str | Path) -> GuardFile:
         grant=_grant(file.grant, policy),
         budget=Budget(**_given(file.budget)),
         limits=_limits(file.limits),
+        redaction=file.redaction.rules(),
     )
 
 
@@ -168,6 +193,8 @@ def _policy(file: _File) -> Policy:
         keys=None if file.keys is None else {key: entry.rule(key) for key, entry in file.keys.items()},
         on_violation=file.on_violation,
         standing_kinds=_kinds(file.standing_kinds, "standing_kinds"),
+        fixed_kinds=_kinds(file.fixed_kinds, "fixed_kinds"),
+        judged=file.judged,
         open_keys=file.open_keys,
         keyless=file.keyless,
         default_ttl_days=file.default_ttl_days,
@@ -197,14 +224,18 @@ def _limits(limits: _Limits) -> Limits:
         consent_keys=frozenset(limits.consent_keys),
         quotas=tuple(quotas),
         retention=retention,
+        review_longest=_days(limits.review_longest_days, "limits.review_longest_days"),
     )
 
 
 def _retention(rule: _Retention) -> Retention:
-    days = rule.longest_days
+    return Retention(longest=_days(rule.longest_days, "limits.retention"), hard=rule.hard)
+
+
+def _days(days: float | None, name: str) -> timedelta | None:
     if days is not None and not 0 < days <= MAX_RETENTION_DAYS:  # also false for NaN
-        raise InvalidConfig("limits.retention", hint=f"longest_days is more than 0 and at most {MAX_RETENTION_DAYS}")
-    return Retention(longest=None if days is None else timedelta(days=days), hard=rule.hard)
+        raise InvalidConfig(name, hint=f"days are more than 0 and at most {MAX_RETENTION_DAYS}")
+    return None if days is None else timedelta(days=days)
 
 
 def _given(settings: BaseModel) -> dict[str, Any]:

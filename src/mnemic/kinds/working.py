@@ -45,6 +45,11 @@ class WorkingMemory:
             raise KeyError(key)
         return copy.deepcopy(value)
 
+    def snapshot(self) -> dict[str, Any]:
+        """A copy of everything, oldest first."""
+        with self._lock:
+            return copy.deepcopy(self._values)
+
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:

@@ -5,15 +5,17 @@ The names of marks carry a keyed hash of the user, so that they say nothing to w
 
 from __future__ import annotations
 
-import hmac
 import json
 from datetime import datetime
 
-from mnemic.guard.limits import MINUTE, Consents, LimitCheck, Limits, Per
+from mnemic.guard.execution import consent_required, retention_denied
+from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per
 from mnemic.guard.policy import Policy
+from mnemic.identity import token_of
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.text.normalise import canonical_key
-from mnemic.types import Actor, AuditEvent, Kind, Level, Usage
+from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Scope, Usage
+from mnemic.write.gate import Gate
 
 _ERASED = "erased"
 
@@ -21,11 +23,6 @@ _ERASED = "erased"
 async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
     """The name of a user where theirs must not stand; see `token_of`."""
     return token_of(await store.secret(tenant), user)
-
-
-def token_of(secret: bytes, user: str) -> str:
-    """32 hex digits that stand for a user, keyed by the tenant's secret."""
-    return hmac.digest(secret, f"subject\x1f{user}".encode(), "sha256").hex()[:32]
 
 
 def consent_prefix(token: str) -> str:
@@ -57,7 +54,8 @@ async def decide(
     """Keep what `user` decided about `key`, with its line in the audit; the canonical key.
 
     The audit names keys of the policy; of others it keeps a keyed hash, for they may say something about somebody.
-    It holds from the moment this returns, in every process. Raises InvalidInput for a key that is none.
+    It holds from the moment this returns, in every process; decided again, it changes nothing. Raises InvalidInput for
+    a key that is none.
     """
     name = canonical_key(key)
     token = await subject_token(store, actor.tenant, user)
@@ -65,6 +63,9 @@ async def decide(
     now: datetime = clock.now()
 
     async def work(tx: Transaction) -> None:
+        known = await tx.find_mark(actor.tenant, consent_prefix(token) + name)
+        if known is not None and json.loads(known)["granted"] is granted:
+            return
         value = json.dumps({"granted": granted, "at": now.isoformat()})
         await tx.put_mark(actor.tenant, consent_prefix(token) + name, value)
         await tx.append_audit(
@@ -89,3 +90,35 @@ async def limit_check(store: RecordStore, clock: Clock, limits: Limits, token: s
         scope = actor.scope(Level.USER) if per == "user" else None
         held[per] = dict(await store.usage(actor.tenant, since=since, scope=scope))
     return LimitCheck(limits, await consents(store, token, actor.tenant), held)
+
+
+def settling_gate(clock: Clock, limits: Limits, token: str, actor: Actor) -> Gate:
+    """The same rules once more, inside the transaction that writes: no crowd of writers passes a quota together, and
+    nothing is kept of somebody who was erased, or under a key that was revoked, while it was on its way.
+    """
+
+    async def refusal(tx: Transaction, candidate: Candidate) -> str | None:
+        erased = await tx.find_mark(actor.tenant, tombstone(token))
+        if erased is not None and json.loads(erased)["block"]:
+            return retention_denied(ERASED)
+        return await _revoked(tx, token, actor, candidate) or await _overshot(tx, candidate)
+
+    async def _overshot(tx: Transaction, candidate: Candidate) -> str | None:
+        # The tenant last: whoever waits for a whole tenant holds its own scope by then.
+        scopes: tuple[tuple[Per, Scope | None], ...] = (("user", actor.scope(Level.USER)), ("tenant", None))
+        for per, scope in scopes:
+            if any(quota.per == per and quota.applies(candidate) for quota in limits.quotas):
+                held = await tx.usage(actor.tenant, since=clock.now() - MINUTE, scope=scope)
+                if (reason := limits.overshot(candidate, per, held)) is not None:
+                    return reason
+        return None
+
+    return refusal
+
+
+async def _revoked(tx: Transaction, token: str, actor: Actor, candidate: Candidate) -> str | None:
+    if candidate.key is None:
+        return None
+    key = canonical_key(candidate.key)
+    decided = await tx.find_mark(actor.tenant, consent_prefix(token) + key)
+    return consent_required(key) if decided is not None and not json.loads(decided)["granted"] else None

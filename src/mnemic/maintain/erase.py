@@ -6,9 +6,10 @@ where it stopped. It is reported as complete only when a scan of the store found
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -16,14 +17,19 @@ from typing import Any
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
-from mnemic.ports import Clock, RecordStore, SessionStore, Transaction
-from mnemic.types import Actor, AuditEvent, Level, Memory, Scope, Status, Where, checked_identifier
+from mnemic.maintain.project import drain
+from mnemic.maintain.vault import drop, sweep
+from mnemic.ports import Clock, Keyring, RecordStore, SessionStore, Transaction
+from mnemic.types import Actor, AuditEvent, Level, Memory, OutboxEntry, Scope, Status, Where, checked_identifier
+from mnemic.write.feed import Feed
+from mnemic.write.vault import token_prefix
 
 PAGE = 500
 BATCH = 256
 """Memories removed in one transaction; fewer where the disk has no room for what that writes."""
 
-MAX_OUTBOX = 1_000_000
+MAX_ROUNDS = 100
+"""How often an erasure looks again for what was written meanwhile."""
 
 FORMAT = "mnemic-erasure/1"
 
@@ -90,7 +96,9 @@ class ErasureReceipt:
 
 @dataclass(slots=True)
 class _Erasure:
-    """One erasure on its way. `block` None: only some memories go, there is no tombstone and consents stay."""
+    """One erasure on its way. `block` None: only some memories go, there is no tombstone and consents stay. `told`:
+    projections hold copies, and hear of every memory that goes.
+    """
 
     store: RecordStore
     actor: Actor
@@ -98,6 +106,8 @@ class _Erasure:
     block: bool | None
     now: datetime
     receipt_id: str
+    feeds: Sequence[Feed] = ()
+    told: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     memory_ids: set[str] = field(default_factory=set)
     fingerprints: set[str] = field(default_factory=set)
@@ -131,18 +141,22 @@ class _Erasure:
         gone = 0
         for memory in batch:
             gone += await tx.remove(memory.memory_id, scope=memory.scope)
+            if self.told:
+                await tx.enqueue(OutboxEntry.of(memory, "remove"))
         await self._tell(tx, "erasing", {"memories": gone})
         return gone
 
     async def begin(self) -> None:
-        """The tombstone and the consents, and the requests that name what will go: later nobody could tell which."""
+        """The tombstone, the consents and sealed values, and the requests that name what will go: later nobody could
+        tell which.
+        """
         whole = self.block is not None
         names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
+        sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
 
         async def work(tx: Transaction) -> int:
             requests = await tx.remove_requests(self.actor.tenant, self.memory_ids)
-            for name in names:
-                await tx.put_mark(self.actor.tenant, name, None)
+            await drop(tx, self.actor.tenant, [*names, *sealed])
             if whole:
                 value = json.dumps({"block": self.block, "at": self.now.isoformat()})
                 await tx.put_mark(self.actor.tenant, tombstone(self.token), value)
@@ -150,13 +164,26 @@ class _Erasure:
 
         self.counts["requests"] = await self.store.transact(work)
         self.counts["consents"] = len(names)
+        self.counts["vault"] = len(sealed)
 
     async def run(self, memories: list[Memory]) -> None:
         """Erase these memories, and what stands beside them."""
+        self.told = bool(self.feeds or await self.store.projections())
         for memory in memories:
             await self.note(memory)
         await self.begin()
         await self.take(memories)
+
+    async def follow(self, find: Callable[[], Awaitable[list[Memory]]]) -> None:
+        """Take what came in while the first of it went, until there is nothing more."""
+        for _ in range(MAX_ROUNDS):
+            late = await find()
+            if not late:
+                break
+            for memory in late:
+                await self.note(memory)
+            await self.store.transact(lambda tx: tx.remove_requests(self.actor.tenant, self.memory_ids))
+            await self.take(late)
         await self.finish()
 
     async def finish(self) -> None:
@@ -183,9 +210,13 @@ async def erase(
     actor: Actor,
     block: bool = False,
     sessions: SessionStore | None = None,
+    keyring: Keyring | None = None,
+    feeds: Sequence[Feed] = (),
 ) -> ErasureReceipt:
     """Erase the user `subject` of the actor's tenant: their scope, what they wrote in shared scopes, and what was
-    merged from it; versions, index entries, vectors, requests, outbox entries, consents and open sessions.
+    merged from it; versions, index entries, vectors, requests, outbox entries, consents, sealed values, open sessions
+    and what projections hold; at last their data key, without which no copy of anything that was sealed with it can be
+    read. A projection that cannot be reached now leaves traces in the outbox until it has been drained.
 
     With `block` nothing is learnt about them again. The audit keeps that it happened. Raises InvalidInput, StoreFailed;
     calling it again goes on.
@@ -193,34 +224,49 @@ async def erase(
     checked_identifier(subject, "subject")
     now = clock.now()
     token = await subject_token(store, actor.tenant, subject)
-    erasure = _Erasure(store, actor, token, block, now, new_id(now))
+    erasure = _Erasure(store, actor, token, block, now, new_id(now), feeds)
     own = Scope(tenant=actor.tenant, level=Level.USER, owner=subject)
-    await erasure.run([memory async for page in _pages(store, own) for memory in page] + await _elsewhere(erasure, own))
+
+    async def everything() -> list[Memory]:
+        return [memory async for page in _pages(store, own) for memory in page] + await _elsewhere(erasure, own)
+
+    await erasure.run(await everything())
+    await erasure.follow(everything)
     if sessions is not None:
         for session in erasure.sessions:
             await sessions.clear(Scope(tenant=actor.tenant, level=Level.SESSION, owner=session))
         erasure.counts["sessions"] = len(erasure.sessions)
+    if keyring is not None:
+        erasure.counts["keys"] = int(await asyncio.to_thread(keyring.destroy, own))
     return await _proven(erasure)
 
 
-async def erase_key(store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor) -> ErasureReceipt:
+async def erase_key(
+    store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor, feeds: Sequence[Feed] = ()
+) -> ErasureReceipt:
     """Erase what the user holds under one key, in every status and version, as after a consent that was revoked."""
     now = clock.now()
     token = await subject_token(store, actor.tenant, user)
-    erasure = _Erasure(store, actor, token, None, now, new_id(now))
+    erasure = _Erasure(store, actor, token, None, now, new_id(now), feeds)
     where = Where(
         scopes=(Scope(tenant=actor.tenant, level=Level.USER, owner=user),),
         keys=frozenset({key}),
         statuses=frozenset(Status),
     )
-    await erasure.run(await store.newest(where, limit=await store.count(where)))
+
+    async def everything() -> list[Memory]:
+        return await store.newest(where, limit=await store.count(where))
+
+    await erasure.run(await everything())
+    await erasure.follow(everything)
+    erasure.counts["vault"] = await sweep(store, actor.tenant, where.scopes[0])
     return await _proven(erasure)
 
 
 async def _proven(erasure: _Erasure) -> ErasureReceipt:
     """Scan for what was erased; where something is left in the raw files, write them anew and scan again."""
     store, tenant = erasure.store, erasure.actor.tenant
-    erasure.counts["outbox"] = await _off_outbox(store, tenant, erasure.memory_ids)
+    erasure.counts["outbox"] = (await drain(store, erasure.feeds)).total
     await store.tidy()
     traces = await store.traces(tenant, erasure.memory_ids, erasure.fingerprints)
     if traces.get("bytes"):
@@ -240,14 +286,6 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
         fingerprints=tuple(sorted(erasure.fingerprints)),
         blocks_relearning=bool(erasure.block),
     )
-
-
-async def _off_outbox(store: RecordStore, tenant: str, memory_ids: Collection[str]) -> int:
-    """Take what was left for derived copies off the outbox; how many entries."""
-    waiting = await store.pending(limit=MAX_OUTBOX)
-    sequences = [entry.sequence for entry in waiting if entry.tenant == tenant and entry.memory_id in memory_ids]
-    await store.acknowledge(sequences)
-    return len(sequences)
 
 
 async def verify(store: RecordStore, receipt: ErasureReceipt) -> dict[str, int]:

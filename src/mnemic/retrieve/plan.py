@@ -48,6 +48,8 @@ class RulePlanner:
 class ModelPlanner:
     """A language model writes the intent."""
 
+    asks_model = True
+
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
 

@@ -80,6 +80,11 @@ def load(text: str) -> Any:
 
 def encode_memory(memory: Memory) -> str:
     """`memory` as JSON, without its scope and its vector, which stores keep apart."""
+    return dump(memory_fields(memory), "memory")
+
+
+def memory_fields(memory: Memory) -> dict[str, Any]:
+    """What `encode_memory` writes, as JSON data."""
     fields: dict[str, Any] = {
         "memory_id": memory.memory_id,
         "kind": memory.kind,
@@ -100,12 +105,16 @@ def encode_memory(memory: Memory) -> str:
         "conflicts_with": memory.conflicts_with,
     }
     fields |= {name: to_micros(getattr(memory, name)) for name in _TIMES}
-    return dump({name: value for name, value in fields.items() if value is not None}, "memory")
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def decode_memory(text: str, scope: Scope, vector: Vector | None) -> Memory:
     """The memory of `encode_memory`. Raises StoreCorrupt where the text is not one."""
-    fields = load(text)
+    return memory_from(load(text), scope, vector)
+
+
+def memory_from(fields: dict[str, Any], scope: Scope, vector: Vector | None) -> Memory:
+    """The memory of `memory_fields`, which are used up. Raises StoreCorrupt where they are not those of one."""
     try:
         for name in _TIMES:
             if name in fields:
@@ -135,6 +144,7 @@ def encode_message(message: Message) -> str:
     """A message of a conversation as JSON."""
     names = ("role", "content", "message_id", "session", "speaker", "origin")
     fields = {name: getattr(message, name) for name in names} | {"sent_at": to_micros(message.sent_at)}
+    fields["derived_from"] = list(message.derived_from) or None
     return dump({name: value for name, value in fields.items() if value is not None}, "message")
 
 
@@ -144,6 +154,7 @@ def decode_message(text: str) -> Message:
     try:
         fields["sent_at"] = from_micros(fields.get("sent_at"))
         fields["origin"] = Origin(fields["origin"])
+        fields["derived_from"] = tuple(fields.get("derived_from", ()))
         return Message(**fields)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreCorrupt("message") from error

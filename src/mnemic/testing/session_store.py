@@ -16,6 +16,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.types import Level, Message, Origin, Scope
 
 _HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
 
 
 def _scope(owner: str = "s1", tenant: str = "acme") -> Scope:
@@ -27,13 +28,19 @@ def _message(content: str) -> Message:
 
 
 class SessionStoreContract:
-    """Everything `mnemic.ports.SessionStore` promises. `new_store` makes a store that goes by `clock`."""
+    """Everything `mnemic.ports.SessionStore` promises. `new_store` makes a store that goes by `clock`; one that goes by
+    its server's clock has `let_pass` too.
+    """
 
     pytestmark = pytest.mark.asyncio
 
     def new_store(self, clock: ManualClock) -> SessionStore:
         """The store under test, empty."""
         raise NotImplementedError
+
+    def let_pass(self, clock: ManualClock, duration: timedelta) -> None:
+        """Make it `duration` later for the store."""
+        clock.advance(duration)
 
     @pytest.fixture
     def clock(self) -> ManualClock:
@@ -58,6 +65,7 @@ class SessionStoreContract:
                 speaker="Ada",
                 sent_at=clock.now(),
                 origin=Origin.TOOL_OUTPUT,
+                derived_from=("m0", "m00"),
             ),
         ]
         for message in told:
@@ -77,21 +85,38 @@ class SessionStoreContract:
         await store.append(_scope(), _message("7"), ttl=_HOUR, keep=2)
         assert [message.content for message in await store.tail(_scope(), limit=99)] == ["6", "7"]
 
+    async def test_keeping_none_keeps_none(self, store: SessionStore) -> None:
+        await store.append(_scope(), _message("a"), ttl=_HOUR, keep=5)
+        await store.append(_scope(), _message("b"), ttl=_HOUR, keep=0)
+        assert await store.tail(_scope(), limit=9) == []
+
+    async def test_the_same_words_twice_are_two_messages(self, store: SessionStore) -> None:
+        for _ in range(3):
+            await store.append(_scope(), _message("yes"), ttl=_HOUR, keep=9)
+        assert [message.content for message in await store.tail(_scope(), limit=9)] == ["yes"] * 3
+
     async def test_sessions_share_nothing(self, store: SessionStore) -> None:
-        places = [_scope(), _scope("s2"), _scope(tenant="rival")]
+        places = [
+            _scope(),
+            _scope("s2"),
+            _scope(tenant="rival"),
+            _scope("s1:s2"),
+            _scope("s1:"),
+            _scope("s1", "acme:"),
+        ]
         for place in places:
             await store.append(place, _message(f"{place.tenant} {place.owner}"), ttl=_HOUR, keep=5)
         await store.clear(places[1])
         found = [[message.content for message in await store.tail(place, limit=9)] for place in places]
-        assert found == [["acme s1"], [], ["rival s1"]]
+        assert found == [["acme s1"], [], ["rival s1"], ["acme s1:s2"], ["acme s1:"], ["acme: s1"]]
 
     async def test_a_session_ends_a_while_after_its_last_message(self, store: SessionStore, clock: ManualClock) -> None:
         await store.append(_scope(), _message("a"), ttl=_HOUR, keep=5)
-        clock.advance(_HOUR - timedelta(seconds=1))
+        self.let_pass(clock, _HOUR - _MINUTE)
         await store.append(_scope(), _message("b"), ttl=_HOUR, keep=5)
-        clock.advance(_HOUR - timedelta(seconds=1))
+        self.let_pass(clock, _HOUR - _MINUTE)
         assert len(await store.tail(_scope(), limit=9)) == 2
-        clock.advance(timedelta(seconds=1))
+        self.let_pass(clock, _MINUTE)
         assert await store.tail(_scope(), limit=9) == []
         await store.append(_scope(), _message("c"), ttl=_HOUR, keep=5)
         assert [message.content for message in await store.tail(_scope(), limit=9)] == ["c"]
@@ -100,6 +125,35 @@ class SessionStoreContract:
         texts = [str(number) for number in range(50)]
         await asyncio.gather(*(store.append(_scope(), _message(text), ttl=_HOUR, keep=99) for text in texts))
         assert sorted(message.content for message in await store.tail(_scope(), limit=99)) == sorted(texts)
+
+    async def test_the_oldest_messages_are_folded_into_one(self, store: SessionStore, clock: ManualClock) -> None:
+        told = [_message(str(number)) for number in range(5)]
+        for message in told:
+            await store.append(_scope(), message, ttl=_HOUR, keep=10)
+        self.let_pass(clock, _HOUR / 2)
+        summary = Message(role="summary", content="0 and 1", derived_from=("m0", "m1"))
+        assert await store.fold(_scope(), told[:2], summary)
+        assert await store.tail(_scope(), limit=9) == [summary, *told[2:]]
+        self.let_pass(clock, _HOUR / 2)
+        assert await store.tail(_scope(), limit=9) == []
+
+    async def test_what_is_not_oldest_any_more_is_not_folded(self, store: SessionStore) -> None:
+        told = [_message(str(number)) for number in range(3)]
+        for message in told:
+            await store.append(_scope(), message, ttl=_HOUR, keep=10)
+        summary = _message("summary")
+        for wrong in ([], told[1:], [told[0], told[2]], [*told, _message("3")], [_message("x")]):
+            assert not await store.fold(_scope(), wrong, summary)
+        assert not await store.fold(_scope("s2"), told[:1], summary)
+        assert await store.tail(_scope(), limit=9) == told
+
+    async def test_of_two_who_fold_the_same_one_wins(self, store: SessionStore) -> None:
+        told = [_message(str(number)) for number in range(4)]
+        for message in told:
+            await store.append(_scope(), message, ttl=_HOUR, keep=10)
+        won = await asyncio.gather(*(store.fold(_scope(), told[:2], _message(f"by {who}")) for who in "abc"))
+        assert sum(won) == 1
+        assert len(await store.tail(_scope(), limit=9)) == 3
 
     async def test_clearing_and_closing_may_be_repeated(self, store: SessionStore) -> None:
         await store.clear(_scope())

@@ -16,28 +16,36 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
-from mnemic.types.memory import Candidate, Memory, Message, Source
+from mnemic.types.finds import Detector, Found
+from mnemic.types.graph import Fragment, Neighbour, Node, Relation
+from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
-from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
-from mnemic.types.scope import Actor, Scope
+from mnemic.types.reading import Cues, Hit, Hottest, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
+from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
-from mnemic.types.writing import AuditEvent, Blocked, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic.types.writing import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
+    "ROLES",
     "Actor",
     "AuditEvent",
     "Blocked",
     "Candidate",
+    "Change",
     "Completion",
     "Cues",
     "Deadline",
+    "Detector",
     "Document",
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
+    "Found",
+    "Fragment",
     "GetDocument",
     "Hit",
+    "Hottest",
     "Intent",
     "JsonValue",
     "Kind",
@@ -46,12 +54,15 @@ __all__ = [
     "Memory",
     "Message",
     "Namespace",
+    "Neighbour",
+    "Node",
     "Origin",
     "OutboxEntry",
     "Outcome",
     "Prompt",
     "PutDocument",
     "Rank",
+    "Relation",
     "Scope",
     "Scored",
     "SearchResult",
@@ -69,4 +80,5 @@ __all__ = [
     "aware",
     "checked_identifier",
     "frozen",
+    "subject_of",
 ]

@@ -25,9 +25,17 @@ class Source:
     span: tuple[int, int] | None = None
 
 
+ROLES = frozenset({"user", "assistant", "tool"})
+"""Roles that may be replayed to a model. A `system` message never comes from a conversation, and a `summary` only from
+`compact`.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a conversation."""
+    """One message of a conversation. `derived_from` names the messages that a summary was made of; what was said has
+    none.
+    """
 
     role: str
     content: str = field(repr=False)
@@ -36,6 +44,7 @@ class Message:
     speaker: str | None = None
     sent_at: datetime | None = None
     origin: Origin = Origin.USER_STATED
+    derived_from: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.sent_at is not None:
@@ -115,6 +124,11 @@ class Memory:
     def happened_at(self) -> datetime:
         """When it took place, or when it was learnt where that is not known."""
         return self.occurred_at or self.created_at
+
+    def was_true_at(self, moment: datetime) -> bool:
+        """Whether it held in the world at `moment`, as far as this version knows."""
+        began = self.valid_from or self.happened_at
+        return began <= moment and (self.valid_to is None or self.valid_to > moment)
 
     def next_version(self, updated_at: datetime, **changes: object) -> Memory:
         """This memory changed, one version on."""

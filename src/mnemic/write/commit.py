@@ -8,8 +8,9 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports import Transaction
-from mnemic.types import AuditEvent, Memory, OutboxEntry, Outcome, Status, WriteReceipt
-from mnemic.write.draft import Decision, Draft
+from mnemic.types import AuditEvent, Candidate, Change, Memory, OutboxEntry, Outcome, Status, WriteReceipt
+from mnemic.write.draft import Decision, Draft, Laps
+from mnemic.write.vault import keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +19,6 @@ class Request:
 
     key: str
     digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Work for the projections, with the memory it is about as it was committed."""
-
-    entry: OutboxEntry
-    memory: Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +60,7 @@ async def commit(tx: Transaction, draft: Draft, decision: Decision, request: Req
         await tx.insert(memory)
         await record(tx, draft, memory, "kept", {"by": decision.memory.memory_id})
     changes += await _write(tx, draft, decision)
+    await keep(tx, draft)
     receipt = _receipt(draft, decision)
     if request is not None:
         await tx.remember_request(draft.scope.tenant, request.key, request.digest, encode_receipt(receipt), draft.now)
@@ -79,15 +73,15 @@ async def _write(tx: Transaction, draft: Draft, decision: Decision) -> list[Chan
     detail: dict[str, Any] = {"outcome": decision.outcome, "origin": draft.candidate.source.origin}
     if decision.reason:
         detail["reason"] = decision.reason
+    if not decision.changed:
+        await audit(tx, draft, memory, "refreshed", detail)
+        return []
     if decision.outcome is not Outcome.REFRESHED:
         await tx.insert(memory)
         detail |= {name: list(ids) for name in ("supersedes", "conflicts_with") if (ids := getattr(memory, name))}
         return await record(tx, draft, memory, _ACTIONS[memory.status], detail)
-    if decision.changed:
-        await tx.replace(memory)
-        return await record(tx, draft, memory, "refreshed", detail)
-    await audit(tx, draft, memory, "refreshed", detail)
-    return []
+    await tx.replace(memory)
+    return await record(tx, draft, memory, "refreshed", detail)
 
 
 async def record(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> list[Change]:
@@ -95,14 +89,9 @@ async def record(tx: Transaction, draft: Draft, memory: Memory, action: str, det
     await audit(tx, draft, memory, action, detail)
     if memory.status is Status.PENDING_REVIEW or (memory.version == 1 and memory.status is not Status.ACTIVE):
         return []
-    entry = OutboxEntry(
-        tenant=memory.scope.tenant,
-        action="upsert" if memory.status is Status.ACTIVE else "remove",
-        memory_id=memory.memory_id,
-        version=memory.version,
-    )
+    entry = OutboxEntry.of(memory)
     await tx.enqueue(entry)
-    return [Change(entry, memory)]
+    return [Change(entry=entry, memory=memory)]
 
 
 async def audit(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> None:
@@ -130,6 +119,19 @@ def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
         key=memory.key,
         level=memory.scope.level,
         reason=reason,
+    )
+
+
+def blocked_receipt(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
+    """The receipt of a write that ended before anything was stored."""
+    return WriteReceipt(
+        outcome=Outcome.BLOCKED,
+        key=candidate.key,
+        level=candidate.level,
+        reason=reason,
+        steps=tuple(laps.steps) if laps else (),
+        clamped=candidate.clamped,
+        durable=False,
     )
 
 

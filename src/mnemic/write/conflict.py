@@ -6,12 +6,14 @@ Under one key the policy's rule decides. Without a key, memories are nominated b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
+from mnemic.ports import Transaction
 from mnemic.types import Memory, Outcome, Status
-from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.merge import Near, closed
-from mnemic.write.statement import Statement, opposition
+from mnemic.write.statement import Statement, denies, negates, opposition
 
 
 def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | None:
@@ -32,7 +34,8 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
         return pending(draft, known, memory_id, "key_needs_review")
     if any(memory.trust > draft.trust for memory in known):
         return pending(draft, known, memory_id, "lower_trust")
-    later = [memory for memory in known if _told_late(draft) and starts_at(memory) > draft.starts_at]
+    told_at = _told_at(draft)
+    later = [memory for memory in known if told_at is not None and starts_at(memory) > told_at]
     if later:
         return _history(draft, later, memory_id)
     ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in known)
@@ -40,9 +43,14 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, replaced=ended)
 
 
-def _told_late(draft: Draft) -> bool:
-    """Only a moment that the candidate names can lie before what is known; the clock may have been set back."""
-    return draft.candidate.valid_from is not None or draft.candidate.occurred_at is not None
+def _told_at(draft: Draft) -> datetime | None:
+    """The moment that the candidate speaks for. Only one that it names can lie before what is known: the clock may have
+    been set back. What has held since some day and has no end is told of the day it is told on.
+    """
+    candidate = draft.candidate
+    if candidate.valid_to is None and candidate.occurred_at is not None:
+        return candidate.occurred_at
+    return candidate.valid_from or candidate.occurred_at
 
 
 def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
@@ -59,12 +67,12 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     """The memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
-    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise. Between
-    speakers there is no contradiction.
+    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise, and from
+    `denied` on where a clause denies a clause; or a judge says so (`judged`). Between speakers there is none.
     """
     if not near:
         return []
-    candidate, rules = draft.candidate, draft.rules
+    candidate = draft.candidate
     said = Statement.of(candidate.content)
     found: list[tuple[Memory, str]] = []
     for one in near:
@@ -72,12 +80,35 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
             continue
         if candidate.key is None and one.memory.category != candidate.category:
             continue
-        opposed = opposition(said, one.statement)
-        if opposed is None or (candidate.key is not None and opposed.how == "value"):
-            continue
-        if candidate.key is not None or one.cosine > (rules.nominate if opposed.strong else rules.conflict):
-            found.append((one.memory, opposed.how))
+        how = _opposed(draft, said, one) or _judged(draft, one)
+        if how is not None and (candidate.key is None or how != "value"):
+            found.append((one.memory, how))
     return found
+
+
+def _judged(draft: Draft, one: Near) -> str | None:
+    """`judged` where a judge was asked and calls the two opposite."""
+    return "judged" if (draft.verdicts or {}).get(one.memory.memory_id) == "opposite" else None
+
+
+def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:
+    rules = draft.rules
+    if draft.candidate.key is not None:
+        opposed = opposition(said, one.statement)
+        return opposed.how if opposed else None
+    if one.cosine <= min(rules.nominate, rules.conflict) and not (said.negations or negates(one.memory.content)):
+        return None  # so far apart only a denial counts, and most memories deny nothing: they need not be taken apart
+    return opposing(said, one.statement, one.cosine, rules)
+
+
+def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> str | None:
+    """How two statements without a key contradict each other, at this cosine: `negation`, `antonym`, `value`, None."""
+    if cosine <= min(rules.nominate, rules.conflict):
+        return "negation" if cosine > rules.denied and denies(one, other) else None
+    opposed = opposition(one, other)
+    if opposed is None:
+        return None
+    return opposed.how if cosine > (rules.nominate if opposed.strong else rules.conflict) else None
 
 
 def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str) -> Decision:
@@ -85,3 +116,13 @@ def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str
     ids = tuple(memory.memory_id for memory in against)
     waiting = draft.memory(memory_id, status=Status.PENDING_REVIEW, conflicts_with=ids)
     return Decision(outcome=Outcome.PENDING_REVIEW, memory=waiting, reason=reason)
+
+
+async def once(tx: Transaction, draft: Draft, decision: Decision) -> Decision:
+    """`decision`, unless the same person has already put the same before the reviewers: then that one waits on."""
+    if decision.outcome is not Outcome.PENDING_REVIEW:
+        return decision
+    twin = await tx.find_pending(draft.scope, draft.fingerprint)
+    if twin is None or twin.author != draft.actor.user or twin.trust < draft.trust:
+        return decision
+    return replace(decision, memory=twin, changed=False, reason="already_waiting")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.write.patterns import Found, holds, pattern
+from mnemic.types import Found
+from mnemic.write.patterns import holds, pattern
 
 _KNOWN_SHAPE = (
     r"(?<![A-Za-z0-9_])(?:"

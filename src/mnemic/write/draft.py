@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.errors import InvalidConfig
 from mnemic.guard.policy import Policy
 from mnemic.ports import Clock
-from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Status, Step, Trust, Vector
+from mnemic.types import (
+    Actor,
+    Candidate,
+    Memory,
+    Origin,
+    Outcome,
+    Scope,
+    Status,
+    Step,
+    Trust,
+    Vector,
+    subject_of,
+)
 
+THRESHOLDS = ("near_duplicate", "conflict", "nominate", "retold", "denied")
+"""The cosines of `WriteRules`."""
+MEASURED_WITH = "all-MiniLM-L6-v2-int8"
+"""The model of the embedder that their defaults were measured with."""
 MAX_CONTENT_BYTES = 32 * 1024
 
 
@@ -22,8 +38,13 @@ class WriteRules:
     `near_duplicate` (0.92) and `conflict` (0.85) are the defaults of the write pipeline's specification. Both are only
     necessary: with all-MiniLM-L6-v2 a third of opposite statements lie above 0.92, so words decide, not the cosine.
     They hold where words leave something open: a statement that says more than the other, an opposition of which only
-    the half agrees. Where words settle it, `nominate` (0.60, set on the dev halves of the pairs in
-    docs/benchmarks/write-quality.md) is enough.
+    the half agrees. Where words settle it, `nominate` is enough; `retold` holds for the same told in other words, and
+    `denied` where a clause squarely denies a clause. These three (0.60, 0.70, 0.40) were set on the dev halves of the
+    pairs in docs/benchmarks/write-quality.md.
+
+    A calibration of the embedder in use (`mnemic calibrate`) replaces them all, but for those named in `fixed`, which
+    an operator has set.
+
     `neighbours` is how many memories a new one is compared with. Memories of `reviewed_categories` that come from
     `reviewed_origins` wait for a person.
     """
@@ -31,24 +52,39 @@ class WriteRules:
     near_duplicate: float = 0.92
     conflict: float = 0.85
     nominate: float = 0.6
+    retold: float = 0.7
+    denied: float = 0.4
     neighbours: int = 32
     reviewed_categories: frozenset[str] = frozenset(
         {"instruction", "instructions", "procedure", "policy", "permission"}
     )
     reviewed_origins: frozenset[Origin] = frozenset({Origin.TOOL_OUTPUT, Origin.WEB, Origin.AGENT_INFERRED})
+    fixed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if not (0.0 < self.near_duplicate <= 1.0 and 0.0 < self.conflict <= 1.0 and 0.0 < self.nominate <= 1.0):
-            raise InvalidConfig(
-                "write_rules", hint="near_duplicate, conflict and nominate are cosines above 0 and up to 1"
-            )
+        if not all(0.0 < cosine <= 1.0 for cosine in self.cosines):
+            raise InvalidConfig("write_rules", hint="its thresholds are cosines above 0 and up to 1")
         if not 1 <= self.neighbours <= 1000:
             raise InvalidConfig("write_rules", hint="neighbours is 1 to 1000")
 
     @property
+    def cosines(self) -> tuple[float, ...]:
+        """Its thresholds, which hold for one embedder, in the order of `THRESHOLDS`."""
+        return tuple(getattr(self, name) for name in THRESHOLDS)
+
+    def calibrated(self, cosines: Mapping[str, float]) -> WriteRules:
+        """These rules with the thresholds of a calibration; what is `fixed` stays. Raises InvalidConfig."""
+        return replace(self, **{name: cosines[name] for name in cosines.keys() - self.fixed})  # type: ignore[arg-type]
+
+    @property
     def compared_from(self) -> float:
         """The cosine from which a memory is compared word by word."""
-        return min(self.near_duplicate, self.conflict, self.nominate)
+        return min(self.cosines)
+
+    @property
+    def merged_from(self) -> float:
+        """The cosine from which two memories may be merged."""
+        return min(self.near_duplicate, self.nominate, self.retold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +92,8 @@ class Draft:
     """A candidate on its way to becoming a memory. Each preparing step returns a new one; none has a side effect.
 
     `decision` is what the last step decided, `blocked` the reason why the write must end without storing anything.
+    `tokens` is what stood where markers stand now, `vaulted` the same sealed, under the names it is kept by.
+    `verdicts` says by memory_id what a judge calls the memories near it (`mnemic.write.judge`); None: none was asked.
     """
 
     candidate: Candidate
@@ -69,6 +107,9 @@ class Draft:
     fingerprint: str = field(default="", repr=False)
     vector: Vector | None = field(default=None, repr=False)
     home: Scope | None = None
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
+    verdicts: Mapping[str, str] | None = None
 
     @property
     def scope(self) -> Scope:
@@ -76,6 +117,11 @@ class Draft:
         if self.home is not None:
             return self.home
         return self.actor.scope(self.candidate.level)
+
+    @property
+    def subject(self) -> Scope:
+        """Whose data it is."""
+        return subject_of(self.scope, self.actor.user)
 
     @property
     def spec(self) -> KindSpec:
@@ -94,9 +140,16 @@ class Draft:
 
     @property
     def expires_at(self) -> datetime | None:
-        """Its own time to live, else its kind's; None means never."""
-        ttl = self.candidate.ttl or self.spec.retention
+        """Its own time to live, else its key's, else its kind's; None means never."""
+        key = self.candidate.key
+        days = None if key is None else self.policy.rule(key).ttl_days
+        ttl = self.candidate.ttl or (timedelta(days=days) if days is not None else self.spec.retention)
         return None if ttl is None else self.now + ttl
+
+    @property
+    def slides(self) -> bool:
+        """Whether the time to live of what it confirms starts anew."""
+        return self.policy.slides(self.candidate.key, self.candidate.kind)
 
     @property
     def review_reason(self) -> str | None:
@@ -146,8 +199,8 @@ class Draft:
 class Decision:
     """How a write is to end. `memory` is the new one, or for a refresh the known one in the version it will have.
 
-    `changed` is False for a refresh that changes nothing. `replaced` are other memories in their next versions, `kept`
-    originals to be stored beside the new memory.
+    `changed` is False where everything stays as it is: nothing new in a refresh, the same that waits already.
+    `replaced` are other memories in their next versions, `kept` originals to be stored beside the new memory.
     """
 
     outcome: Outcome
@@ -183,3 +236,7 @@ class Laps:
     def fork(self, steps: Sequence[Step] = ()) -> Laps:
         """A copy that goes on from here: for work that may run again from the start."""
         return Laps(self.clock, [*self.steps, *steps], self.last)
+
+
+PrepareSteps = tuple[tuple[str, Callable[[Draft], Draft]], ...]
+"""The preparing steps by name, in order."""

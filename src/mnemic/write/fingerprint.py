@@ -14,10 +14,12 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.catalog import CATALOG
+from mnemic.errors import InvalidInput
 from mnemic.text.normalise import nfkc
 from mnemic.types import Candidate, Kind, Scope
 from mnemic.write.draft import Draft
 
+MAX_IDEMPOTENCY_KEY_CHARS = 512
 _SPACE = re.compile(r"\s+")
 _ENDING = " .,;:!…。、，；：！"
 """Punctuation that ends a statement without changing it. A question mark does change it."""
@@ -32,7 +34,8 @@ def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
     """64 hex digits: equal for the same redacted statement of the same kind under the same key in the same scope.
 
     Letter case, spacing, Unicode form and final punctuation do not count; who said it does. For kinds whose data or
-    moment is the memory (structured; append-only ones) these count too.
+    moment is the memory (structured; append-only ones) these count too, and without a key the bounds of its time:
+    "since March" is another claim a year later.
     """
     parts: list[Any] = [
         candidate.kind,
@@ -47,6 +50,8 @@ def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
         parts += [_moment(candidate.occurred_at), candidate.data, candidate.source.ref]
     elif candidate.kind is Kind.STRUCTURED:
         parts.append(candidate.data)
+    if candidate.key is None and (candidate.valid_from or candidate.valid_to):
+        parts += ["valid", _moment(candidate.valid_from), _moment(candidate.valid_to)]
     return keyed_hash(secret, "fingerprint", parts)
 
 
@@ -71,8 +76,13 @@ def request_digest(draft: Draft) -> str:
     return keyed_hash(draft.secret, "request", parts)
 
 
-def request_key(draft: Draft, idempotency_key: str) -> str:
-    """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data."""
+def request_key(draft: Draft, idempotency_key: object) -> str:
+    """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data.
+
+    Raises InvalidInput (`invalid_input:idempotency_key`).
+    """
+    if not isinstance(idempotency_key, str) or not 0 < len(idempotency_key) <= MAX_IDEMPOTENCY_KEY_CHARS:
+        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
     return f"{draft.actor.user}:{keyed_hash(draft.secret, 'idempotency', [draft.actor.user, idempotency_key])[:32]}"
 
 

@@ -5,28 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
-Search = Callable[[str], Iterable["Found"]]
+from mnemic.types import Found
 
-
-class Found(NamedTuple):
-    """A stretch of text and the spelling by which two of them are the same thing."""
-
-    start: int
-    end: int
-    value: str
-
-
-class Detector(Protocol):
-    """Finds one kind of thing."""
-
-    @property
-    def entity(self) -> str:
-        """What it finds, in capitals: the name in markers, settings and reports."""
-
-    def find(self, text: str) -> Iterable[Found]:
-        """Everything of this kind in `text`, which is NFKC-folded; validated; in time linear in its length."""
+Search = Callable[[str], Iterable[Found]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +70,11 @@ def spelled(spell: Callable[[str], str], *searches: Search) -> tuple[Search, ...
     """The searches, with what they find spelled so that the same thing is always the same value."""
 
     def respelled(search: Search) -> Search:
-        return lambda text: (found._replace(value=spell(found.value)) for found in search(text))
+        return lambda text: (Found(start, end, spell(value)) for start, end, value in search(text))
 
     return tuple(respelled(search) for search in searches)
 
 
 def digits(value: str) -> str:
     """The digits of `value` and nothing else."""
-    return re.sub(r"\D", "", value)
+    return "".join(filter(str.isdigit, value))

@@ -7,7 +7,8 @@ called before any transaction is open; whatever fails before the commit leaves n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,31 +17,34 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, Projection, RecordStore, Snapshot, Transaction
+from mnemic.ports import Clock, Embedder, RecordStore, Snapshot, Transaction
+from mnemic.ports.projections import Projection
 from mnemic.types import (
     Actor,
     Candidate,
     Deadline,
+    JsonValue,
     Memory,
     Origin,
-    Outcome,
     Scope,
     WriteReceipt,
 )
-from mnemic.write.commit import Request, Settled
-from mnemic.write.draft import Draft, Laps, WriteRules
+from mnemic.write.commit import Request, Settled, blocked_receipt
+from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
+from mnemic.write.gate import Gate, Refused, passed
+from mnemic.write.judge import Judge, judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
 from mnemic.write.settle import is_known, settle
 from mnemic.write.validate import validate
+from mnemic.write.vault import Vault, checked
 
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
-MAX_IDEMPOTENCY_KEY_CHARS = 512
 MAX_SECRETS = 10_000
 
 
@@ -51,6 +55,7 @@ class _Job:
     draft: Draft
     request: Request | None
     laps: Laps
+    gate: Gate | None = None
     known: bool = False
 
     @property
@@ -58,14 +63,12 @@ class _Job:
         """The receipt of a write that policy ended before anything was stored."""
         if self.draft.blocked is None:
             return None
-        return _blocked(self.draft.candidate, self.draft.blocked, self.laps)
+        return blocked_receipt(self.draft.candidate, self.draft.blocked, self.laps)
 
 
 class MemoryWritePipeline:
-    """Turns candidates into memories, each with a receipt of what every step decided and cost.
-
-    A write is all or nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its
-    fingerprint within its scope. `failures` counts what projections missed.
+    """Turns candidates into memories, each with a receipt of what every step decided and cost. A write is all or
+    nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint in its scope.
     """
 
     def __init__(
@@ -76,16 +79,17 @@ class MemoryWritePipeline:
         rules: WriteRules | None = None,
         *,
         redactor: Redactor | None = None,
+        vault: Vault | None = None,
+        judge: Judge | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._clock = clock
-        self._rules = rules or WriteRules()
+        self._store, self._embedder, self._clock = store, embedder, clock
+        self.rules = rules or WriteRules()
         self._redactor = redactor or Redactor()
-        self._publisher = Publisher(store, projections)
+        self._vault, self._judge = checked(vault, needed=self._redactor.tokenises), judge
+        self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
-        self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
+        self._prepare: PrepareSteps = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
@@ -94,7 +98,7 @@ class MemoryWritePipeline:
     @property
     def failures(self) -> dict[str, int]:
         """How often each projection missed a change since the start."""
-        return dict(self._publisher.failures)
+        return dict(self.publisher.failures)
 
     async def write(
         self,
@@ -104,13 +108,14 @@ class MemoryWritePipeline:
         policy: Policy,
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
+        gate: Gate | None = None,
     ) -> WriteReceipt:
-        """Store one candidate and return once it is committed.
+        """Store one candidate and return once it is committed; `blocked` where the `gate` refuses it at the end.
 
         Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then
         nothing was stored, but for CommitUnknown, after which the same idempotency key must be used again.
         """
-        job = await self._job(candidate, actor, policy, idempotency_key)
+        job = await self._job(candidate, actor, policy, idempotency_key, gate)
         if job.blocked is not None:
             return job.blocked
         await self._look([job], deadline)
@@ -127,6 +132,7 @@ class MemoryWritePipeline:
         grant: Grant | None = None,
         deadline: Deadline | None = None,
         on_progress: Callable[[int], None] | None = None,
+        gate: Gate | None = None,
     ) -> list[WriteReceipt]:
         """One receipt per candidate, in order. Each is stored by itself; one that fails is `blocked` with the error's
         reason and stops no other. What `grant` does not allow is blocked too.
@@ -140,7 +146,7 @@ class MemoryWritePipeline:
         receipts: list[WriteReceipt] = []
         for first in range(0, len(candidates), BATCH):
             batch = list(zip(candidates[first : first + BATCH], keys[first : first + BATCH], strict=True))
-            receipts += await self._write_batch(batch, actor, policy, grant, deadline)
+            receipts += await self._write_batch(batch, actor, policy, grant, deadline, gate)
             if on_progress is not None:
                 on_progress(len(receipts))
         return receipts
@@ -152,24 +158,39 @@ class MemoryWritePipeline:
         *,
         actor: Actor,
         scopes: Sequence[Scope],
+        data: Mapping[str, JsonValue] | None = None,
+        context: str | None = None,
         expected_version: int | None = None,
         origin: Origin = Origin.USER_STATED,
         deadline: Deadline | None = None,
+        gate: Gate | None = None,
     ) -> WriteReceipt:
-        """Correct a live memory: the same memory_id in its next version, the old one kept in the history.
+        """Correct a live memory: the same memory_id in its next version, the old one kept in the history. `data` and
+        `context` stay as they were where they are None.
 
-        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Raises MemoryNotFound, VersionConflict
+        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Of a kind that is always reviewed the
+        correction waits for a person, beside what it would replace. Raises MemoryNotFound, VersionConflict
         when it is no longer at `expected_version`, InvalidInput (`content:duplicate` when another memory of the scope
         already says this).
         """
-        revision = Revision(memory_id, tuple(scopes), expected_version)
+        revision = Revision(memory_id, tuple(scopes), expected_version, new_id(self._clock.now()))
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
         laps = Laps(self._clock)
+        if data is not None or context is not None:
+            known = replace(known, data=known.data if data is None else data, context=context or known.context)
         draft = await self._redraft(known, content, actor, origin, laps, deadline)
         if draft.blocked is not None:
-            return _blocked(draft.candidate, draft.blocked, laps)
-        settled = await self._store.transact(partial(revision.settle, draft=draft), deadline=deadline)
-        return await self._publish(settled, laps)
+            return blocked_receipt(draft.candidate, draft.blocked, laps)
+
+        async def work(tx: Transaction) -> Settled | None:
+            return await passed(gate, tx, draft, await revision.settle(tx, draft=draft))
+
+        try:
+            settled = await self._store.transact(work, deadline=deadline)
+        except Refused as refused:
+            return blocked_receipt(draft.candidate, refused.reason, laps)
+        assert settled is not None
+        return await self._publish(settled, laps, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
         """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
@@ -186,11 +207,11 @@ class MemoryWritePipeline:
             actor=actor,
             home=known.scope,
             policy=Policy(),
-            rules=self._rules,
+            rules=self.rules,
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
-        draft = self._prepared(draft, laps)
+        draft = await _prepared(draft, self._prepare, self._vault, laps)
         if draft.blocked is not None:
             return draft
         job = _Job(draft, None, laps)
@@ -218,6 +239,7 @@ class MemoryWritePipeline:
         policy: Policy,
         grant: Grant | None,
         deadline: Deadline | None,
+        gate: Gate | None,
     ) -> list[WriteReceipt]:
         receipts: list[WriteReceipt | None] = [_denied(candidate, grant) for candidate, _ in batch]
         jobs: dict[int, _Job] = {}
@@ -225,10 +247,10 @@ class MemoryWritePipeline:
             if receipts[place] is not None:
                 continue
             try:
-                jobs[place] = await self._job(candidate, actor, policy, key)
+                jobs[place] = await self._job(candidate, actor, policy, key, gate)
                 receipts[place] = jobs[place].blocked
             except MnemicError as error:
-                receipts[place] = _blocked(candidate, error.reason)
+                receipts[place] = blocked_receipt(candidate, error.reason)
         waiting = {place: job for place, job in jobs.items() if receipts[place] is None}
         if waiting:
             receipts = await self._together(waiting, receipts, deadline)
@@ -248,41 +270,35 @@ class MemoryWritePipeline:
         except MnemicError as error:
             for place, job in jobs.items():
                 if not job.known:
-                    done[place] = _blocked(job.draft.candidate, error.reason, job.laps)
+                    done[place] = blocked_receipt(job.draft.candidate, error.reason, job.laps)
         return done
 
     async def _finish_or_block(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
         try:
             return await self._finish(job, deadline)
         except MnemicError as error:
-            return _blocked(job.draft.candidate, error.reason, job.laps)
+            return blocked_receipt(job.draft.candidate, error.reason, job.laps)
 
     # -- the phases ---------------------------------------------------------------------------------------------------
 
-    async def _job(self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None) -> _Job:
+    async def _job(
+        self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None, gate: Gate | None
+    ) -> _Job:
         laps = Laps(self._clock)
         draft = Draft(
             candidate=candidate,
             actor=actor,
             policy=policy,
-            rules=self._rules,
+            rules=self.rules,
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
-        draft = self._prepared(draft, laps)
+        draft = await _prepared(draft, self._prepare, self._vault, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
-            name = request_key(draft, _checked_idempotency_key(idempotency_key))
+            name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
-        return _Job(draft, request, laps)
-
-    def _prepared(self, draft: Draft, laps: Laps) -> Draft:
-        for name, step in self._prepare:
-            draft = step(draft)
-            laps.note(name, draft.decision)
-            if draft.blocked is not None:
-                break
-        return draft
+        return _Job(draft, request, laps, gate)
 
     async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
         """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
@@ -304,13 +320,17 @@ class MemoryWritePipeline:
             job.laps.note("embed", "known" if job.known else "embedded")
 
     async def _finish(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
-        settled, laps = await self._settle(job, deadline)
-        while settled is None:
-            # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
-            job.known = False
-            await self._embed([job], deadline)
+        job.draft = await judged(job.draft, self._judge, self._store, deadline, job.laps)
+        try:
             settled, laps = await self._settle(job, deadline)
-        return await self._publish(settled, laps)
+            while settled is None:
+                # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
+                job.known = False
+                await self._embed([job], deadline)
+                settled, laps = await self._settle(job, deadline)
+        except Refused as refused:
+            return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
+        return await self._publish(settled, laps, deadline)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)
@@ -319,16 +339,28 @@ class MemoryWritePipeline:
 
         async def work(tx: Transaction) -> tuple[Settled | None, Laps]:
             laps = job.laps.fork()
-            return await settle(tx, job.draft, job.request, laps, memory_ids), laps
+            settled = await settle(tx, job.draft, job.request, laps, memory_ids)
+            return await passed(job.gate, tx, job.draft, settled), laps
 
         return await self._store.transact(work, deadline=deadline)
 
-    async def _publish(self, settled: Settled, laps: Laps) -> WriteReceipt:
+    async def _publish(self, settled: Settled, laps: Laps, deadline: Deadline | None) -> WriteReceipt:
         laps.note("commit", settled.decision)
-        missed = await self._publisher.publish(settled.changes)
+        missed = await self.publisher.publish(settled.changes, deadline=deadline)
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         durable = self._store.capabilities.durable
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
+
+
+async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps: Laps) -> Draft:
+    for name, step in steps:
+        draft = step(draft)
+        laps.note(name, draft.decision)
+        if draft.blocked is not None:
+            return draft
+    if draft.tokens and vault is not None:
+        return await asyncio.to_thread(vault.sealed, draft)
+    return draft
 
 
 def _check(deadline: Deadline | None) -> None:
@@ -341,22 +373,4 @@ def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
     if grant is None:
         return None
     blocked = admit([candidate], grant, Budget()).blocked
-    return _blocked(candidate, blocked[0].reason) if blocked else None
-
-
-def _blocked(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
-    return WriteReceipt(
-        outcome=Outcome.BLOCKED,
-        key=candidate.key,
-        level=candidate.level,
-        reason=reason,
-        steps=tuple(laps.steps) if laps else (),
-        clamped=candidate.clamped,
-        durable=False,
-    )
-
-
-def _checked_idempotency_key(key: object) -> str:
-    if not isinstance(key, str) or not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARS:
-        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
-    return key
+    return blocked_receipt(candidate, blocked[0].reason) if blocked else None

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
-from mnemic.write.commit import Settled, audit, receipt_of, record
+from mnemic.write.commit import Settled, audit, commit, receipt_of, record
+from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
+from mnemic.write.vault import keep
 
 
 def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
@@ -36,6 +38,7 @@ class Revision:
     memory_id: str
     scopes: tuple[Scope, ...]
     expected_version: int | None
+    pending_id: str
 
     def checked(self, memory: Memory | None) -> Memory:
         """`memory` if it may be corrected. Raises MemoryNotFound, VersionConflict."""
@@ -48,7 +51,7 @@ class Revision:
     async def settle(self, tx: Transaction, *, draft: Draft) -> Settled:
         """Write the next version, if trust allows and nothing else says the same already."""
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
-        if draft.candidate.content == known.content:
+        if (draft.candidate.content, draft.candidate.data) == (known.content, known.data):
             await audit(tx, draft, known, "refreshed", {"reason": "unchanged"})
             return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         if draft.trust < known.trust:
@@ -56,6 +59,9 @@ class Revision:
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
+        if draft.review_reason is not None:
+            waiting = pending(draft, [known], self.pending_id, draft.review_reason)
+            return await commit(tx, draft, await once(tx, draft, waiting), None)
         candidate = draft.candidate
         memory = known.next_version(
             draft.now,
@@ -70,5 +76,6 @@ class Revision:
             author=draft.actor.user,
         )
         await tx.replace(memory)
+        await keep(tx, draft)
         changes = await record(tx, draft, memory, "revised", {})
         return Settled(receipt_of(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(changes))

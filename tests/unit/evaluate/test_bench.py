@@ -13,6 +13,7 @@ from mnemic.evaluate.starts import cold_starts
 from mnemic.evaluate.tables import bench_table
 from mnemic.stores.sqlite.bare import bare_commits
 from mnemic.testing.embedder import WordEmbedder
+from tests.servers import PostgresServer
 
 TINY = BenchOptions(rows=30, others=2, rows_per_other=20, repeats=5, imports=8, starts=0)
 
@@ -60,8 +61,20 @@ def test_the_table_shows_what_the_json_holds(measured: dict[str, Any]) -> None:
     table = bench_table(measured)
     assert f"{measured['write']['p95_ms']:.2f}" in table
     assert "search at 30 memories" in table
-    assert "9 direct dependencies" in table
+    assert "10 direct dependencies" in table
     assert "mnemic --help" not in table
+
+
+def test_every_verb_has_a_budget(measured: dict[str, Any]) -> None:
+    assert measured["kinds"].keys() == {"sqlite", "in-process"}
+    for verbs in measured["kinds"].values():
+        kinds = {name.partition(".")[0] for name in verbs}
+        assert kinds == {"working", "short_term", "long_term", "persona", "episodic", "structured"}
+        for figures in verbs.values():
+            assert 0 < figures["p50_ms"] <= figures["p95_ms"]
+            assert figures["budget_p95_ms"] in (1.0, 10.0, 100.0, 200.0)
+            assert figures["calls"] == TINY.repeats
+    assert "structured.query" in bench_table(measured)
 
 
 def test_without_others_nothing_is_compared() -> None:
@@ -87,3 +100,11 @@ def test_cold_starts_are_real_processes(tmp_path: Path) -> None:
 def test_a_process_that_fails_is_not_a_measurement(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"ended with code|found nothing"):
         cold_starts(tmp_path / "no folder" / "absent.db", "nobody", "anything?", starts=1, progress=lambda *_: None)
+
+
+def test_a_server_is_measured_in_a_database_of_its_own(postgres: PostgresServer) -> None:
+    options = BenchOptions(rows=20, others=0, repeats=5, imports=0, starts=0, store=postgres.dsn())
+    measured = run(options, embedder=WordEmbedder())
+    assert measured["write"]["calls"] == measured["search"]["calls"] == 5
+    assert measured["memory"]["stored"] == 30
+    assert not [name for (name,) in postgres.sql("SELECT datname FROM pg_database") if name.startswith("mnemic_")]

@@ -12,8 +12,9 @@ import apsw
 
 from mnemic.engine import MemoryEngine
 from mnemic.types import Actor
+from tests.faults.scale import size
 
-FLIPS = 300
+FLIPS = size(300, 10_000)
 
 
 def forced(path: Path, work: Callable[[apsw.Connection], Any]) -> Any:

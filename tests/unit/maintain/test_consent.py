@@ -122,7 +122,7 @@ async def test_tenant_kind_bytes_and_rate(tmp_path: Path, clock: ManualClock, an
     quotas = (
         Quota(per="tenant", kind=Kind.ENTITY, rows=1),
         Quota(per="tenant", writes_a_minute=4),
-        Quota(per="user", kind=Kind.STRUCTURED, bytes=600),
+        Quota(per="user", kind=Kind.STRUCTURED, bytes=1100),
     )
     async with opened(tmp_path / "m.db", clock, quotas=quotas) as engine:
         assert (await engine.add("A ship.", actor=ana, kind="entity")).stored

@@ -215,3 +215,25 @@ async def test_what_was_stopped_goes_on(
     receipt = await engine.erase("ana", actor=ben)
     assert receipt.complete
     assert on_disk(tmp_path) == 0
+
+
+@pytest.mark.parametrize("block", [False, True])
+async def test_what_is_written_meanwhile_does_not_escape(engine: MemoryEngine, ana: Actor, block: bool) -> None:
+    """A writer goes on while the erasure runs: with a tombstone nothing of it stays, else only what came afterwards."""
+    await engine.add("The harbour is near.", actor=ana)
+    inner, late = engine.store.transact, iter(range(3))
+
+    async def transact(work: Any, **options: Any) -> Any:
+        done = await inner(work, **options)
+        if next(late, None) is not None:
+            engine.store.transact = inner  # type: ignore[method-assign]
+            await engine.add("Written while it was erased.", actor=ana)
+            engine.store.transact = transact  # type: ignore[method-assign]
+        return done
+
+    engine.store.transact = transact  # type: ignore[method-assign]
+    receipt = await engine.erase("ana", actor=ana, block=block)
+    assert receipt.complete
+    assert await engine.count(actor=ana) == 0
+    refused = await engine.add("Learnt again.", actor=ana)
+    assert refused.stored is not block

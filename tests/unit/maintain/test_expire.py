@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -138,8 +138,8 @@ async def test_maintaining_does_every_job(engine: MemoryEngine, clock: ManualClo
         await added(engine, ana, f"Fact {number} of many.", 7)
     clock.advance(8 * DAY)
     dry = await engine.maintain(actor=ana, dry_run=True)
-    assert (dry.outbox, dry.freed_bytes) == (5, 0)
-    assert (await engine.maintain(actor=ana, whole=True)).outbox == 5
+    assert (dry.outbox.behind, dry.freed_bytes) == ({"outbox": 5}, 0)
+    assert (await engine.maintain(actor=ana, whole=True)).outbox.total == 5
     assert await engine.store.pending() == []
     clock.advance(HOUR)
     assert (await engine.maintain(actor=ana)).expiry.expired == 5
@@ -155,3 +155,42 @@ def test_a_moment_is_confirmed_only_by_two_readings_and_never_lies_ahead(days: l
         if readings.confirmed_at is not None:
             assert readings.confirmed_at <= now
             assert sum(one >= readings.confirmed_at for one in seen) >= 2
+
+
+JUMPS = [timedelta(hours=1), timedelta(hours=-1), timedelta(days=400), timedelta(days=-400)]
+
+
+@pytest.mark.parametrize("jump", JUMPS, ids=str)
+@pytest.mark.parametrize(
+    "start",
+    [
+        datetime(2026, 3, 29, 0, 59, tzinfo=UTC),  # clocks in Europe are put forward
+        datetime(2026, 10, 25, 0, 59, tzinfo=UTC),  # and back
+        datetime(2038, 1, 19, 3, 14, 7, tzinfo=UTC),  # 2**31 seconds
+        datetime(2028, 2, 29, 23, 59, tzinfo=UTC),
+    ],
+    ids=str,
+)
+async def test_a_clock_that_jumps_and_comes_back_loses_nothing(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor, start: datetime, jump: timedelta
+) -> None:
+    clock.jump_to(start)
+    await engine.expire(actor=ana)
+    said = [f"statement {word}" for word in ("one", "two", "three", "four")]
+    for text in said[:2]:
+        await engine.add(text, actor=ana)
+        clock.advance(timedelta(minutes=30))
+    clock.jump_to(clock.now() + jump)
+    await engine.add(said[2], actor=ana)
+    await engine.expire(actor=ana)
+    clock.jump_to(clock.now() - jump)
+    await engine.add(said[3], actor=ana)
+    await engine.expire(actor=ana)
+    await engine.expire(actor=ana)
+    held = await engine.store.held(ana.tenant, statuses=list(Status))
+    assert {memory.content for memory in held if memory.status is Status.ACTIVE} == set(said)
+    assert [event.sequence for event in await engine.audit(actor=ana)] == list(range(1, len(said) + 1))
+    lines = await engine.audit(actor=ana)
+    assert [line.action for line in lines] == ["created"] * 4
+    in_order = [next(memory.content for memory in held if memory.memory_id == line.memory_id) for line in lines]
+    assert in_order == said

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound, ReviewDenied, VersionConflict
+from mnemic.guard.limits import Limits
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source, Status, Trust
 
 DAY = timedelta(days=1)
@@ -194,3 +198,20 @@ async def test_time_to_live_starts_at_the_approval(
     assert await found(engine, ana) == {flagged}
     clock.advance(181 * DAY)
     assert await found(engine, ana) == set()
+
+
+async def test_the_queue_does_not_rot(clock: ManualClock, tmp_path: Path, ana: Actor, ben: Actor) -> None:
+    limits = Limits(review_longest=timedelta(days=30))
+    async with MemoryEngine(
+        store=SqliteStore(tmp_path / "aged.db"), embedder=WordEmbedder(), clock=clock, limits=limits
+    ) as engine:
+        await engine.add("Ripe cheese is good.", actor=ana)
+        assert (await engine.add("Ripe cheese is not good.", actor=ana)).was_flagged
+        clock.advance(timedelta(days=20))
+        await engine.add("Red ink is good.", actor=ana)
+        assert (await engine.add("Red ink is not good.", actor=ana)).was_flagged
+        clock.advance(timedelta(days=11))
+        assert (await engine.maintain(actor=ben, dry_run=True)).aged == 1
+        assert len(await engine.reviews(actor=ana)) == 2
+        assert (await engine.maintain(actor=ben)).aged == 1
+        assert [one.memory.content for one in await engine.reviews(actor=ana)] == ["Red ink is not good."]

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from mnemic.bootstrap import build_documents
 from mnemic.errors import NotSupported
+from mnemic.stores.documents import namespace_of, path_of
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.documents import SqliteDocuments, namespace_of, path_of
+from mnemic.stores.sqlite.documents import SqliteDocuments
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.document_store import got, put
 from mnemic.testing.record_store import EMBEDDER

@@ -67,14 +67,14 @@ async def test_what_a_reader_delays_is_made_good_at_the_next_write(tmp_path: Pat
 async def test_words_are_not_stored_as_words_in_the_search_entries(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "m.db")
     await store.open(EMBEDDER.space)
-    await remember(store, memory("tea"))
+    await remember(store, memory("lagoon"))
     await store.close()
     connection = apsw.Connection(str(tmp_path / "m.db"))
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'phrase_%'")]
     assert names
     for name in (*names, "memory_search"):
         for row in connection.execute(f"SELECT * FROM {name}"):
-            assert all(b"tea" not in (value if isinstance(value, bytes) else str(value).encode()) for value in row)
+            assert all(b"lagoon" not in (value if isinstance(value, bytes) else str(value).encode()) for value in row)
     connection.close()
 
 

@@ -61,7 +61,7 @@ def _findings(given: Given) -> Iterator[Finding]:
         yield _bad("settings", error)
         return
     yield _policy(settings)
-    space = None
+    space = found = None
     try:
         found = _inspected(settings)
         if found is None:
@@ -71,7 +71,12 @@ def _findings(given: Given) -> Iterator[Finding]:
             space = found.space
     except MnemicError as error:
         yield _bad("store", error)
-    yield _embedder(settings, space)
+    embedder = _embedder(settings, space)
+    yield embedder
+    if embedder.ok and found is not None:
+        yield _thresholds(settings, embedder.facts)
+        if found.schema == found.newest_schema and found.space is not None and not found.damage:
+            yield from _remembered(settings, found.space)
     yield _model(settings)
 
 
@@ -137,7 +142,23 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
         told=f"{settings.durability}: {told}",
         facts={"durability": settings.durability},
     )
+    yield _sealing(settings, found)
     yield from _contents(found)
+
+
+def _sealing(settings: Settings, found: Inspection) -> Finding:
+    """Is what should be sealed, and can what is sealed be opened?"""
+    total = sum(count for _, _, count in found.counts)
+    facts = {"sealed": found.sealed, "plain": total - found.sealed}
+    if found.sealed and settings.key_file is None:
+        told = f"{found.sealed} of {total} memories are sealed, and no master key is named (MNEMIC_KEY_FILE)"
+        return Finding(name="sealing", ok=False, told=told, facts=facts)
+    if not settings.seal and not found.sealed:
+        return Finding(name="sealing", ok=None, told="nothing is sealed: who reads the file reads it all", facts=facts)
+    told = f"{found.sealed} of {total} memories are sealed, with vectors and words; keys, categories and times are not"
+    if found.sealed < total:
+        told += "; `mnemic keys seal` seals the rest"
+    return Finding(name="sealing", ok=found.sealed == total or not settings.seal, told=told, facts=facts)
 
 
 def _contents(found: Inspection) -> Iterator[Finding]:
@@ -165,6 +186,44 @@ def _contents(found: Inspection) -> Iterator[Finding]:
     )
 
 
+def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
+    """What the tenant remembers, looked at as a whole."""
+    import asyncio
+
+    from mnemic.bootstrap import build_keyring, build_store
+    from mnemic.clock import SystemClock
+    from mnemic.maintain.health import WAITING_LONG, Health, examine
+
+    async def looked() -> Health:
+        store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
+        try:
+            await store.open(space)
+            return await examine(store, settings.tenant, SystemClock().now())
+        finally:
+            await store.close()
+
+    try:
+        health = asyncio.run(looked())
+    except MnemicError as error:
+        yield _bad("remembered", error)
+        return
+    yield _counted("duplicates", len(health.duplicates), "say the same as another", pairs=health.duplicates)
+    yield _counted("contradictions", len(health.contradictions), "contradict another", pairs=health.contradictions)
+    yield _counted("junk", len(health.junk), "say nothing", memories=health.junk)
+    yield _counted("unused", len(health.unused), "were never used in 90 days", memories=health.unused)
+    waited = health.oldest_waiting
+    told = f"{health.waiting} wait" + (f", the first for {waited.days} days" if waited else "")
+    late = waited is not None and waited >= WAITING_LONG
+    facts = {"waiting": health.waiting}
+    yield Finding(name="review", ok=False if late else None, told=told, code=Exit.REFUSED, facts=facts)
+
+
+def _counted(name: str, count: int, what: str, **facts: Any) -> Finding:
+    """Something to look at, where there is any; no fault of the store."""
+    told = f"{count} {what}" if count else "none found"
+    return Finding(name=name, ok=None, told=told, facts={"count": count, **facts})
+
+
 def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
     import asyncio
 
@@ -189,6 +248,30 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
         told += f"; but the file holds vectors of {expected.model}, {expected.dimension} dimensions"
         return Finding(name="embedder", ok=False, told=told, code=Exit.MODEL, facts=facts)
     return Finding(name="embedder", ok=True, told=told, facts=facts)
+
+
+def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
+    """Whether the cosines of merging and flagging were measured for this embedder."""
+    from mnemic.bootstrap import store_file
+    from mnemic.stores.sqlite.inspection import marks_in
+    from mnemic.types import VectorSpace
+    from mnemic.write.calibration import STORE_TENANT, Calibration, mark_of
+    from mnemic.write.draft import MEASURED_WITH
+
+    path, space = store_file(settings.store), VectorSpace(**facts)
+    assert path is not None
+    try:
+        text = marks_in(path, STORE_TENANT, mark_of(space)).get(mark_of(space))
+        found = None if text is None else Calibration.decoded(space, text)
+    except MnemicError as error:
+        return _bad("thresholds", error)
+    if found is not None:
+        told = f"calibrated for {space.model} with {found.pairs} pairs, {found.calibrated_at:%Y-%m-%d}"
+    elif space.model == MEASURED_WITH:
+        told = "the defaults, which were measured with this embedder"
+    else:
+        told = f"not calibrated: the defaults were measured with {MEASURED_WITH}; `mnemic calibrate` measures yours"
+    return Finding(name="thresholds", ok=None, told=told, facts={"calibrated": found is not None})
 
 
 def _model(settings: Settings) -> Finding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -17,8 +17,7 @@ from mnemic.conversations import Item
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli.failures import Exit, exit_code_of_run
 from mnemic.errors import InvalidInput
-from mnemic.extract.messages import message_candidates
-from mnemic.guard.contract import MAX_CONTENT_CHARS
+from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.types import Actor, Candidate, Message, Outcome, WriteReceipt
 
 BATCH = 32
@@ -137,19 +136,6 @@ class Intake:
             self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
         if report.status != "ok":
             self.summary.fail(place, report.stop_reason)
-
-
-def in_parts(message: Message) -> Iterator[Message]:
-    """The message, or where it is too long for one memory its parts, cut between paragraphs, lines or words."""
-    text = message.content
-    while len(text) > MAX_CONTENT_CHARS:
-        cut = next((at for mark in ("\n\n", "\n", " ") if (at := text.rfind(mark, 1, MAX_CONTENT_CHARS)) > 0), 0)
-        cut = cut or MAX_CONTENT_CHARS
-        if text[:cut].strip():
-            yield replace(message, content=text[:cut])
-        text = text[cut:].lstrip()
-    if text.strip():
-        yield replace(message, content=text)
 
 
 def _digest(*said: object) -> str:

@@ -1,9 +1,10 @@
-"""`mnemic eval` and `mnemic bench`: how well it finds, and how fast."""
+"""`mnemic eval`, `mnemic bench` and `mnemic calibrate`: how well it finds, how fast, and where it decides."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +12,10 @@ from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.terminal import Progress
 
-SETS = ("locomo", "longmemeval", "realtalk", "beam", "pairs", "pii", "extraction", "commands")
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
+
+SETS = ("locomo", "longmemeval", "realtalk", "beam", "pairs", "pii", "structured", "extraction", "commands")
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -43,11 +47,11 @@ def eval_(
     seed: int | None,
 ) -> None:
     """Measure how well SET goes: locomo, longmemeval, realtalk, beam (search), pairs (merge and conflict),
-    pii (redaction), extraction or commands (what is worth remembering, and what is not).
+    pii (redaction), structured (travel confirmations), extraction or commands (what is worth remembering, what not).
 
     Every message of a set of conversations goes through the engine into a file that is thrown away; every question is
-    searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted. Nothing is
-    downloaded: PATH is your copy of the set. Your own memories are not touched.
+    searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted,
+    confirmations read by rules. Nothing is downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
     from mnemic.evaluate.outcome import SEED
     from mnemic.evaluate.registry import SETS as RUNNERS
@@ -81,6 +85,7 @@ def eval_(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Where the file is made.",
 )
+@click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
 @click.option("--durability", type=click.Choice(["durable", "fast"]), help="Of the timed writes; durable.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the texts.")
 @click.option("--quick", is_flag=True, help="Small enough for a smoke test; its figures mean little.")
@@ -88,7 +93,7 @@ def eval_(
 def bench_(given: Given, /, *, quick: bool, **asked: object) -> None:
     """Measure how fast it writes, searches and starts on this machine.
 
-    Works in a file of its own that is thrown away. Takes a few minutes; --quick takes seconds.
+    Works in a file, or a database, of its own that is thrown away. Takes a few minutes; --quick takes seconds.
     """
     from dataclasses import replace
 
@@ -121,3 +126,58 @@ def _told() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
         current[what].at(done, total)
 
     return progress, end
+
+
+@click.command("calibrate", cls=Command)
+@click.option("--data", metavar="FILE", type=_FILE, help="Labelled pairs: JSON lines of first, second, label.")
+@click.option("--error", type=click.FloatRange(0, 0.5), default=0.01, show_default=True, help="Merged wrongly at most.")
+@click.option(
+    "--flagged", type=click.FloatRange(0, 0.5), default=0.1, show_default=True, help="Flagged wrongly at most."
+)
+@click.option("--dry-run", is_flag=True, help="Choose and show; keep nothing.")
+@click.option("--reset", is_flag=True, help="Forget the calibration; the defaults hold again.")
+@click.pass_obj
+def calibrate_(given: Given, /, data: Path | None, error: float, flagged: float, dry_run: bool, reset: bool) -> None:
+    r"""Choose the cosines from which memories are merged and flagged, for the embedder in use, and keep them in the
+    store with its vectors.
+
+    \b
+      {"first": "I moved to Oslo", "second": "Oslo is where I moved", "label": "same"}
+      {"first": "I eat meat", "second": "I never eat meat", "label": "opposite"}
+      {"first": "I eat meat", "second": "I eat fish", "label": "other"}
+
+    Half of the pairs choose, the other half shows what the choice does. What the settings name themselves wins.
+    """
+    from mnemic.evaluate.tables import calibration_table
+
+    if reset is (data is not None):
+        raise click.UsageError("either --data FILE or --reset", ctx=click.get_current_context())
+    chosen = given.with_engine(
+        lambda engine, _: _calibrated(engine, data, error, flagged, dry_run), creates=not dry_run
+    )
+    given.show(chosen, lambda: calibration_table(chosen) if chosen["cosines"] else "the defaults hold again")
+
+
+async def _calibrated(
+    engine: MemoryEngine, data: Path | None, error: float, flagged: float, dry_run: bool
+) -> dict[str, Any]:
+    from mnemic.evaluate.calibration import calibrate, labelled_pairs
+    from mnemic.write.calibration import Calibration, keep
+
+    space = engine.embedder.space
+    if data is None:
+        await keep(engine.store, space, None)
+        return {"embedder": space.model, "cosines": {}, "kept": True}
+    pairs = labelled_pairs(data)
+    chosen = await calibrate(pairs, engine.embedder, engine.gateway.pipeline.rules, error=error, flagged=flagged)
+    if not dry_run:
+        found = Calibration(
+            space=space,
+            cosines=chosen["cosines"],
+            error=error,
+            flagged=flagged,
+            pairs=len(pairs),
+            calibrated_at=engine.clock.now(),
+        )
+        await keep(engine.store, space, found)
+    return {"embedder": space.model, **chosen, "kept": not dry_run}

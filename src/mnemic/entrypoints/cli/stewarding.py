@@ -44,8 +44,8 @@ def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options
         return _list(given, options)
     if not memory_ids and not (action == "reject" and options["older_than"] is not None):
         raise click.UsageError("which memories? name at least one", ctx=click.get_current_context())
-    if options["content"] is not None and len(memory_ids) > 1:
-        raise click.UsageError("--content is for one memory", ctx=click.get_current_context())
+    if (options["content"] is not None or options["merge_with"]) and len(memory_ids) > 1:
+        raise click.UsageError("--content and --merge-with are for one memory", ctx=click.get_current_context())
     receipts, failed = given.with_engine(lambda engine, actor: _decide(engine, actor, action, memory_ids, options))
     shown = {"receipts": [receipt_dict(one) for one in receipts], "failed": failed}
     given.show(shown, lambda: "\n".join(receipt_text(one, action) for one in receipts) or "nothing was decided")
@@ -74,27 +74,35 @@ def _days(number: int | None) -> Any:
 async def _decide(
     engine: MemoryEngine, actor: Actor, action: str, memory_ids: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[list[WriteReceipt], list[dict[str, str]]]:
-    from mnemic.errors import MnemicError, StoreFailed
-
-    receipts: list[WriteReceipt] = []
-    failed: list[dict[str, str]] = []
     if action == "reject" and options["older_than"] is not None and not memory_ids:
         aged = await engine.reject_older(_days(options["older_than"]), actor=actor, whole_tenant=True)
         return list(aged), []
-    for memory_id in memory_ids:
-        try:
-            if action == "reject":
-                receipts.append(await engine.reject(memory_id, actor=actor, whole_tenant=True))
-            else:
-                merged, content = options["merge_with"], options["content"]
-                receipts.append(
-                    await engine.approve(memory_id, actor=actor, content=content, merge_with=merged, whole_tenant=True)
-                )
-        except StoreFailed:
-            raise
-        except MnemicError as error:
-            failed.append({"memory_id": memory_id, "reason": error.reason})
-    return receipts, failed
+    if options["content"] is not None or options["merge_with"]:
+        return await _corrected(engine, actor, memory_ids[0], options)
+    decided = await engine.decide(
+        memory_ids, "reject" if action == "reject" else "approve", actor=actor, whole_tenant=True
+    )
+    receipts = [one.receipt for one in decided if one.receipt is not None]
+    return receipts, [_failure(one.memory_id, one.reason) for one in decided if one.receipt is None]
+
+
+async def _corrected(
+    engine: MemoryEngine, actor: Actor, memory_id: str, options: dict[str, Any]
+) -> tuple[list[WriteReceipt], list[dict[str, str]]]:
+    from mnemic.errors import MnemicError, StoreFailed
+
+    content, merged = options["content"], options["merge_with"]
+    try:
+        receipt = await engine.approve(memory_id, actor=actor, content=content, merge_with=merged, whole_tenant=True)
+    except StoreFailed:
+        raise
+    except MnemicError as error:
+        return [], [_failure(memory_id, error.reason)]
+    return [receipt], []
+
+
+def _failure(memory_id: str, reason: str | None) -> dict[str, str]:
+    return {"memory_id": memory_id, "reason": reason or ""}
 
 
 def _waiting_dict(one: Waiting) -> dict[str, Any]:
@@ -259,7 +267,7 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
 @click.option("--vacuum", is_flag=True, help="Write the file anew; needs as much free room again.")
 @click.pass_obj
 def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool) -> None:
-    """Expire, purge, empty the outbox, tidy the file. Made to be run once a day.
+    """Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
 
     The first run only reads the clock: a moment counts as past when two runs have seen it behind them.
     """
@@ -281,7 +289,9 @@ def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool) -> N
         "restored": expiry.restored,
         "clock_confirmed_at": expiry.confirmed_at.isoformat() if expiry.confirmed_at else None,
         "clock_went_back": expiry.clock_went_back,
-        "outbox": report.outbox,
+        "reviews_aged": report.aged,
+        "outbox": report.outbox.total,
+        "behind": dict(report.outbox.behind),
         "freed_bytes": report.freed_bytes,
     }
     given.show(told, lambda: table([[name.replace("_", " "), str(value)] for name, value in told.items()]))

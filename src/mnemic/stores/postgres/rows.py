@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.codec import cues_of, decode_memory, encode_memory, fields_of, to_micros
+from mnemic.stores.codec import cues_of, fields_of, to_micros
+from mnemic.stores.sealing import Sealer
 from mnemic.text.analyse import analyse
 from mnemic.types import Level, Memory, Scope, Vector, Where
 
@@ -40,10 +41,22 @@ def floats(vector: Vector) -> array[float]:
     return array("f", vector)
 
 
-def memory_of(row: Any) -> Memory:
+def memory_of(row: Any, sealer: Sealer) -> Memory:
     """The memory of a row with the part `columns`."""
     scope = Scope(tenant=row["tenant"], level=Level(row["level"]), owner=row["owner"])
-    return decode_memory(row["body"], scope, row["vector"])
+    return sealer.memory(row["body"], scope, row["vector"])
+
+
+class Place(NamedTuple):
+    """A scope in this database. `large`: its vectors are in the approximate index. `changes` counts what has changed in
+    it so far, `removed_at` is the last change that removed a memory.
+    """
+
+    scope_id: int
+    large: bool
+    active: int
+    changes: int
+    removed_at: int
 
 
 def place_of(scope: Scope) -> tuple[str, str, str]:
@@ -107,8 +120,16 @@ def _digests(texts: Iterable[str] | None) -> list[bytes | None] | None:
 
 def lock_of(scope: Scope) -> int:
     """The advisory lock that stands for the scope: 64 bits, so that two scopes hardly ever wait for each other."""
-    name = "\n".join(place_of(scope)).encode()
-    return int.from_bytes(hashlib.blake2b(name, digest_size=8, person=b"mnemic.scope").digest(), "big", signed=True)
+    return _lock("\n".join(place_of(scope)), b"mnemic.scope")
+
+
+def lock_of_tenant(tenant: str) -> int:
+    """The advisory lock for what is true of a whole tenant. Whoever takes it holds the locks of its scopes by then."""
+    return _lock(tenant, b"mnemic.tenant")
+
+
+def _lock(name: str, person: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, person=person).digest(), "big", signed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +225,6 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
         memory.vector,
         to_micros(memory.created_at),
     )
-
-
-def body_of(memory: Memory) -> str:
-    """What the table of versions holds."""
-    return encode_memory(memory)
 
 
 def columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:

@@ -71,8 +71,9 @@ class Prepared:
     synchronous: str
 
 
-async def prepare(connection: Any, space: VectorSpace) -> Prepared:
-    """Bring the database up to date, claim it for `space`, and see that row-level security binds the application.
+async def prepare(connection: Any, space: VectorSpace | None) -> Prepared:
+    """Bring the database up to date, claim it for `space` if one is given, and see that row-level security binds the
+    application.
 
     Needs the owner's rights only where something is to be changed. Raises StoreNewer, StoreCorrupt, SpaceMismatch,
     InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
@@ -85,7 +86,8 @@ async def prepare(connection: Any, space: VectorSpace) -> Prepared:
             async with connection.transaction():
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
                 await _migrate(connection)
-                await _claim(connection, space)
+                if space is not None:
+                    await _claim(connection, space)
         await _check_role(connection)
         vector = await connection.fetchrow(_VECTOR)
         salt = await connection.fetchval("SELECT value FROM mnemic.salt")
@@ -107,7 +109,7 @@ def _check_server(server: Any) -> None:
         raise InvalidConfig("postgres_encoding", hint="create the database with ENCODING 'UTF8'")
 
 
-async def _ready(connection: Any, space: VectorSpace) -> bool:
+async def _ready(connection: Any, space: VectorSpace | None) -> bool:
     """Whether nothing is to be done. Raises StoreNewer, StoreCorrupt and SpaceMismatch."""
     state = await connection.fetchrow(_STATE)
     if not state["known"]:
@@ -118,7 +120,7 @@ async def _ready(connection: Any, space: VectorSpace) -> bool:
     newest = migrations()[-1].number
     if version > newest:
         raise StoreNewer(hint=f"the database has schema {version}, this mnemic knows {newest}")
-    return bool(version == newest) and await _claimed(connection, space)
+    return bool(version == newest) and (space is None or await _claimed(connection, space))
 
 
 async def _claimed(connection: Any, space: VectorSpace) -> bool:

@@ -7,18 +7,21 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from mnemic.errors import InvalidConfig, SpaceMismatch, StoreUnavailable
-from mnemic.ports import Capabilities, Snapshot, Transaction
-from mnemic.stores.postgres import upkeep
-from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
+from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
+from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
+from mnemic.stores.postgres import outbox, upkeep
+from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.indexes import Indexes
+from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.promotion import Promotions
 from mnemic.stores.postgres.rows import Terms
-from mnemic.stores.postgres.schema import LONGEST_INDEXED, prepare, reopen_with
+from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
+from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
@@ -40,7 +43,6 @@ from mnemic.types import (
 T = TypeVar("T")
 
 _SESSION = load("session")
-_READING = load("reading")
 
 
 class PostgresStore:
@@ -50,7 +52,12 @@ class PostgresStore:
     `mnemic_app`, which row-level security binds. `open` creates and migrates both with the rights of `owner_dsn`, or of
     `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
     wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
-    disk. `exact_up_to` is the number of active memories beyond which a scope moves into the approximate vector index.
+    disk. `index_bytes` bounds the memory for the search indexes of scopes in use; 0 leaves every search to the
+    database. `exact_up_to` is the number of active memories beyond which a scope that does not fit there moves into
+    the approximate vector index.
+
+    With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
+    their subject (`mnemic.stores.sealing`). The server searches too, so it must see vectors, hashed words and speakers.
     """
 
     def __init__(
@@ -61,26 +68,30 @@ class PostgresStore:
         pool_size: int = 10,
         statement_timeout: float = 10.0,
         durability: Literal["durable", "fast"] = "durable",
+        index_bytes: int = 256 * 1024 * 1024,
         exact_up_to: int = 5_000,
         bm25: Bm25 | None = None,
+        keyring: Keyring | None = None,
+        seals: bool = False,
     ) -> None:
-        if durability not in ("durable", "fast"):
-            raise InvalidConfig("durability", hint="durable or fast")
-        if pool_size < 1 or not 0 < statement_timeout <= 3600:
-            raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
-        self._dsn = dsn
-        self._owner_dsn = owner_dsn or dsn
-        self._pool_size = pool_size
-        self._seconds = statement_timeout
-        self._fast = durability == "fast"
+        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
+        self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
+        self._sealer = Sealer(keyring, seals=seals, vectors=False)
         self._opened: _Opened | None = None
 
     @property
     def capabilities(self) -> Capabilities:
-        durable = not self._fast and (self._opened is None or self._opened.durable)
-        return Capabilities(name="postgres", durable=durable, shared=True, phrase=True, exact_up_to=self._exact_up_to)
+        durable = not self._access.fast and (self._opened is None or self._opened.database.ready.durable)
+        return Capabilities(
+            name="postgres",
+            durable=durable,
+            shared=True,
+            phrase=True,
+            exact_up_to=self._exact_up_to,
+            sealed=frozenset({"content"} if self._sealer.seals else ()),
+        )
 
     async def open(self, space: VectorSpace) -> None:
         if self._opened is None:
@@ -89,36 +100,23 @@ class PostgresStore:
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
     async def _open(self, space: VectorSpace) -> _Opened:
-        owner = await connect(self._owner_dsn, self._seconds, {"application_name": "mnemic"})
-        try:
-            ready = await prepare(owner, space)
-        finally:
-            owner.terminate()
-        settings = {"application_name": "mnemic", "search_path": ready.search_path}
-        if self._fast:
-            settings["synchronous_commit"] = "off"
-        elif ready.synchronous == "off":
-            settings["synchronous_commit"] = "on"
-        pool = await open_pool(
-            self._dsn,
-            size=self._pool_size,
-            seconds=self._seconds,
-            settings=settings,
-            vector_schema=ready.vector_schema,
-        )
-        connections = Connections(pool, seconds=self._seconds)
-        promotions = Promotions(connections, possible=space.dimension <= LONGEST_INDEXED)
-        return _Opened(connections, promotions, Terms(ready.salt), space, ready.durable)
+        database = await self._access.open(space)
+        promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
+        indexes = Indexes(database.connections, dimension=space.dimension, bm25=self._bm25, budget=self._index_bytes)
+        return _Opened(database, promotions, indexes, Terms(database.ready.salt), space)
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.promotions.stop()
-            await opened.connections.close()
+            await opened.database.thread.run(opened.promotions.moves.stop())
+            await opened.database.thread.run(opened.indexes.loads.stop())
+            await opened.database.close()
 
-    async def moved(self) -> None:
-        """Return once no scope is on its way into the approximate index."""
-        await self._ready.promotions.settled()
+    async def settled(self) -> None:
+        """Return once no scope is on its way into memory or into the approximate index."""
+        opened = self._ready
+        await opened.database.thread.run(opened.indexes.loads.settled())
+        await opened.database.thread.run(opened.promotions.moves.settled())
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         opened = self._ready
@@ -129,7 +127,13 @@ class PostgresStore:
             return result
 
         async def run(session: Session) -> T:
-            transaction = PostgresTransaction(session, terms=opened.terms, dimension=opened.space.dimension)
+            transaction = PostgresTransaction(
+                session,
+                terms=opened.terms,
+                sealer=self._sealer,
+                dimension=opened.space.dimension,
+                indexes=opened.indexes,
+            )
             try:
                 return await drive(whole, transaction)
             finally:
@@ -150,10 +154,17 @@ class PostgresStore:
         opened = self._ready
 
         async def run(session: Session) -> T:
-            snapshot = PostgresSnapshot(session, terms=opened.terms, dimension=opened.space.dimension, bm25=self._bm25)
+            snapshot = PostgresSnapshot(
+                session,
+                terms=opened.terms,
+                sealer=self._sealer,
+                dimension=opened.space.dimension,
+                bm25=self._bm25,
+                indexes=opened.indexes,
+            )
             result = await drive(work, snapshot)
-            for scope, active in snapshot.sizes.items():
-                if active > self._exact_up_to:
+            for scope, place in snapshot.scanned.items():
+                if place.active > self._exact_up_to and not opened.indexes.fits(place):
                     opened.promotions.start(scope)
             return result
 
@@ -189,6 +200,11 @@ class PostgresStore:
     async def speakers(self, where: Where) -> frozenset[str]:
         return await self.read(lambda moment: moment.speakers(where))
 
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))
+
     async def held(
         self,
         tenant: str,
@@ -200,7 +216,9 @@ class PostgresStore:
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
-        asked = partial(upkeep.held, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author)
+        asked = partial(
+            upkeep.held, sealer=self._sealer, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
+        )
         return await self._ready.connections.read(partial(asked, memory_ids=memory_ids, after=after, limit=limit))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
@@ -214,6 +232,9 @@ class PostgresStore:
         self._ready  # noqa: B018 - a closed store says so
         return 0
 
+    async def seal(self, tenant: str) -> int:
+        raise NotSupported("seal", hint="export the memories, and import them into a new database that is sealed")
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         return await self._ready.connections.read(
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
@@ -225,19 +246,20 @@ class PostgresStore:
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        async def read(session: Session) -> list[Any]:
-            await session.enter_drain()
-            return await session.fetch(_READING["pending"], max(0, limit))
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        return await self._ready.connections.read(lambda session: outbox.pending(session, projection, limit))
 
-        return [OutboxEntry(**row) for row in await self._ready.connections.read(read)]
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        await self._ready.connections.write(lambda session: outbox.acknowledge(session, sequences, projection))
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
-        async def write(session: Session) -> None:
-            await session.enter_drain()
-            await session.fetch(_READING["acknowledge"], list(sequences))
+    async def register(self, projection: str) -> None:
+        await self._ready.connections.write(lambda session: outbox.register(session, projection))
 
-        await self._ready.connections.write(write)
+    async def unregister(self, projection: str) -> None:
+        await self._ready.connections.write(lambda session: outbox.unregister(session, projection))
+
+    async def projections(self) -> dict[str, int]:
+        return await self._ready.connections.read(outbox.projections)
 
     @property
     def _ready(self) -> _Opened:
@@ -250,12 +272,16 @@ class PostgresStore:
 class _Opened:
     """What an open store holds."""
 
-    connections: Connections
+    database: Opened
     promotions: Promotions
+    indexes: Indexes
     terms: Terms
     space: VectorSpace
-    durable: bool
     secrets: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def connections(self) -> Connections:
+        return self.database.connections
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

@@ -13,6 +13,7 @@ from mnemic.stores.codec import decode_event, link, to_micros
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.rows import memory_of, raw, storable
 from mnemic.stores.postgres.statements import load
+from mnemic.stores.sealing import Sealer
 from mnemic.types import AuditEvent, Kind, Memory, Scope, Status, Usage
 
 _UPKEEP = load("upkeep")
@@ -21,6 +22,7 @@ _PAGE = 1000
 
 async def held(
     session: Session,
+    sealer: Sealer,
     tenant: str,
     *,
     statuses: Collection[Status],
@@ -38,7 +40,7 @@ async def held(
         rows = await session.fetch(_UPKEEP["held_pending"], *asked)
     else:
         rows = await session.fetch(_UPKEEP["held"], *asked, [status.value for status in statuses])
-    return [memory_of(row) for row in rows]
+    return [memory_of(row, sealer) for row in rows]
 
 
 async def usage(session: Session, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:

@@ -13,10 +13,11 @@ from typing import Any
 import apsw
 
 from mnemic.clock import SystemClock
-from mnemic.errors import InvalidInput, StoreUnavailable
+from mnemic.errors import StoreUnavailable
 from mnemic.ports import Clock
-from mnemic.stores.codec import dump, from_micros, load, to_micros
-from mnemic.stores.matching import accepts, best_first, check_conditions, cosines, keyword_scores, listed, texts_in
+from mnemic.stores.codec import dump, load, to_micros
+from mnemic.stores.documents import check_batch, document_of, end_of, last_puts, namespace_of, path_of
+from mnemic.stores.matching import accepts, best_first, cosines, keyword_scores, listed, texts_in
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, connect, prepare
 from mnemic.stores.sqlite.rows import fetch
@@ -83,9 +84,7 @@ class SqliteDocuments:
     def apply(
         self, tenant: str, operations: Sequence[DocumentOperation], *, hide_expired: bool = False
     ) -> list[DocumentAnswer]:
-        checked_identifier(tenant, "tenant")
-        for operation in operations:
-            _check(operation)
+        check_batch(tenant, operations)
         now = _micros(self._clock)
         view = _View(tenant, now if hide_expired else None)
         with typed_failures():
@@ -183,7 +182,7 @@ class _View:
 
     def _find(self, connection: apsw.Connection, wanted: FindDocuments) -> _Rows:
         start = path_of(wanted.prefix)
-        end = start[:-1] + "0" if start else "\U0010ffff"  # "0" is the character behind "/"
+        end = end_of(start) if start else "\U0010ffff"
         parameters = self._wanted | {"path": start, "end": end, "limit": -1, "offset": 0}
         if wanted.vector is None and not wanted.query and not wanted.conditions:
             parameters |= {"limit": wanted.limit, "offset": wanted.offset}
@@ -211,9 +210,9 @@ def _scores(connection: apsw.Connection, rows: Sequence[_Row], wanted: FindDocum
 
 def _put_all(connection: apsw.Connection, tenant: str, operations: Iterable[DocumentOperation], now: int) -> bool:
     """Write the last put to each key; whether anything may have been deleted."""
-    puts = {(one.namespace, one.key): one for one in operations if isinstance(one, PutDocument)}
+    puts = last_puts(operations)
     ((last,),) = fetch(connection, "SELECT coalesce(max(updated_at), 0) FROM document WHERE tenant = ?", (tenant,))
-    for stamp, put in enumerate(puts.values(), start=max(now, last + 1)):
+    for stamp, put in enumerate(puts, start=max(now, last + 1)):
         place: dict[str, Any] = {"tenant": tenant, "path": path_of(put.namespace), "key": put.key}
         if put.value is None:
             connection.execute("DELETE FROM document WHERE tenant = :tenant AND path = :path AND key = :key", place)
@@ -225,43 +224,15 @@ def _put_all(connection: apsw.Connection, tenant: str, operations: Iterable[Docu
             "INSERT INTO document_vector VALUES (?, ?, ?)",
             [(row, number, vector) for number, vector in enumerate(put.vectors)],
         )
-    return any(put.value is None for put in puts.values())
+    return any(put.value is None for put in puts)
 
 
 def _document(row: _Row, score: float | None = None) -> tuple[int, Document]:
-    row_id, path, key, value, created_at, updated_at, expires_at = row
-    created, updated = from_micros(created_at), from_micros(updated_at)
-    assert created is not None
-    assert updated is not None
-    return row_id, Document(
-        namespace=namespace_of(path),
-        key=key,
-        value=load(value),
-        created_at=created,
-        updated_at=updated,
-        expires_at=from_micros(expires_at),
-        score=score,
-    )
-
-
-def _check(operation: DocumentOperation) -> None:
-    if isinstance(operation, FindDocuments):
-        check_conditions(operation.conditions)
-    if isinstance(operation, FindDocuments | ListNamespaces) and (operation.limit < 0 or operation.offset < 0):
-        raise InvalidInput("limit", hint="limit and offset count from 0")
+    row_id, path, key, value, *times = row
+    return row_id, document_of(path, key, value, times=(times[0], times[1], times[2]), score=score)
 
 
 def _micros(clock: Clock) -> int:
     micros = to_micros(clock.now())
     assert micros is not None
     return micros
-
-
-def path_of(namespace: Namespace) -> str:
-    """A namespace as one text in which nothing but the namespace itself begins with it."""
-    return "".join(segment.replace("~", "~0").replace("/", "~1") + "/" for segment in namespace)
-
-
-def namespace_of(path: str) -> Namespace:
-    """The namespace of `path_of`."""
-    return tuple(segment.replace("~1", "/").replace("~0", "~") for segment in path.split("/")[:-1])

@@ -19,14 +19,15 @@ _WITHOUT_VECTOR = (
     "SELECT count(*) FROM memory m LEFT JOIN memory_search s ON s.row_id = m.row_id "
     "WHERE m.status = 'active' AND s.vector IS NULL"
 )
+_SEALED = "SELECT count(*) FROM memory WHERE body ->> '$.sealed' IS NOT NULL"
 _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 """Releases in which a WAL reset can no longer damage the file: 3.51.3, and what was ported back to 3.50 and 3.44."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """One file. `damage` is what SQLite's own check found; `broken_audit` tenant and sequence of a line that does not
-    follow from the one before.
+    """One file. `sealed` counts memories whose content is; `damage` is what SQLite's own check found; `broken_audit`
+    tenant and sequence of a line that does not follow from the one before.
     """
 
     schema: int
@@ -38,6 +39,7 @@ class Inspection:
     space: VectorSpace | None
     counts: tuple[tuple[str, str, int], ...]
     without_vector: int
+    sealed: int
     pending: int
     audit_lines: int
     broken_audit: tuple[str, int] | None
@@ -72,12 +74,27 @@ def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
         size_bytes=path.stat().st_size,
         space=VectorSpace(model=spaces[0][0], dimension=spaces[0][1]) if spaces else None,
         counts=tuple((kind, status, count) for kind, status, count in fetch(connection, _COUNTS)),
+        sealed=fetch(connection, _SEALED)[0][0],
         without_vector=fetch(connection, _WITHOUT_VECTOR)[0][0],
         pending=fetch(connection, "SELECT count(*) FROM outbox")[0][0],
         audit_lines=lines,
         broken_audit=broken,
         damage=() if damage == ["ok"] else tuple(damage),
     )
+
+
+def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
+    """The tenant's marks whose name begins with `prefix`; none in a file of an older schema. Raises as `inspect`."""
+    with typed_failures():
+        connection = connect(path, durability="durable")
+        try:
+            recognise(connection)
+            if not fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'mark'"):
+                return {}
+            rows = fetch(connection, "SELECT name, value FROM mark WHERE tenant = ? ORDER BY name", (tenant,))
+            return {name: value for name, value in rows if name.startswith(prefix)}
+        finally:
+            connection.close()
 
 
 def is_safe(version: str) -> bool:

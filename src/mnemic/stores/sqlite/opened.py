@@ -13,11 +13,12 @@ import apsw
 
 from mnemic.ports import Transaction
 from mnemic.stores.atomic import run_through
+from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.file import Patience, claim_space, connect, prepare
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
-from mnemic.stores.sqlite.rows import GET_MANY, Terms, fetch, memory_of, wanted_memories
+from mnemic.stores.sqlite.rows import GET_MANY, Rows, Terms, fetch, wanted_memories
 from mnemic.stores.sqlite.threads import Readers, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
 from mnemic.stores.sqlite.upkeep import files_of
@@ -44,6 +45,7 @@ class OpenFile:
         readers: int,
         vfs: str | None,
         ballast: Ballast,
+        sealer: Sealer,
     ) -> None:
         self.space = space
         self.patience = Patience()
@@ -57,8 +59,8 @@ class OpenFile:
             undo.callback(self._committed.close)
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
             undo.pop_all()
-        self.terms = Terms(salt)
-        self.indexes = ScopeIndexes(dimension=space.dimension, bm25=bm25, budget=index_bytes)
+        self.rows = Rows(Terms(salt), sealer)
+        self.indexes = ScopeIndexes(rows=self.rows, dimension=space.dimension, bm25=bm25, budget=index_bytes)
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
         self._unscrubbed = False
         self._path = path
@@ -83,7 +85,7 @@ class OpenFile:
         return result
 
     def _transaction(self) -> SqliteTransaction:
-        return SqliteTransaction(self.writing, terms=self.terms, dimension=self.space.dimension, nearest=self._nearest)
+        return SqliteTransaction(self.writing, rows=self.rows, dimension=self.space.dimension, nearest=self._nearest)
 
     def _committed_work(self, work: Callable[[Transaction], Awaitable[T]], transaction: SqliteTransaction) -> T:
         try:
@@ -132,7 +134,7 @@ class OpenFile:
                 best = index.nearest(Where(scopes=(scope,)), vector, limit=limit)
             scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
             rows = fetch(self._committed, GET_MANY, wanted_memories(list(scores), [scope]))
-        found = {memory.memory_id: memory for memory in map(memory_of, rows)}
+        found = {memory.memory_id: memory for memory in map(self.rows.memory, rows)}
         return [(found[memory_id], score) for memory_id, score in scores.items()]
 
     def _scrub(self, *, removed: bool) -> None:

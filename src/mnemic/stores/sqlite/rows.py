@@ -10,12 +10,13 @@ from typing import Any
 
 import apsw
 
-from mnemic.stores.codec import decode_memory, dump, encode_memory, to_micros
+from mnemic.stores.codec import cues_of, dump, fields_of, to_micros
+from mnemic.stores.sealing import Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
 from mnemic.types import Level, Memory, Scope, Where
 
 MEMORY = "m.body, s.vector, c.tenant, c.level, c.owner"
-"""The columns that `memory_of` reads, from `memory m`, its `scope c` and its `memory_search s`."""
+"""The columns that `Rows.memory` reads, from `memory m`, its `scope c` and its `memory_search s`."""
 
 SOURCES = "memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id"
 
@@ -55,7 +56,9 @@ ACTIVE = (
 )
 """The active memories of one scope, with the parameters of `place`."""
 
-BY_FINGERPRINT = ACTIVE + "AND m.fingerprint = :fingerprint AND m.fingerprint <> ''"
+_SAME = "AND m.fingerprint = :fingerprint AND m.fingerprint <> ''"
+BY_FINGERPRINT = ACTIVE + _SAME
+PENDING_BY_FINGERPRINT = ACTIVE.replace("'active'", "'pending_review'") + _SAME + " ORDER BY m.memory_id LIMIT 1"
 
 
 def place(scope: Scope) -> dict[str, Any]:
@@ -78,14 +81,39 @@ def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[
     }
 
 
-def memory_of(row: Sequence[Any]) -> Memory:
-    """The memory of a row with the columns of `MEMORY`."""
-    body, vector, tenant, level, owner = row
-    return decode_memory(body, Scope(tenant=tenant, level=Level(level), owner=owner), vector)
+class Rows:
+    """How memories become rows of this file, and rows memories again."""
+
+    def __init__(self, terms: Terms, sealer: Sealer) -> None:
+        self.terms = terms
+        self.sealer = sealer
+
+    def memory(self, row: Sequence[Any]) -> Memory:
+        """The memory of a row with the columns of `MEMORY`."""
+        body, vector, tenant, level, owner = row
+        return self.sealer.memory(body, Scope(tenant=tenant, level=Level(level), owner=owner), vector)
+
+    def columns(self, memory: Memory) -> dict[str, Any]:
+        """What the columns of `memory` hold, but for those that the store itself gives out."""
+        return columns_of(memory) | {"body": self.sealer.body(memory)}
+
+    def searched(self, memory: Memory) -> Searched:
+        """What the columns of `memory_search` hold. Without cues the row is sealed, and has no phrases."""
+        content, context = map(self.terms.pack, fields_of(memory))
+        plain = Searched(memory.vector, content, context, memory.source.speaker, cues_of(memory))
+        return self.sealer.searched(memory, plain)
+
+    def entry(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A row with the columns of an index's `Entry`, opened."""
+        if row[-1]:
+            return row
+        *columns, vector, content, context, session, turn, speaker, cues = row
+        found = self.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
+        return (*columns, found.vector, found.content, found.context, session, turn, found.speaker, found.cues)
 
 
 def columns_of(memory: Memory) -> dict[str, Any]:
-    """What the columns of `memory` hold, but for those that the store itself gives out."""
+    """What the columns of `memory` hold, but for its body and those that the store itself gives out."""
     happened_at = to_micros(memory.happened_at)
     return {
         "tenant": memory.scope.tenant,
@@ -101,7 +129,6 @@ def columns_of(memory: Memory) -> dict[str, Any]:
         "ended_at": to_micros(memory.valid_to),
         "expires_at": to_micros(memory.expires_at),
         "session": memory.source.session,
-        "body": encode_memory(memory),
     }
 
 
@@ -160,3 +187,16 @@ def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
     """A query for the rows of this scope that hold every one of `phrases`. It consists of numbers alone."""
     quoted = (" ".join(token(scope_id, number) for number in phrase) for phrase in phrases)
     return " AND ".join(f'"{phrase}"' for phrase in quoted)
+
+
+def holds_phrases(content: bytes, context: bytes, phrases: Iterable[Sequence[int]]) -> bool:
+    """Whether every phrase stands, word next to word, in one of the two packed texts."""
+    wanted = (array("I", phrase).tobytes() for phrase in phrases)
+    return all(_stands(phrase, content) or _stands(phrase, context) for phrase in wanted)
+
+
+def _stands(phrase: bytes, field: bytes) -> bool:
+    at = field.find(phrase)
+    while at % array("I").itemsize and at != -1:
+        at = field.find(phrase, at + 1)
+    return at != -1

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import partial
 
 import apsw
 
-from mnemic.stores.codec import checked_vector, decode_memory
+from mnemic.ports import Snapshot
+from mnemic.stores.codec import checked_vector
+from mnemic.stores.held import believed
 from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
@@ -17,10 +21,10 @@ from mnemic.stores.sqlite.rows import (
     GET_MANY,
     MEMORY,
     SOURCES,
-    Terms,
+    Rows,
     fetch,
     filter_of,
-    memory_of,
+    holds_phrases,
     phrase_query,
     place,
     wanted_memories,
@@ -35,39 +39,46 @@ _NEWEST = (
 )
 _COUNT = f"SELECT count(*) FROM memory m WHERE {ACCEPTED}"  # noqa: S608
 
+_SEALED = """
+    SELECT m.row_id, m.memory_id, NULL, s.content, s.context, s.speaker, s.cues
+    FROM memory m JOIN memory_search s ON s.row_id = m.row_id
+    WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1 AND s.cues = x''
+"""
+
 _FindPhrases = Callable[[list[list[int]]], set[int]]
 
 
 class SqliteSnapshot:
     """The port's `Snapshot` on a connection with an open read transaction."""
 
-    def __init__(self, connection: apsw.Connection, *, indexes: ScopeIndexes, terms: Terms, dimension: int) -> None:
+    def __init__(self, connection: apsw.Connection, *, indexes: ScopeIndexes, rows: Rows, dimension: int) -> None:
         self._connection = connection
         self._indexes = indexes
-        self._terms = terms
+        self._rows = rows
+        self._terms = rows.terms
         self._dimension = dimension
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
-        found = {memory.memory_id: memory for memory in map(memory_of, rows)}
+        found = {memory.memory_id: memory for memory in map(self._rows.memory, rows)}
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = fetch(self._connection, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
-        return memory_of(rows[0]) if rows else None
+        return self._rows.memory(rows[0]) if rows else None
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
         if not rows:
             return []
-        current = memory_of(rows[0])
+        current = self._rows.memory(rows[0])
         old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
-        return [*(decode_memory(body, current.scope, None) for (body,) in old), current]
+        return [*(self._rows.sealer.memory(body, current.scope, None) for (body,) in old), current]
 
     async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
         wanted = filter_of(where) | {"before": before, "limit": max(0, limit)}
         rows = [self._connection.execute(_NEWEST, wanted | {"scope_id": number}) for number in self._numbers(where)]
-        pages = [[memory_of(row) for row in page] for page in rows]
+        pages = [[self._rows.memory(row) for row in page] for page in rows]
         return list(heapq.merge(*pages, key=lambda memory: memory.memory_id, reverse=True))[:limit]
 
     async def count(self, where: Where) -> int:
@@ -101,6 +112,11 @@ class SqliteSnapshot:
     async def speakers(self, where: Where) -> frozenset[str]:
         return frozenset(name for _, index in self._used(where) for name in index.speakers())
 
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._indexes.bm25)
+
     def _numbers(self, where: Where) -> list[int]:
         found = (find_scope(self._connection, scope) for scope in dict.fromkeys(where.scopes))
         return [number for number in found if number is not None]
@@ -125,4 +141,10 @@ class SqliteSnapshot:
         rows = self._connection.execute(
             "SELECT rowid FROM phrase WHERE phrase MATCH ?", (phrase_query(scope_id, phrases),)
         )
-        return {row_id for (row_id,) in rows}
+        return {row_id for (row_id,) in rows} | self._sealed_with_phrases(scope_id, phrases)
+
+    def _sealed_with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
+        """The same among the sealed rows, of which no phrase is in the file: each of them is opened."""
+        sealed = self._connection.execute(_SEALED, {"scope_id": scope_id})
+        opened = ((row_id, self._rows.sealer.found(memory_id, Searched(*row))) for row_id, memory_id, *row in sealed)
+        return {row_id for row_id, found in opened if holds_phrases(found.content, found.context, phrases)}

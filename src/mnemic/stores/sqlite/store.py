@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
 
-from mnemic.errors import InvalidConfig, StoreBusy, StoreUnavailable
-from mnemic.ports import Capabilities, Snapshot, Transaction
+from mnemic.errors import InvalidConfig, NotSupported, StoreBusy, StoreUnavailable
+from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
-from mnemic.stores.sqlite import upkeep
+from mnemic.stores.sealing import Sealer
+from mnemic.stores.sqlite import outbox, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
-from mnemic.stores.sqlite.failures import immediate, typed_failures
+from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.stores.sqlite.rows import (
-    fetch,
-)
+from mnemic.stores.sqlite.reseal import seal_batch
+from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
 from mnemic.text.bm25 import Bm25
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-_PENDING = "SELECT sequence, tenant, action, memory_id, version FROM outbox ORDER BY sequence LIMIT ?"
 
 
 class SqliteStore:
@@ -59,6 +58,10 @@ class SqliteStore:
 
     `ballast_bytes` are kept free in a file beside it and given up when an erasure meets a full disk: SQLite must write
     in order to delete.
+
+    With a `keyring` sealed memories are opened; where it `seals` too, what is written is sealed with the data key of
+    its subject (`mnemic.stores.sealing`). No search is lost by it: an index is made of opened rows, and a quoted phrase
+    opens the scope's rows one by one.
     """
 
     def __init__(
@@ -71,6 +74,8 @@ class SqliteStore:
         readers: int = 2,
         vfs: str | None = None,
         ballast_bytes: int = 0,
+        keyring: Keyring | None = None,
+        seals: bool = False,
     ) -> None:
         if durability not in ("durable", "fast"):
             raise InvalidConfig("durability", hint="durable or fast")
@@ -81,11 +86,18 @@ class SqliteStore:
         self._reader_count = readers
         self._vfs = vfs
         self._ballast_bytes = ballast_bytes
+        self._sealer = Sealer(keyring, seals=seals)
         self._opened: OpenFile | None = None
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(name="sqlite", durable=self._durability == "durable", shared=True, phrase=True)
+        return Capabilities(
+            name="sqlite", durable=self._durability == "durable", shared=True, phrase=True, sealed=self._sealed
+        )
+
+    @property
+    def _sealed(self) -> frozenset[str]:
+        return frozenset({"content", "vectors", "words"}) if self._sealer.seals else frozenset()
 
     async def open(self, space: VectorSpace) -> None:
         if self._opened is None:
@@ -104,6 +116,7 @@ class SqliteStore:
                 readers=self._reader_count,
                 vfs=self._vfs,
                 ballast=Ballast(self._path, self._ballast_bytes),
+                sealer=self._sealer,
             )
 
     async def close(self) -> None:
@@ -125,7 +138,7 @@ class SqliteStore:
 
         def run(connection: apsw.Connection) -> T:
             snapshot = SqliteSnapshot(
-                connection, indexes=opened.indexes, terms=opened.terms, dimension=opened.space.dimension
+                connection, indexes=opened.indexes, rows=opened.rows, dimension=opened.space.dimension
             )
             return run_through(work, snapshot)
 
@@ -161,6 +174,11 @@ class SqliteStore:
     async def speakers(self, where: Where) -> frozenset[str]:
         return await self.read(lambda moment: moment.speakers(where))
 
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))
+
     async def held(
         self,
         tenant: str,
@@ -181,8 +199,9 @@ class SqliteStore:
             "after": after,
             "limit": max(0, limit),
         }
+        rows = self._ready.rows
         pending = set(statuses) == {Status.PENDING_REVIEW}
-        return await self._read(lambda connection: upkeep.held(connection, wanted, pending=pending))
+        return await self._read(lambda connection: upkeep.held(connection, rows, wanted, pending=pending))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._read(lambda connection: upkeep.usage(connection, tenant, since, scope))
@@ -192,6 +211,16 @@ class SqliteStore:
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))
+
+    async def seal(self, tenant: str) -> int:
+        if not self._sealer.seals:
+            raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
+        sealed = 0
+        while batch := await self._write(lambda opened: seal_batch(opened.writing, opened.rows, tenant)):
+            sealed += batch
+        if sealed:
+            await self.tidy(whole=True)
+        return sealed
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
@@ -205,20 +234,20 @@ class SqliteStore:
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        rows = await self._read(lambda connection: fetch(connection, _PENDING, (max(0, limit),)))
-        names = ("sequence", "tenant", "action", "memory_id", "version")
-        return [OutboxEntry(**dict(zip(names, row, strict=True))) for row in rows]
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        return await self._read(lambda connection: outbox.pending(connection, projection, limit))
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
-        taken = dump(list(sequences))
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        await self._write(lambda opened: outbox.acknowledge(opened.writing, sequences, projection))
 
-        def write(opened: OpenFile) -> None:
-            with immediate(opened.writing):
-                sql = "DELETE FROM outbox WHERE sequence IN (SELECT value FROM json_each(?))"
-                opened.writing.execute(sql, (taken,))
+    async def register(self, projection: str) -> None:
+        await self._write(lambda opened: outbox.register(opened.writing, projection))
 
-        await self._write(write)
+    async def unregister(self, projection: str) -> None:
+        await self._write(lambda opened: outbox.unregister(opened.writing, projection))
+
+    async def projections(self) -> dict[str, int]:
+        return await self._read(outbox.projections)
 
     @property
     def _ready(self) -> OpenFile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,26 +11,28 @@ import apsw
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.codec import checked_vector, cues_of, dump, encode_event, fields_of, is_message, link, to_micros
+from mnemic.stores.codec import checked_vector, dump, encode_event, is_message, link, to_micros
+from mnemic.stores.sealing import Searched
+from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
     GET_MANY,
-    Terms,
-    columns_of,
+    PENDING_BY_FINGERPRINT,
+    Rows,
     fetch,
-    memory_of,
     place,
     tokens,
     wanted_memories,
 )
-from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, Vector
+from mnemic.stores.sqlite.upkeep import usage
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
 _BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY m.memory_id"
 _STORED = """
-    SELECT m.row_id, m.scope_id, m.version, m.body, s.vector, s.content, s.context
+    SELECT m.row_id, m.scope_id, m.version, m.body, s.content, s.context, s.cues
     FROM memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id
     WHERE m.tenant = ? AND m.memory_id = ? AND c.level = ? AND c.owner = ?
 """
@@ -40,6 +42,7 @@ _FORGET_REQUESTS = """
         WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids))
     ) RETURNING 1
 """
+_ENQUEUE = "INSERT INTO outbox (tenant, level, owner, action, memory_id, version) VALUES (?, ?, ?, ?, ?, ?)"
 _ENTER = """
     INSERT INTO scope (tenant, level, owner, changes) VALUES (?, ?, ?, 1)
     ON CONFLICT DO UPDATE SET changes = changes + 1 RETURNING scope_id, changes
@@ -49,6 +52,9 @@ _INSERT = """
         :row_id, :tenant, :scope_id, :memory_id, :version, :changed, :kind, :status, :key, :category, :fingerprint,
         :happened_at, :began_at, :ended_at, :expires_at, :session, :turn, :body
     )
+"""
+_UPDATE_SEARCH = """
+    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ? WHERE row_id = ?
 """
 _UPDATE = """
     UPDATE memory SET version = :version, changed = :changed, kind = :kind, status = :status, key = :key,
@@ -64,9 +70,9 @@ class SqliteTransaction(Transaction):
     `removed` says whether something was to be erased, so that the owner can scrub the log after the commit.
     """
 
-    def __init__(self, connection: apsw.Connection, *, terms: Terms, dimension: int, nearest: Nearest) -> None:
+    def __init__(self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest) -> None:
         self._connection: apsw.Connection | None = connection
-        self._terms = terms
+        self._kept = rows
         self._dimension = dimension
         self._nearest = nearest
         self.removed = False
@@ -75,21 +81,29 @@ class SqliteTransaction(Transaction):
         """From here on every call is refused: the transaction is over."""
         self._connection = None
 
-    def _rows(self, sql: str, parameters: dict[str, Any] | tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    @property
+    def _open(self) -> apsw.Connection:
         if self._connection is None:
             raise RuntimeError("the transaction is over")
-        return fetch(self._connection, sql, parameters)
+        return self._connection
+
+    def _rows(self, sql: str, parameters: dict[str, Any] | tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        return fetch(self._open, sql, parameters)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         rows = self._rows(GET_MANY, wanted_memories([memory_id], scopes))
-        return memory_of(rows[0]) if rows else None
+        return self._kept.memory(rows[0]) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = self._rows(BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
-        return memory_of(rows[0]) if rows else None
+        return self._kept.memory(rows[0]) if rows else None
+
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = self._rows(PENDING_BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
+        return self._kept.memory(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
-        return [memory_of(row) for row in self._rows(_BY_KEY, place(scope) | {"key": key})]
+        return [self._kept.memory(row) for row in self._rows(_BY_KEY, place(scope) | {"key": key})]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)
@@ -103,40 +117,36 @@ class SqliteTransaction(Transaction):
         row_id = scope_id << 32 | changed
         turn = self._next_turn(scope_id, memory.source.session) if is_message(memory) else None
         given = {"row_id": row_id, "scope_id": scope_id, "changed": changed, "turn": turn}
-        self._unless_taken(_INSERT, columns_of(memory) | given)
-        content, context = map(self._terms.pack, fields_of(memory))
-        searched = (row_id, memory.vector, content, context, memory.source.speaker, cues_of(memory))
-        self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", searched)
-        self._index_phrases(scope_id, row_id, content, context)
+        self._unless_taken(_INSERT, self._kept.columns(memory) | given)
+        searched = self._kept.searched(memory)
+        self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", (row_id, *searched))
+        self._index_phrases(scope_id, row_id, searched)
+        relate(self._open, memory)
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
         stored = self._stored(memory.memory_id, memory.scope)
         if stored is None or stored[2] != memory.version - 1:
             raise VersionConflict
-        row_id, scope_id, version, body, vector, *packed = stored
+        row_id, scope_id, version, body, *packed = stored
         _, changed = self._enter(memory.scope)
-        self._unless_taken(_UPDATE, columns_of(memory) | {"row_id": row_id, "changed": changed})
+        self._unless_taken(_UPDATE, self._kept.columns(memory) | {"row_id": row_id, "changed": changed})
         old = (memory.scope.tenant, memory.memory_id, version, body)
         self._rows("INSERT INTO memory_version VALUES (?, ?, ?, ?)", old)
-        content, context = map(self._terms.pack, fields_of(memory))
-        if vector != memory.vector:
-            self._rows("UPDATE memory_search SET vector = ? WHERE row_id = ?", (memory.vector, row_id))
-        searched = (content, context, memory.source.speaker, cues_of(memory), row_id)
-        self._rows(
-            "UPDATE memory_search SET content = ?, context = ?, speaker = ?, cues = ? WHERE row_id = ?", searched
-        )
-        if packed != [content, context]:
+        searched = self._kept.searched(memory)
+        self._rows(_UPDATE_SEARCH, (*searched, row_id))
+        if packed != [searched.content, searched.context, searched.cues]:
             self._forget_phrases(scope_id, row_id, *packed)
-            self._index_phrases(scope_id, row_id, content, context)
+            self._index_phrases(scope_id, row_id, searched)
+        relate(self._open, memory)
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = self._stored(memory_id, scope)
         if stored is None:
             return False
         self.removed = True
-        row_id, scope_id, _, _, _, content, context = stored
-        self._forget_phrases(scope_id, row_id, content, context)
+        row_id, scope_id, _, _, *packed = stored
+        self._forget_phrases(scope_id, row_id, *packed)
         self._rows("DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
         self._enter(scope)
         self._rows("UPDATE scope SET removed_at = changes WHERE tenant = ? AND scope_id = ?", (scope.tenant, scope_id))
@@ -150,8 +160,8 @@ class SqliteTransaction(Transaction):
         self._rows("INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, link(previous, line)))
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        values = (entry.tenant, entry.action, entry.memory_id, entry.version)
-        self._rows("INSERT INTO outbox (tenant, action, memory_id, version) VALUES (?, ?, ?, ?)", values)
+        where = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)
+        self._rows(_ENQUEUE, (*where, entry.action, entry.memory_id, entry.version))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         sql = "SELECT digest, receipt FROM request WHERE tenant = ? AND idempotency_key = ?"
@@ -170,6 +180,9 @@ class SqliteTransaction(Transaction):
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         self.removed = True
         return len(self._rows(_FORGET_REQUESTS, {"tenant": tenant, "memory_ids": dump(sorted(memory_ids))}))
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        return usage(self._open, tenant, since, scope)
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         rows = self._rows("SELECT value FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
@@ -205,10 +218,12 @@ class SqliteTransaction(Transaction):
                 raise VersionConflict from error
             raise
 
-    def _index_phrases(self, scope_id: int, row_id: int, content: bytes, context: bytes) -> None:
-        words = (row_id, tokens(scope_id, content), tokens(scope_id, context))
-        self._rows("INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", words)
+    def _index_phrases(self, scope_id: int, row_id: int, searched: Searched) -> None:
+        if searched.cues:
+            words = (row_id, tokens(scope_id, searched.content), tokens(scope_id, searched.context))
+            self._rows("INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", words)
 
-    def _forget_phrases(self, scope_id: int, row_id: int, content: bytes, context: bytes) -> None:
-        words = (row_id, tokens(scope_id, content), tokens(scope_id, context))
-        self._rows("INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)", words)
+    def _forget_phrases(self, scope_id: int, row_id: int, content: bytes, context: bytes, cues: bytes) -> None:
+        if cues:
+            words = (row_id, tokens(scope_id, content), tokens(scope_id, context))
+            self._rows("INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)", words)

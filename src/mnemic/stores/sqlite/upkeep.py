@@ -14,7 +14,7 @@ import apsw
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
 from mnemic.stores.codec import decode_event, dump, link, to_micros
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, fetch, memory_of
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import Kind, Memory, Scope, Usage
 
 _HELD = f"""
@@ -43,7 +43,8 @@ _RECENT = """
 """
 _MARKS = """
     SELECT name, value FROM mark
-    WHERE tenant = :tenant AND name >= :prefix AND substr(name, 1, length(:prefix)) = :prefix ORDER BY name
+    WHERE tenant = :tenant AND name >= :prefix
+    AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name
 """
 _TRACES = {
     "memory": """
@@ -65,6 +66,13 @@ _TRACES = {
             SELECT 1 FROM json_tree(receipt) said
             WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids)))
     """,
+    "graph": """
+        SELECT
+            (SELECT count(*) FROM graph_node
+             WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
+            + (SELECT count(*) FROM graph_relation
+               WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
+    """,
 }
 _AUDIT = """
     SELECT sequence, CAST(event AS BLOB), CAST(hash AS BLOB) FROM audit WHERE tenant = ? ORDER BY sequence
@@ -75,9 +83,9 @@ _IDENTIFIER = re.compile(
 )
 
 
-def held(connection: apsw.Connection, wanted: dict[str, Any], *, pending: bool) -> list[Memory]:
+def held(connection: apsw.Connection, rows: Rows, wanted: dict[str, Any], *, pending: bool) -> list[Memory]:
     """The port's `held`; `pending`: of the review queue alone."""
-    return [memory_of(row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
+    return [rows.memory(row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
 
 
 def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:

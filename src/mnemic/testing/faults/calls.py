@@ -49,11 +49,16 @@ class NthCall:
 
 
 class FailingStore:
-    """A `RecordStore` in front of another. Every call of the port counts, also inside a transaction or a snapshot."""
+    """A `RecordStore` in front of another. Every call of the port counts, also inside a transaction or a snapshot.
+
+    `deaf`: the commit of this number from here on (from 1) is made, and fails all the same: nobody hears of it.
+    """
 
     def __init__(self, inner: RecordStore, error: Callable[[], MnemicError] = StoreUnavailable) -> None:
         self.nth = NthCall(error)
+        self.deaf = 0
         self._inner = inner
+        self._error = error
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._inner, name)
@@ -72,7 +77,11 @@ class FailingStore:
             port: Any = _FailingPort(transaction, self.nth, "transaction")
             return await work(port)
 
-        return await self.nth.through("transact", lambda: self._inner.transact(watched, deadline=deadline))
+        answer = await self.nth.through("transact", lambda: self._inner.transact(watched, deadline=deadline))
+        self.deaf -= 1
+        if self.deaf == 0:
+            raise self._error()
+        return answer
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         """Run `work` on a snapshot whose calls count too."""

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, VersionConflict
+from mnemic.guard.limits import Limits, Quota
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.oracle import ADA, statement
@@ -67,6 +68,16 @@ async def editors(engine: MemoryEngine, number: int, turns: int) -> Seen:
     return seen
 
 
+async def within_quota(engine: MemoryEngine, number: int, turns: int) -> Seen:
+    """Add different statements, each for a user of one's own and for a shared one, up to a quota that all share."""
+    seen: Seen = Counter()
+    for turn in range(turns):
+        for actor in (ADA, Actor(user=f"user{number}")):
+            receipt = await engine.add(f"Note {turn} of writer {number}", actor=actor)
+            seen[receipt.reason or receipt.outcome.value] += 1
+    return seen
+
+
 async def _added(engine: MemoryEngine, content: str, actor: Actor = ADA) -> str:
     try:
         return (await engine.add(content, actor=actor)).outcome.value
@@ -75,8 +86,15 @@ async def _added(engine: MemoryEngine, content: str, actor: Actor = ADA) -> str:
 
 
 TASKS: dict[str, Callable[[MemoryEngine, int, int], Awaitable[Seen]]] = {
-    task.__name__: task for task in (each_its_own, all_the_same, one_only, editors)
+    task.__name__: task for task in (each_its_own, all_the_same, one_only, editors, within_quota)
 }
+
+
+USER_ROWS, TENANT_ROWS = 10, 25
+LIMITS = {
+    within_quota.__name__: Limits(quotas=(Quota(per="user", rows=USER_ROWS), Quota(per="tenant", rows=TENANT_ROWS)))
+}
+"""The limits that a task runs under."""
 
 
 def run_crowd(path: Path, task: str, *, processes: int, turns: int = 1) -> Seen:
@@ -93,7 +111,7 @@ def run_crowd(path: Path, task: str, *, processes: int, turns: int = 1) -> Seen:
 
 def _one_of_many(path: Path, task: str, number: int, turns: int, gate: int, answers: int) -> None:
     async def work() -> Seen:
-        engine = MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder())
+        engine = MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder(), limits=LIMITS.get(task))
         os.read(gate, 1)
         try:
             async with engine:

@@ -77,9 +77,3 @@ WITH RECURSIVE {places}, heard AS (
     ) next
 )
 SELECT DISTINCT speaker FROM heard
-
--- name: pending
-SELECT sequence, tenant, action, memory_id, version FROM outbox ORDER BY sequence LIMIT $1
-
--- name: acknowledge
-DELETE FROM outbox WHERE sequence = ANY ($1::bigint[])

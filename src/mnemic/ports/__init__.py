@@ -1,5 +1,4 @@
-"""Everything the engine asks of the outside world, on one page. The docstrings are obligations; `mnemic.testing` checks
-them.
+"""Everything the engine asks of the outside world. The docstrings are obligations; `mnemic.testing` checks them.
 
 Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
 """
@@ -9,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from mnemic.ports.graph import GraphStore
+from mnemic.ports.providers import Clock, Completer, Embedder, Reranker
 from mnemic.types import (
     AuditEvent,
-    Completion,
     Deadline,
     DocumentAnswer,
     DocumentOperation,
@@ -21,7 +21,6 @@ from mnemic.types import (
     Memory,
     Message,
     OutboxEntry,
-    Prompt,
     Scope,
     Scored,
     Signals,
@@ -32,61 +31,10 @@ from mnemic.types import (
     Where,
 )
 
+__all__ = ["Clock", "Completer", "Embedder", "GraphStore", "Reranker"]
+"""What stands in `mnemic.ports.providers` and `mnemic.ports.graph` and is a port all the same."""
+
 T = TypeVar("T")
-
-
-class Clock(Protocol):
-    """Time, injected so that tests never wait for it."""
-
-    def now(self) -> datetime:
-        """The wall clock, aware, UTC."""
-
-    def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
-
-    async def sleep(self, duration: timedelta) -> None:
-        """Wait without blocking the event loop."""
-
-
-class Embedder(Protocol):
-    """Text in, unit-length vectors out."""
-
-    @property
-    def space(self) -> VectorSpace:
-        """The space every vector of this embedder lies in. Constant."""
-
-    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per text, in order. Never blocks the event loop, never returns a partial list.
-
-        Raises EmbedderFailed (`embedder_failed:<why>`); a zero, non-finite or wrongly sized vector is such a failure.
-        """
-
-    async def close(self) -> None:
-        """Free threads, sockets and model memory. May be called twice."""
-
-
-class Completer(Protocol):
-    """A language model that answers with text meant to be one JSON object."""
-
-    @property
-    def model(self) -> str:
-        """The model's name, for reports."""
-
-    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        """One completion, finished before `deadline`.
-
-        Raises ModelTimeout, ModelUnavailable or ModelEmpty. The text is not parsed here.
-        """
-
-    async def close(self) -> None:
-        """Free sockets. May be called twice."""
-
-
-class Reranker(Protocol):
-    """Scores memories against a query, better and slower than a list can."""
-
-    async def rerank(self, query: str, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[float]:
-        """One score in 0..1 per text, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +43,8 @@ class Capabilities:
 
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
     words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
-    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact.
+    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact. `sealed`:
+    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`.
     """
 
     name: str
@@ -103,6 +52,7 @@ class Capabilities:
     shared: bool
     phrase: bool = False
     exact_up_to: int | None = None
+    sealed: frozenset[str] = frozenset()
 
 
 class Transaction(Protocol):
@@ -117,6 +67,9 @@ class Transaction(Protocol):
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         """The active memory of `scope` with this fingerprint, or None."""
+
+    async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
+        """The oldest memory of `scope` with this fingerprint that waits for review, or None."""
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         """The active memories of `scope` under `key`, oldest first."""
@@ -157,6 +110,12 @@ class Transaction(Protocol):
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         """The text that was kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        """What is held now, as `RecordStore.usage` says it, with what this transaction has changed.
+
+        Of two transactions that have written and then ask for the same tenant or scope, at least one sees the other's.
+        """
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         """Keep `value` under `name` in the place of what was there; None takes the mark away."""
@@ -204,6 +163,13 @@ class Snapshot(Protocol):
 
     async def speakers(self, where: Where) -> frozenset[str]:
         """Everybody who speaks in `where`'s scopes."""
+
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        """The same reads as of `known_at`: each memory of `scopes` in the newest version written by then, but for what
+        was removed since or stands now as expired by `live_at`. Words that were changed since have no vector.
+        """
 
 
 class RecordStore(Snapshot, Protocol):
@@ -273,6 +239,11 @@ class RecordStore(Snapshot, Protocol):
         does nothing and says 0.
         """
 
+    async def seal(self, tenant: str) -> int:
+        """Seal what the tenant's memories, in all versions, still say in plain; how many rows. Cut off, it is called
+        again. Raises NotSupported (`seal`) where the store cannot, or was not told to seal.
+        """
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         """How often these memories, by identifier or fingerprint, still stand anywhere but in the audit, by place.
 
@@ -288,11 +259,43 @@ class RecordStore(Snapshot, Protocol):
         None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
         """
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        """Outbox entries that no projection has taken yet, oldest first."""
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        """Outbox entries, oldest first; with `projection` those that it has not taken yet.
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
-        """Take these entries off the outbox."""
+        Two entries of one memory come in the order in which it changed.
+        """
+
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        """Note that `projection` has taken these entries: one leaves the outbox when every registered projection has.
+        Without `projection` they leave at once.
+        """
+
+    async def register(self, projection: str) -> None:
+        """From now on an entry stays until this projection has taken it too. Registering again changes nothing."""
+
+    async def unregister(self, projection: str) -> None:
+        """Wait for this projection no more; what only it had not taken leaves the outbox."""
+
+    async def projections(self) -> dict[str, int]:
+        """The registered projections, and how many entries each has not taken yet."""
+
+
+class Keyring(Protocol):
+    """A data key for each subject (the owner of a scope), kept apart from what is sealed with it: once it is destroyed,
+    no copy of that can be read. The methods wait for a small file at most, on any thread, and raise KeyFailed.
+    """
+
+    def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
+        """`plain`, readable again only by `open` with the same `bound`. A subject without a key gets one, durably."""
+
+    def open(self, sealed: bytes, bound: bytes) -> bytes:
+        """What was sealed. Raises KeyFailed: `missing`, `destroyed`, `wrong_key`, `damaged`."""
+
+    def holds(self, subject: Scope) -> bool:
+        """Whether the subject has a key now."""
+
+    def destroy(self, subject: Scope) -> bool:
+        """Destroy the subject's key, durably; False where there is none. What comes later gets another one."""
 
 
 class SessionStore(Protocol):
@@ -303,6 +306,11 @@ class SessionStore(Protocol):
 
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
         """The newest `limit` messages, oldest of them first; empty for 0."""
+
+    async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
+        """Put `into` in the place of the session's oldest messages, in one atomic step, if they are `folded`; else
+        change nothing and say False. The session ends when it would have ended.
+        """
 
     async def clear(self, scope: Scope) -> None:
         """End the session."""
@@ -333,40 +341,3 @@ class DocumentStore(Protocol):
 
     def close(self) -> None:
         """Release everything. May be called twice."""
-
-
-class GraphStore(Protocol):
-    """Owned nodes and typed relations between them: a projection, rebuildable from the record store."""
-
-    async def link(self, scope: Scope, source: str, relation: str, target: str, *, memory_id: str) -> None:
-        """Relate two named nodes of `scope`, once per `memory_id` however often it is called."""
-
-    async def neighbours(self, scope: Scope, node: str, *, hops: int = 1, limit: int = 50) -> list[dict[str, Any]]:
-        """Nodes within `hops` relations of `node`, nearest first, each with its path."""
-
-    async def forget(self, scope: Scope, memory_id: str) -> None:
-        """Remove what came from `memory_id`, and nodes nothing else holds."""
-
-
-class SearchIndex(Protocol):
-    """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
-
-    async def upsert(self, memories: Sequence[Memory]) -> None:
-        """Index these memories. Raises if any one of them was refused."""
-
-    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
-        """Take these out of the index."""
-
-    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
-        """What the service ranks best inside `where`."""
-
-
-class Projection(Protocol):
-    """A derived copy that the outbox feeds: hot set, graph, search index."""
-
-    @property
-    def name(self) -> str:
-        """Its name in receipts and reports."""
-
-    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
-        """Bring the copy up to `entry`; `memory` is None when it is gone. Applying twice changes nothing."""

@@ -1,0 +1,82 @@
+"""backup and restore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given, require_store
+from mnemic.entrypoints.cli.inputs import json_file
+from mnemic.entrypoints.cli.terminal import note, pairs
+
+if TYPE_CHECKING:
+    from mnemic.stores.sqlite.backup import Manifest
+
+
+@click.command("backup", cls=Command)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.pass_obj
+def backup_(given: Given, folder: Path) -> int:
+    r"""Copy the memory file into the new FOLDER, as of one moment, while it is in use.
+
+    The copy is read again before this says so: SQLite's own check, the chain of every audit, and a manifest with
+    checksum and counts. Whoever can read it can read everything: keep it as safe as the file.
+
+    \b
+      mnemic backup monday
+      mnemic restore monday --to restored.db --erasures mnemic.db
+    """
+    from mnemic.bootstrap import backup_store
+    from mnemic.clock import SystemClock
+
+    settings = given.settings()
+    require_store(settings.store)
+    manifest = backup_store(settings.store, folder, SystemClock())
+    given.show({"folder": str(folder), **manifest.as_dict()}, lambda: f"backed up\n{_told(manifest)}")
+    return Exit.OK
+
+
+@click.command("restore", cls=Command)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--to", "target", required=True, metavar="PATH", help="The new memory file; nothing may be there yet.")
+@click.option("--erasures", metavar="PATH", help="Erase again whoever was erased in this memory file since the backup.")
+@click.option("--receipt", "receipts", multiple=True, metavar="FILE", help="... and whom this erasure names.")
+@click.pass_obj
+def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, receipts: tuple[str, ...]) -> int:
+    """Make a memory file from the backup in FOLDER, checked before it is there: checksum, counts, every audit.
+
+    Nobody comes back who was erased after the backup was made, if you name where that is known.
+    """
+    from mnemic.bootstrap import build_keyring, restore_store
+    from mnemic.clock import SystemClock
+    from mnemic.maintain.erase import ErasureReceipt
+
+    known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]
+    manifest, erased = restore_store(
+        folder, target, SystemClock(), erasures=erasures, receipts=known, keyring=build_keyring(given.settings())
+    )
+    told: dict[str, Any] = {
+        "restored": target,
+        "verified": True,
+        **manifest.as_dict(),
+        "erased_again": [receipt.as_dict() for receipt in erased],
+    }
+    given.show(told, lambda: f"restored and verified\n{_told(manifest)}\n  erased again  {len(erased)}")
+    if erasures is None and not receipts and not given.as_json:
+        note("whoever was erased after this backup is back: --erasures OLD_FILE or --receipt FILE erases them again")
+    return Exit.OK
+
+
+def _told(manifest: Manifest) -> str:
+    facts = {
+        "taken": manifest.taken_at.isoformat(timespec="seconds"),
+        "memories": manifest.counts["memory"],
+        "versions before": manifest.counts["memory_version"],
+        "audit lines": sum(lines for lines, _ in manifest.tenants.values()),
+        "bytes": manifest.bytes,
+    }
+    return pairs(facts, indent="  ")

@@ -1,0 +1,56 @@
+"""Two versions of one thing into one.
+
+What the later version says prevails, what it leaves out stays. Three things are no change: a name that is spelt more
+poorly (shorter, in capitals, without its accents), a link where there was the thing itself, and an empty value.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+
+def merge(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    """`told` over `known`, field by field. Neither is changed."""
+    return {
+        name: _merged(name, known.get(name), told.get(name))
+        for name in [*known, *(name for name in told if name not in known)]
+    }
+
+
+def _merged(name: str, known: Any, told: Any) -> Any:
+    if told in (None, "") or told == [] or told == {}:
+        return known
+    if known in (None, ""):
+        return told
+    if isinstance(known, Mapping) and isinstance(told, Mapping):
+        return merge(known, told)
+    if isinstance(known, str) and isinstance(told, str):
+        return _text(name, known, told)
+    return told
+
+
+def _text(name: str, known: str, told: str) -> str:
+    if name.lower().endswith("name") and _same_name(known, told):
+        return max(known, told, key=_worth)
+    if told.startswith(("http://", "https://")) and not known.startswith(("http://", "https://")):
+        return known
+    return told
+
+
+def _same_name(known: str, told: str) -> bool:
+    """Whether the words of one are those of the other, or begin them ("K Ottens" and "Kevin Ottens")."""
+    shorter, longer = sorted((_words(known), _words(told)), key=lambda words: (len(words), sum(map(len, words))))
+    return bool(shorter) and all(any(word.startswith(part) for word in longer) for part in shorter)
+
+
+def _words(name: str) -> list[str]:
+    folded = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(c if c.isalnum() else "" if unicodedata.combining(c) else " " for c in folded).split()
+
+
+def _worth(name: str) -> tuple[int, bool, int]:
+    """How much a spelling says: its letters, then mixed case, then accents."""
+    accents = sum(not c.isascii() for c in name)
+    return sum(map(len, _words(name))), not (name.isupper() or name.islower()), accents

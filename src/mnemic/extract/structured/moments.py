@@ -1,0 +1,29 @@
+"""Times as texts (ISO 8601) that can be compared: as moments where both have an offset, else by the wall clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import total_ordering
+from typing import NamedTuple
+
+
+@total_ordering
+class Comparable(NamedTuple):
+    """A time in the form it is compared in; `local` where its text names no offset."""
+
+    text: str
+    local: bool
+
+    def __lt__(self, other: tuple[object, ...]) -> bool:
+        return self.text < str(other[0])
+
+
+def comparable(text: object, *, local: bool = False) -> Comparable:
+    """`text` to be compared; with `local` its offset is left out. What is no time is compared as it stands."""
+    try:
+        moment = datetime.fromisoformat(str(text).strip().upper())
+    except ValueError:
+        return Comparable(str(text), True)
+    if moment.tzinfo is None or local:
+        return Comparable(moment.replace(tzinfo=None).isoformat(), True)
+    return Comparable(moment.astimezone(UTC).replace(tzinfo=None).isoformat(), False)

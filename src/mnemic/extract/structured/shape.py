@@ -1,0 +1,169 @@
+"""A shape of structured data: a name, a schema, and what makes two of its kind the same thing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from mnemic.conditions import accepts, check_conditions
+from mnemic.errors import InvalidInput
+from mnemic.extract.structured.merge import merge
+from mnemic.extract.structured.moments import comparable
+from mnemic.extract.structured.schema import Schema
+
+MAX_TITLE_CHARS = 120
+MAX_CONTEXT_CHARS = 4096
+
+
+def _as_given(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return data
+
+
+def field_at(data: object, path: Sequence[str]) -> Any:
+    """The value at `path` in JSON data, None where there is none."""
+    for name in path:
+        if not isinstance(data, Mapping):
+            return None
+        data = data.get(name)
+    return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What data called `name` looks like.
+
+    `identity` are the fields (dotted paths) that tell one thing from another; without any, every `put` is a new one.
+    The first of them must be there. `title` are the fields that its one-line content is made of, `normalise` brings
+    data into the form that is stored, before it is checked. Raises InvalidConfig for a schema that cannot be used.
+    """
+
+    name: str
+    schema: Schema
+    identity: tuple[str, ...] = ()
+    title: tuple[str, ...] = ()
+    modified: str | None = None
+    normalise: Callable[[Mapping[str, Any]], Mapping[str, Any]] = field(default=_as_given, repr=False)
+
+    def checked(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`data` as it is stored. Raises InvalidInput (`invalid_input:data:<path>:<keyword>`)."""
+        if not isinstance(data, Mapping):
+            raise InvalidInput("data", hint="it must be a JSON object")
+        stored = self.normalise(data)
+        self.schema.require(stored)
+        return stored
+
+    def key(self, data: Mapping[str, Any]) -> str | None:
+        """The key under which it is kept: a hash of what is known of its identity; None where the first part of that
+        is not.
+        """
+        values = [self._identifier(data, path) for path in self.identity]
+        return self._key(values) if values and values[0] is not None else None
+
+    def keys(self, data: Mapping[str, Any]) -> list[str] | None:
+        """Every key under which the same thing may be kept, also by somebody who knew less of its identity; None where
+        `data` leaves a part of that open, so that others may have known more.
+        """
+        first, *others = [self._identifier(data, path) for path in self.identity] or [None]
+        if first is None or None in others:
+            return None
+        return [self._key([first, *known]) for known in product(*((value, None) for value in others))]
+
+    def _key(self, values: Sequence[str | None]) -> str:
+        digest = hashlib.sha256(json.dumps(values).encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{self.name}:{digest[:24]}"
+
+    def same(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Whether both name the same thing: equal in the first field of the identity, and in each other one that both
+        have.
+        """
+        pairs = [(self._identifier(one, path), self._identifier(other, path)) for path in self.identity]
+        return (
+            bool(pairs)
+            and None not in pairs[0]
+            and all(left == right for left, right in pairs if left is not None and right is not None)
+        )
+
+    def merged(self, known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+        """One version of both: the later one by `modified`, else `told`, prevails."""
+        stamps = [field_at(data, self.modified.split(".")) if self.modified else None for data in (known, told)]
+        if all(isinstance(stamp, str) for stamp in stamps) and comparable(stamps[0]) > comparable(stamps[1]):
+            known, told = told, known
+        return merge(known, told)
+
+    def _identifier(self, data: Mapping[str, Any], path: str) -> str | None:
+        value = field_at(data, path.split("."))
+        if value in (None, "") or isinstance(value, Mapping | list | tuple):
+            return None
+        if (self.schema.at(path.split(".")) or {}).get("format") == "date-time":
+            return str(value)[:10]
+        return str(value).strip().casefold()
+
+    # -- words ---------------------------------------------------------------------------------------------------------
+
+    def content(self, data: Mapping[str, Any]) -> str:
+        """What a person reads in a list: the name and the title's fields."""
+        said = [str(value) for path in self.title if (value := field_at(data, path.split("."))) is not None]
+        return " ".join([self.name, *said])[:MAX_TITLE_CHARS].strip()
+
+    def context(self, data: Mapping[str, Any]) -> str:
+        """Every word of the data, so that a search finds it."""
+        return " ".join(_texts(data))[:MAX_CONTEXT_CHARS]
+
+    # -- queries -------------------------------------------------------------------------------------------------------
+
+    def conditions(self, where: Mapping[str, Any]) -> tuple[Condition, ...]:
+        """`where` checked: each name (dotted for a field within a field) must stand in the schema.
+
+        Raises InvalidInput (`invalid_input:field:<name>`, `:operator`).
+        """
+        check_conditions(where)
+        return tuple(self._condition(name, wanted) for name, wanted in where.items())
+
+    def _condition(self, name: str, wanted: Any) -> Condition:
+        path = tuple(str(name).split("."))
+        schema = self.schema.at(path)
+        if schema is None:
+            raise InvalidInput(f"field:{name}", hint="the schema names no such field")
+        return Condition(path, wanted, timed=schema.get("format") == "date-time")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One field and what is wanted of it; see `mnemic.conditions`. Times are compared as times."""
+
+    path: tuple[str, ...]
+    wanted: Any = field(repr=False)
+    timed: bool = False
+
+    def met_by(self, data: Mapping[str, Any]) -> bool:
+        """Whether the field of `data` is as wanted."""
+        value, wanted = field_at(data, self.path), self.wanted
+        if not self.timed or not isinstance(value, str):
+            return accepts({"field": value}, {"field": wanted})
+        wall_clock = any(isinstance(one, str) and comparable(one).local for one in _operands(wanted))
+        value = comparable(value, local=wall_clock).text
+        if isinstance(wanted, Mapping):
+            wanted = {name: comparable(one, local=wall_clock).text for name, one in wanted.items()}
+        elif isinstance(wanted, str):
+            wanted = comparable(wanted, local=wall_clock).text
+        return accepts({"field": value}, {"field": wanted})
+
+
+def _operands(wanted: Any) -> list[Any]:
+    return list(wanted.values()) if isinstance(wanted, Mapping) else [wanted]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if not str(name).startswith("@"):
+                yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)

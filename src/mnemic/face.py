@@ -1,0 +1,88 @@
+"""Verbs that are written once, as coroutines, for callers with an event loop and for callers without one.
+
+A class of verbs derives from `Face[M]` and marks its coroutine functions with `@verb`. Its ground says how it is
+called: on `Ground[Awaited]` a verb returns an awaitable, on `Ground[Blocking]` it waits and returns the result. Type
+checkers see which, parameters included, so that there is no second class with the same verbs to keep in step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from functools import wraps
+from types import MethodType
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+
+
+class Awaited:
+    """Marks faces whose verbs are awaited."""
+
+
+class Blocking:
+    """Marks faces whose verbs wait for their result."""
+
+
+M = TypeVar("M")
+F = TypeVar("F")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Call(Protocol):
+    """Runs a coroutine function to its end on some event loop, and returns what it returned."""
+
+    def __call__(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result, or the exception."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground(Generic[M]):
+    """How verbs are called: by `call`, or awaited where it is None. Made by `awaited` and `blocking`."""
+
+    call: Call | None = None
+
+
+def awaited() -> Ground[Awaited]:
+    """The ground of faces whose verbs are awaited."""
+    return Ground(None)
+
+
+def blocking(call: Call) -> Ground[Blocking]:
+    """The ground of faces whose verbs run through `call`, such as `Portal.call`."""
+    return Ground(call)
+
+
+class Face(Generic[M]):
+    """Something with verbs."""
+
+    def __init__(self, ground: Ground[M]) -> None:
+        self.ground = ground
+
+
+class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
+    """A coroutine function as a verb of a `Face`."""
+
+    def __init__(self, function: Callable[Concatenate[F, P], Coroutine[Any, Any, T]]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    @overload
+    def __get__(self, face: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, face: Face[Blocking], owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, face: Face[Awaited], owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, face: Any, owner: type) -> Any:
+        """The verb of `face`, ready to be called."""
+        if face is None:
+            return self
+        method = MethodType(self.function, face)
+        call = face.ground.call
+        if call is None:
+            return method
+
+        @wraps(self.function)
+        def waiting(*args: Any, **kwargs: Any) -> Any:
+            return call(method, *args, **kwargs)
+
+        return waiting

@@ -1,0 +1,64 @@
+"""Long-term memory: what should still be known in the next conversation, found by meaning and by words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from mnemic.face import M, verb
+from mnemic.kinds.view import KindView
+from mnemic.types import Hit, Kind, WriteReceipt
+
+
+class LongTermMemory(KindView[M]):
+    """Facts and preferences of one user, kept for 180 days and renewed when they are heard again."""
+
+    @verb
+    async def add(
+        self,
+        content: str,
+        *,
+        key: str | None = None,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        ttl: timedelta | None = None,
+        confidence: float = 0.8,
+        idempotency_key: str | None = None,
+    ) -> WriteReceipt:
+        """Remember one thing; under a `key`, `content` is the key's value. See `MemoryEngine.add`."""
+        return await self._engine.add(
+            content,
+            actor=self._actor,
+            kind=Kind.LONG_TERM,
+            key=key,
+            category=category,
+            data=data,
+            ttl=ttl,
+            confidence=confidence,
+            idempotency_key=idempotency_key,
+        )
+
+    @verb
+    async def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 5,
+        categories: Sequence[str] | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        min_score: float = 0.0,
+    ) -> Sequence[Hit]:
+        """The best `top_k` (1 to 100) of them for `query`, each with its memory_id, version, times and scores."""
+        result = await self._engine.search(
+            query,
+            actor=self._actor,
+            kinds=[Kind.LONG_TERM],
+            top_k=top_k,
+            categories=categories,
+            as_of=as_of,
+            known_at=known_at,
+            min_score=min_score,
+        )
+        return result.hits

@@ -1,0 +1,204 @@
+"""The seven kinds of one actor's memory, side by side, and what goes across them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from mnemic.catalog import CATALOG, DURABLE_KINDS, Home
+from mnemic.errors import InvalidInput
+from mnemic.extract.travel.airports import Airports
+from mnemic.face import Ground, M, awaited, verb
+from mnemic.identity import new_id
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.episodic import EpisodicMemory
+from mnemic.kinds.long_term import LongTermMemory
+from mnemic.kinds.persona import PersonaMemory
+from mnemic.kinds.profile import Profile
+from mnemic.kinds.short_term import MAX_TAIL, ShortTermMemory
+from mnemic.kinds.structured import StructuredMemory
+from mnemic.kinds.view import EngineVerbs, KindView
+from mnemic.kinds.working import WorkingMemory
+from mnemic.retrieve.asked import kind_of
+from mnemic.retrieve.question import read_question
+from mnemic.text.keywords import keyword_scores
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Outcome, WriteReceipt
+
+RANK_CONSTANT = 60
+"""k of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindHit:
+    """One hit of a retrieval across kinds, its score (1 for what is first in its list) and the memory behind it; None
+    for what lives in no store: a working value, a message of the session.
+    """
+
+    kind: Kind
+    content: str = field(repr=False)
+    score: float
+    key: str | None = None
+    memory: Memory | None = field(default=None, repr=False)
+
+    @property
+    def memory_id(self) -> str | None:
+        """The memory's identifier, if it has one."""
+        return None if self.memory is None else self.memory.memory_id
+
+
+class SevenKinds(KindView[M]):
+    """One view of each kind, and the verbs that go across them."""
+
+    def __init__(
+        self,
+        engine: EngineVerbs,
+        actor: Actor,
+        ground: Ground[M],
+        *,
+        profile: Profile | None = None,
+        airports: Callable[[], Airports] = Airports,
+    ) -> None:
+        super().__init__(engine, actor, ground)
+        self.working = WorkingMemory()
+        self.short_term = ShortTermMemory(engine, actor, ground)
+        self.long_term = LongTermMemory(engine, actor, ground)
+        self.persona = PersonaMemory(engine, actor, ground, profile=profile)
+        self.episodic = EpisodicMemory(engine, actor, ground)
+        self.entity = EntityMemory(engine, actor, ground)
+        self.structured = StructuredMemory(engine, actor, ground, airports=airports)
+
+    @verb
+    async def add(
+        self,
+        content: str | Candidate,
+        kind: Kind | str = Kind.LONG_TERM,
+        *,
+        key: str | None = None,
+        level: Level | str | None = None,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        ttl: timedelta | None = None,
+        confidence: float = 0.8,
+        idempotency_key: str | None = None,
+    ) -> WriteReceipt:
+        """Remember one thing where its kind lives, at its kind's own level unless another is named.
+
+        `working`: set under `key`, or under a new one that the receipt names. `short_term`: a message of the user's;
+        for these two the receipt is not durable and the other arguments mean nothing. `entity`: all that the text names
+        and tells (`EntityMemory.extract`), with the receipt of the first; a text that names nothing is kept as it is.
+        All others: `MemoryEngine.add`.
+        """
+        chosen = content.kind if isinstance(content, Candidate) else kind_of(kind)
+        home = CATALOG[chosen].home
+        if home is not Home.RECORDS:
+            text = content.content if isinstance(content, Candidate) else content
+            return await self._keep(text, home, key)
+        if chosen is Kind.ENTITY and isinstance(content, str) and key is None and data is None:
+            extracted = await EntityMemory(self._engine, self._actor, awaited()).extract(
+                content, idempotency_key=idempotency_key
+            )
+            if extracted.receipts:
+                return extracted.receipts[0]
+        return await self._engine.add(
+            content,
+            actor=self._actor,
+            kind=chosen,
+            key=key,
+            level=level or CATALOG[chosen].level,
+            category=category,
+            data=data,
+            ttl=ttl,
+            confidence=confidence,
+            idempotency_key=idempotency_key,
+        )
+
+    @verb
+    async def retrieve(
+        self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10
+    ) -> Sequence[KindHit]:
+        """The best `top_k` (1 to 100) for `query` across `kinds` (None: all seven), best first.
+
+        Every home answers by itself: the store with one search over all kinds asked for (by meaning and words), the
+        working values, the session's messages and the agent's traits by words. The lists are joined by reciprocal ranks
+        (k = 60), so that no list's scores are compared with another's; of the same rank, what is nearer to the task
+        comes first: working, short_term, the store, persona.
+        """
+        chosen = frozenset(Kind) if kinds is None else frozenset(kind_of(kind) for kind in kinds)
+        if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= 100:
+            raise InvalidInput("top_k", hint="1 to 100")
+        lists = [
+            self._matching_values(query) if Kind.WORKING in chosen else [],
+            await self._matching_messages(query) if Kind.SHORT_TERM in chosen else [],
+            await self._searched(query, chosen & DURABLE_KINDS - {Kind.PERSONA}, top_k),
+            await self._matching_traits(query) if Kind.PERSONA in chosen else [],
+        ]
+        return _joined(lists)[:top_k]
+
+    # -- add ----------------------------------------------------------------------------------------------------------
+
+    async def _keep(self, content: str, home: Home, key: str | None) -> WriteReceipt:
+        if home is Home.PROCESS:
+            key = key or new_id(self._engine.clock.now())
+            self.working.set(key, content)
+        else:
+            await ShortTermMemory(self._engine, self._actor, awaited()).append("user", content)
+        return WriteReceipt(outcome=Outcome.CREATED, key=key, level=Level.SESSION, durable=False)
+
+    # -- retrieve -----------------------------------------------------------------------------------------------------
+
+    def _matching_values(self, query: str) -> list[KindHit]:
+        values = {key: value for key, value in self.working.snapshot().items() if isinstance(value, str)}
+        order = _by_words({key: f"{key} {value}" for key, value in values.items()}, query)
+        return [KindHit(kind=Kind.WORKING, content=values[key], score=0.0, key=key) for key in order]
+
+    async def _matching_messages(self, query: str) -> list[KindHit]:
+        if self._engine.sessions is None:
+            return []
+        messages = await self._engine.sessions.tail(self._actor.scope(Level.SESSION), limit=MAX_TAIL)
+        order = _by_words({place: message.content for place, message in enumerate(messages)}, query)
+        return [KindHit(kind=Kind.SHORT_TERM, content=messages[place].content, score=0.0) for place in order]
+
+    async def _matching_traits(self, query: str) -> list[KindHit]:
+        traits = {
+            memory.memory_id: memory for memory in await PersonaMemory(self._engine, self._actor, awaited()).traits()
+        }
+        order = _by_words({name: memory.content for name, memory in traits.items()}, query)
+        return [_hit(traits[name]) for name in order]
+
+    async def _searched(self, query: str, kinds: frozenset[Kind], top_k: int) -> list[KindHit]:
+        if not kinds:
+            return []
+        result = await self._engine.search(query, actor=self._actor, kinds=sorted(kinds), top_k=top_k)
+        return [_hit(hit.memory) for hit in result.hits]
+
+
+def _hit(memory: Memory) -> KindHit:
+    return KindHit(kind=memory.kind, content=memory.content, score=0.0, key=memory.key, memory=memory)
+
+
+def _by_words(texts: Mapping[Any, str], query: str) -> list[Any]:
+    """The names of the texts that share a word with the query, best first; without a query all, the newest first."""
+    if not query.strip():
+        return list(texts)[::-1]
+    scores = keyword_scores(texts, read_question(query).keywords)
+    return sorted(scores, key=lambda name: -scores[name])
+
+
+def _joined(lists: Sequence[Sequence[KindHit]]) -> list[KindHit]:
+    """Reciprocal rank fusion. No hit stands in two lists, so that its rank in its own list is all there is to it."""
+    ranked = sorted(
+        ((rank, place, hit) for place, hits in enumerate(lists) for rank, hit in enumerate(hits)),
+        key=lambda one: one[:2],
+    )
+    return [
+        KindHit(
+            kind=hit.kind,
+            content=hit.content,
+            score=round((RANK_CONSTANT + 1) / (RANK_CONSTANT + 1 + rank), 6),
+            key=hit.key,
+            memory=hit.memory,
+        )
+        for rank, _, hit in ranked
+    ]

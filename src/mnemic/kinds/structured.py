@@ -1,0 +1,192 @@
+"""Structured memory: data of a known shape, checked, found by its fields, and kept in versions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from mnemic.errors import InvalidInput, NotSupported, VersionConflict
+from mnemic.extract.structured.model import fields_by_model
+from mnemic.extract.structured.schema import Schema
+from mnemic.extract.structured.shape import Shape
+from mnemic.extract.travel.airports import Airports
+from mnemic.extract.travel.document import document_of
+from mnemic.extract.travel.read import reservations
+from mnemic.extract.travel.schema_org import RESERVATIONS
+from mnemic.face import Ground, M, verb
+from mnemic.kinds.view import EngineVerbs, KindView
+from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
+
+PAGE = 500
+MAX_FOUND = 500
+ATTEMPTS = 8
+MODEL_TIMEOUT = timedelta(seconds=25)
+
+
+class StructuredMemory(KindView[M]):
+    """Data of known shapes, one memory for each thing: putting it again makes its next version.
+
+    Known from the start are schema.org's reservations (`FlightReservation`, `LodgingReservation`, ...); `define` adds
+    others. `airports` gives the table of airports that travel confirmations are read with.
+    """
+
+    def __init__(
+        self, engine: EngineVerbs, actor: Actor, ground: Ground[M], *, airports: Callable[[], Airports] = Airports
+    ) -> None:
+        super().__init__(engine, actor, ground)
+        self.shapes: dict[str, Shape] = dict(RESERVATIONS)
+        self._airports = airports
+
+    def define(self, name: str, schema: Mapping[str, Any], *, identity: Sequence[str] = ()) -> Shape:
+        """Let data called `name` be put. `identity` are the fields (dotted) by which two of it are the same.
+
+        Raises InvalidConfig (`invalid_config:schema:<keyword>`), InvalidInput (`invalid_input:field:<name>`).
+        """
+        shape = Shape(name=name, schema=Schema(schema), identity=tuple(identity), title=tuple(identity))
+        shape.conditions(dict.fromkeys(identity))
+        self.shapes[name] = shape
+        return shape
+
+    @verb
+    async def put(
+        self, name: str, data: Mapping[str, Any], *, origin: Origin = Origin.USER_STATED
+    ) -> Sequence[WriteReceipt]:
+        """Keep `data`. What is known of the same thing and not said again stays; the version before stays in the
+        history.
+
+        One receipt for each memory made or changed: several where `data` fits several, as the cancellation of a booking
+        with two flights does. Lower trust changes nothing (`blocked`, `lower_trust`). Raises InvalidInput
+        (`invalid_input:shape`, `:data:<path>:<keyword>`).
+        """
+        shape = self._shape(name)
+        return await self._settled(shape, shape.checked(data), origin)
+
+    @verb
+    async def query(self, name: str, where: Mapping[str, Any] | None = None, *, limit: int = 50) -> Sequence[Memory]:
+        """The newest `limit` (1 to 500) memories called `name` whose fields are as `where` wants them: a value, or
+        operators such as `{"$gte": low, "$lt": high}`; see `mnemic.conditions`. Times are compared as times.
+
+        Raises InvalidInput (`invalid_input:shape`, `:field:<name>`, `:operator`, `:limit`).
+        """
+        conditions = self._shape(name).conditions(where or {})
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_FOUND:
+            raise InvalidInput("limit", hint=f"1 to {MAX_FOUND}")
+        found: list[Memory] = []
+        async for memory in self._all(name):
+            if all(condition.met_by(memory.data) for condition in conditions):
+                found.append(memory)
+                if len(found) == limit:
+                    break
+        return found
+
+    @verb
+    async def extract(
+        self, text: str, name: str | None = None, *, sent_at: datetime | None = None
+    ) -> Sequence[Mapping[str, Any]]:
+        """What `text` (plain, HTML, a mail, a calendar) tells of the shape `name`, ready to be put; nothing is stored.
+
+        Reservations are read by rules, where `name` is left out those of every type; a model, if there is one, reads
+        what rules do not find and every other shape. Days of the week and dates without a year are seen from `sent_at`
+        (now). Raises InvalidInput (`invalid_input:shape`), NotSupported for a shape that needs a model, ModelFailed.
+        """
+        return await self._extract(text, name, sent_at)
+
+    @verb
+    async def capture(
+        self, text: str, name: str | None = None, *, sent_at: datetime | None = None, origin: Origin = Origin.IMPORT
+    ) -> Sequence[WriteReceipt]:
+        """Put what `extract` finds in `text`; the receipts of all of it. Raises what `extract` and `put` do."""
+        receipts: list[WriteReceipt] = []
+        for data in await self._extract(text, name, sent_at):
+            shape = self._shape(name or str(data["@type"]))
+            receipts += await self._settled(shape, shape.checked(data), origin)
+        return receipts
+
+    @verb
+    async def history(self, memory_id: str) -> Sequence[Memory]:
+        """All versions of it, oldest first. Raises MemoryNotFound."""
+        return await self._engine.history(memory_id, actor=self._actor)
+
+    def _shape(self, name: str) -> Shape:
+        if name not in self.shapes:
+            raise InvalidInput("shape", hint="known are " + ", ".join(sorted(self.shapes)))
+        return self.shapes[name]
+
+    async def _all(self, name: str) -> AsyncIterator[Memory]:
+        before: str | None = None
+        while page := await self._engine.list(
+            actor=self._actor, kinds=[Kind.STRUCTURED], categories=[name], limit=PAGE, before=before
+        ):
+            for memory in page:
+                yield memory
+            before = page[-1].memory_id
+
+    async def _extract(self, text: str, name: str | None, sent_at: datetime | None) -> list[dict[str, Any]]:
+        wanted = None if name is None else self._shape(name)
+        clock, completer = self._engine.clock, self._engine.completer
+        sent_on = (sent_at or clock.now()).date()
+        if wanted is None or wanted.name in RESERVATIONS:
+            found = reservations(document_of(text, sent_on=sent_on), airports=self._airports())
+            found = [one for one in found if wanted is None or one["@type"] == wanted.name]
+            if found or completer is None or wanted is None:
+                return found
+        if completer is None:
+            raise NotSupported(f"extract:{name}", hint="reading this shape from a text needs a language model")
+        deadline = Deadline.after(MODEL_TIMEOUT, clock.monotonic)
+        return await fields_by_model(completer, text, wanted, sent_on=sent_on, deadline=deadline)
+
+    async def _settled(self, shape: Shape, data: Mapping[str, Any], origin: Origin) -> list[WriteReceipt]:
+        """Put it, again and again while others change it too."""
+        for _ in range(ATTEMPTS):
+            try:
+                return await self._put(shape, data, origin)
+            except VersionConflict:
+                continue
+        raise VersionConflict(hint="others keep changing it")
+
+    async def _put(self, shape: Shape, data: Mapping[str, Any], origin: Origin) -> list[WriteReceipt]:
+        known = await self._known(shape, data)
+        if known:
+            return [await self._revise(shape, memory, data, origin) for memory in known]
+        receipt = await self._engine.add(
+            Candidate(
+                content=shape.content(data),
+                key=shape.key(data),
+                kind=Kind.STRUCTURED,
+                category=shape.name,
+                context=shape.context(data),
+                data=data,
+                source=Source(origin=origin, session=self._actor.session),
+            ),
+            actor=self._actor,
+        )
+        for memory_id in receipt.superseded:
+            # Somebody else put the same thing in the same moment: what they said must not get lost.
+            other = await self._engine.get(memory_id, actor=self._actor)
+            mine = await self._engine.get(receipt.memory_id or "", actor=self._actor)
+            return [await self._revise(shape, mine, shape.merged(other.data, data), origin)]
+        return [receipt]
+
+    async def _known(self, shape: Shape, data: Mapping[str, Any]) -> list[Memory]:
+        """What is there of the same thing: under its keys, or among all where the identity is not known whole."""
+        if not shape.identity:
+            return []
+        keys = shape.keys(data)
+        if keys is None:
+            found = [memory async for memory in self._all(shape.name)]
+        else:
+            found = [*await self._engine.list(actor=self._actor, kinds=[Kind.STRUCTURED], keys=keys, limit=PAGE)]
+        return [memory for memory in found if shape.same(memory.data, data)]
+
+    async def _revise(self, shape: Shape, known: Memory, data: Mapping[str, Any], origin: Origin) -> WriteReceipt:
+        merged = shape.checked(shape.merged(known.data, data))
+        return await self._engine.update(
+            known.memory_id,
+            shape.content(merged),
+            actor=self._actor,
+            data=merged,
+            context=shape.context(merged),
+            origin=origin,
+            expected_version=known.version,
+        )

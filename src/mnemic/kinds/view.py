@@ -1,0 +1,112 @@
+"""What the views of the kinds stand on: the engine's verbs, one actor, and how a verb is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from mnemic.face import Face, Ground, M
+from mnemic.ports import Clock, Completer, RecordStore, SessionStore
+from mnemic.ports.graph import GraphStore
+from mnemic.types import (
+    Actor,
+    Candidate,
+    Deadline,
+    Kind,
+    Level,
+    Memory,
+    Origin,
+    SearchResult,
+    WriteReceipt,
+)
+
+
+class EngineVerbs(Protocol):
+    """The verbs of `MemoryEngine` that the kinds are made of; see there for what each promises."""
+
+    store: RecordStore
+    clock: Clock
+    sessions: SessionStore | None
+    completer: Completer | None
+    graph: GraphStore | None
+
+    async def add(
+        self,
+        content: str | Candidate,
+        *,
+        actor: Actor,
+        kind: Kind | str = ...,
+        key: str | None = ...,
+        level: Level | str = ...,
+        category: str | None = ...,
+        data: Mapping[str, Any] | None = ...,
+        ttl: timedelta | None = ...,
+        confidence: float = ...,
+        origin: Origin = ...,
+        occurred_at: datetime | None = ...,
+        idempotency_key: str | None = ...,
+        deadline: Deadline | None = ...,
+    ) -> WriteReceipt:
+        """Remember one thing."""
+
+    async def update(
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        actor: Actor,
+        data: Mapping[str, Any] | None = ...,
+        context: str | None = ...,
+        expected_version: int | None = ...,
+        origin: Origin = ...,
+    ) -> WriteReceipt:
+        """Correct a memory in place."""
+
+    async def search(
+        self,
+        query: str,
+        *,
+        actor: Actor,
+        top_k: int = ...,
+        levels: Sequence[str] | None = ...,
+        kinds: Sequence[Kind | str] | None = ...,
+        categories: Sequence[str] | None = ...,
+        keys: Sequence[str] | None = ...,
+        happened_from: datetime | None = ...,
+        happened_to: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        min_score: float = ...,
+        max_tokens: int | None = ...,
+        preference_bias: bool = ...,
+        deadline: Deadline | None = ...,
+    ) -> SearchResult:
+        """The best memories for a query."""
+
+    async def get(self, memory_id: str, *, actor: Actor) -> Memory:
+        """One memory."""
+
+    async def list(
+        self,
+        *,
+        actor: Actor,
+        kinds: Sequence[Kind | str] | None = ...,
+        categories: Sequence[str] | None = ...,
+        keys: Sequence[str] | None = ...,
+        limit: int = ...,
+        before: str | None = ...,
+    ) -> Sequence[Memory]:
+        """Active memories, newest first."""
+
+    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
+        """All versions of a memory."""
+
+
+class KindView(Face[M]):
+    """One kind of memory of one actor."""
+
+    def __init__(self, engine: EngineVerbs, actor: Actor, ground: Ground[M]) -> None:
+        super().__init__(ground)
+        self._engine = engine
+        self._actor = actor

@@ -1,0 +1,51 @@
+"""The graph as a projection: for a graph that does not lie in the record store itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from mnemic.ports.graph import GraphStore
+from mnemic.types import Change, Fragment, Kind, Scope
+from mnemic.types.graph import fragment_of
+
+
+class GraphProjection:
+    """Feeds a graph from the outbox. A relation that was superseded stays, ended: that is what it says by then.
+
+    The graph belongs to the engine, which opens and closes it.
+    """
+
+    def __init__(self, graph: GraphStore) -> None:
+        self._graph = graph
+
+    @property
+    def name(self) -> str:
+        """Its name in receipts and reports."""
+        return "graph"
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        """One transaction for what was said in a scope, one for what is to be forgotten there. Other kinds than
+        `entity` cost nothing. Raises StoreFailed.
+        """
+        held: defaultdict[Scope, list[Fragment]] = defaultdict(list)
+        gone: defaultdict[Scope, list[str]] = defaultdict(list)
+        for change in changes:
+            if change.memory is not None and change.memory.kind is not Kind.ENTITY:
+                continue
+            fragment = None if change.memory is None else fragment_of(change.memory)
+            if fragment is not None:
+                held[change.entry.scope].append(fragment)
+            else:
+                gone[change.entry.scope].append(change.entry.memory_id)
+        for scope, memory_ids in gone.items():
+            await self._graph.forget(scope, memory_ids)
+        for scope, fragments in held.items():
+            await self._graph.link(scope, fragments)
+
+    async def clear(self, tenant: str) -> None:
+        """Forget everything of the tenant."""
+        await self._graph.clear(tenant)
+
+    async def close(self) -> None:
+        """Nothing: the engine closes the graph."""

@@ -1,0 +1,122 @@
+"""Back to an earlier version: what a memory once said holds again, and what had taken its place ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import Actor, AuditEvent, Memory, OutboxEntry, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.write.commit import receipt_of
+from mnemic.write.draft import Draft
+from mnemic.write.merge import closed
+
+PAGE = 500
+_PRESENT = (Status.ACTIVE, Status.SUPERSEDED)
+
+
+async def chosen(store: RecordStore, memory_id: str, version: int, *, scopes: Sequence[Scope]) -> tuple[Memory, Memory]:
+    """The memory as it is now, and the version to go back to.
+
+    Only a version that was in force counts: nothing that waited for review, was rejected or had expired comes in by
+    this way. Raises MemoryNotFound, InvalidInput (`version`).
+    """
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise InvalidInput("version", hint="a whole number from 1")
+    versions = await store.versions(memory_id, scopes=scopes)
+    if not versions or versions[-1].status not in _PRESENT:
+        raise MemoryNotFound
+    target = next((one for one in versions if one.version == version), None)
+    if target is None or target.status is not Status.ACTIVE:
+        raise InvalidInput("version", hint="no version of this number was ever in force")
+    return versions[-1], target
+
+
+async def successors(store: RecordStore, memory: Memory) -> list[Memory]:
+    """The active memories of its scope that took its place, directly or over others."""
+    where = Where(scopes=(memory.scope,), statuses=frozenset(_PRESENT))
+    found: list[Memory] = []
+    before = None
+    while page := await store.newest(where, limit=PAGE, before=before):
+        before = page[-1].memory_id
+        found += [one for one in page if one.supersedes]
+    line, grew = {memory.memory_id}, True
+    while grew:
+        more = {one.memory_id for one in found if not line.isdisjoint(one.supersedes)} - line
+        line, grew = line | more, bool(more)
+    return [one for one in found if one.memory_id in line and one.status is Status.ACTIVE]
+
+
+async def roll_back(
+    store: RecordStore, clock: Clock, known: Memory, target: Memory, draft: Draft, *, actor: Actor
+) -> WriteReceipt:
+    """Make `known` say again what `target` said, as its next version, and close what had taken its place.
+
+    `draft` holds the vector and the fingerprint of that statement. Origin and trust are those the version had. Raises
+    VersionConflict where the memory has changed since, or another one says the same by now. Asked again, it changes
+    nothing (`refreshed`).
+    """
+    ended = [one for one in await successors(store, known) if one.memory_id != known.memory_id]
+    now = clock.now()
+
+    async def work(tx: Transaction) -> WriteReceipt:
+        present = await tx.get(known.memory_id, scopes=[known.scope])
+        if present is None or present.version != known.version:
+            raise VersionConflict(hint="it has changed meanwhile")
+        if _says(present, target, draft):
+            return receipt_of(Outcome.REFRESHED, present, "unchanged")
+        closing = [one for one in [await tx.get(one.memory_id, scopes=[one.scope]) for one in ended] if _in_force(one)]
+        for one in closing:
+            assert one is not None
+            over = closed(one, now, now)
+            await tx.replace(over)
+            await _tell(tx, over, actor, "superseded", {"by": known.memory_id})
+        back = _restored(present, target, draft)
+        await tx.replace(back)
+        await _tell(tx, back, actor, "rolled_back", {"to_version": target.version})
+        ids = tuple(one.memory_id for one in closing if one is not None)
+        return replace(receipt_of(Outcome.SUPERSEDED, back, "rolled_back"), superseded=ids)
+
+    return await store.transact(work)
+
+
+def _says(present: Memory, target: Memory, draft: Draft) -> bool:
+    """Whether it holds already what it would go back to: a second delivery of the same request."""
+    same = (present.fingerprint, present.valid_to, present.data) == (draft.fingerprint, target.valid_to, target.data)
+    return same and present.status is Status.ACTIVE
+
+
+def _in_force(memory: Memory | None) -> bool:
+    return memory is not None and memory.status is Status.ACTIVE
+
+
+def _restored(present: Memory, target: Memory, draft: Draft) -> Memory:
+    said = ("content", "context", "data", "source", "category", "confidence", "trust", "author")
+    return present.next_version(
+        draft.now,
+        **{name: getattr(target, name) for name in said},
+        occurred_at=target.occurred_at,
+        valid_from=target.valid_from,
+        valid_to=target.valid_to,
+        status=Status.ACTIVE,
+        fingerprint=draft.fingerprint,
+        vector=draft.vector,
+    )
+
+
+async def _tell(tx: Transaction, memory: Memory, actor: Actor, action: str, detail: dict[str, object]) -> None:
+    """The line of the audit, and the work for the projections."""
+    await tx.append_audit(
+        AuditEvent(
+            tenant=memory.scope.tenant,
+            action=action,
+            at=memory.updated_at,
+            actor=actor.user,
+            scope=memory.scope,
+            memory_id=memory.memory_id,
+            version=memory.version,
+            detail={"agent": actor.agent, **detail},  # type: ignore[dict-item]
+        )
+    )
+    await tx.enqueue(OutboxEntry.of(memory))

@@ -1,0 +1,165 @@
+"""The engine's verbs that change nothing: search, get, list, count, history, export."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import MemoryNotFound
+from mnemic.gateway import MemoryGateway
+from mnemic.guard.execution import admit_intent
+from mnemic.inject.compact import within_tokens
+from mnemic.maintain.export import everything, exported
+from mnemic.ports import Clock, RecordStore, Snapshot
+from mnemic.retrieve.asked import intent_of, kind_of, moment
+from mnemic.retrieve.hot import HotReader
+from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
+from mnemic.write.pipeline import MemoryWritePipeline
+
+
+class ReadVerbs:
+    """Verbs that `MemoryEngine` takes over."""
+
+    store: RecordStore
+    clock: Clock
+    gateway: MemoryGateway
+    _hot: HotReader
+    _pipeline: MemoryWritePipeline
+
+    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
+        """The actor's scopes at every granted level it has an owner for."""
+        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
+        return actor.scopes(levels)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        actor: Actor,
+        top_k: int = 10,
+        levels: Sequence[str] | None = None,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+        preference_bias: bool = False,
+        deadline: Deadline | None = None,
+    ) -> SearchResult:
+        """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
+        newest.
+
+        `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
+        since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
+
+        What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
+        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
+        """
+        window, times = (happened_from, happened_to), (as_of, known_at)
+        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
+        where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
+        result = await self.gateway.searcher.search(
+            await self._pipeline.redacted(intent.query, tenant=actor.tenant),
+            replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
+            top_k=top_k,
+            bias=self.gateway.bias(preference_bias, standing=False),
+            min_score=min_score,
+            known_at=intent.known_at,
+            deadline=deadline,
+        )
+        return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
+
+    async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
+        """The newest memories by when they happened, for the head of a prompt: through the hot set where there is one,
+        whose failure is named in `errors`. What another process has written may come a moment late.
+        """
+        where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
+        return await self._hot.newest(where, limit=limit)
+
+    async def get(
+        self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Memory:
+        """One memory in its current version, or in the one of `known_at`. Raises MemoryNotFound, also for somebody
+        else's, for what awaits review, and with `as_of` for what was not true then.
+        """
+        scopes = self._scopes(actor)
+        if as_of is None and known_at is None:
+            memory = await self.store.get(memory_id, scopes=scopes)
+            if memory is None or memory.status is Status.PENDING_REVIEW:
+                raise MemoryNotFound()
+            return memory
+        memory = (await self.history(memory_id, actor=actor, known_at=known_at))[-1]
+        as_of = moment(as_of, "as_of")
+        if as_of is not None and not memory.was_true_at(as_of):
+            raise MemoryNotFound()
+        return memory
+
+    async def list(
+        self,
+        *,
+        actor: Actor,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        limit: int = 50,
+        before: str | None = None,
+    ) -> Sequence[Memory]:
+        """Active memories, newest first; `before` is the memory_id that ended the previous page. `as_of` and `known_at`
+        as in `search`.
+        """
+        where = replace(
+            self._where(actor, kinds),
+            categories=None if categories is None else frozenset(categories),
+            keys=None if keys is None else frozenset(keys),
+            hidden_keys=await self.gateway.hidden_keys(actor),
+            as_of=moment(as_of, "as_of"),
+        )
+        then, where = await self._then(where, known_at)
+        return await then.newest(where, limit=limit, before=before)
+
+    async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
+        """How many active memories the actor can read. `as_of` and `known_at` as in `search`."""
+        hidden = await self.gateway.hidden_keys(actor)
+        where = replace(self._where(actor, None), hidden_keys=hidden, as_of=moment(as_of, "as_of"))
+        then, where = await self._then(where, known_at)
+        return await then.count(where)
+
+    async def _then(self, where: Where, known_at: datetime | None) -> tuple[Snapshot, Where]:
+        """The store, or what was believed in it at `known_at`, and the filter for it."""
+        known_at = moment(known_at, "known_at")
+        if known_at is None:
+            return self.store, where
+        past = await self.store.believed(where.scopes, known_at, live_at=where.live_at)
+        return past, replace(where, live_at=known_at)
+
+    async def history(
+        self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Sequence[Memory]:
+        """All versions of a memory, oldest first: with `known_at` those written by then, with `as_of` those by which it
+        was true then. Raises MemoryNotFound where there is none, and for what awaits review.
+        """
+        as_of, known_at = moment(as_of, "as_of"), moment(known_at, "known_at")
+        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
+        if versions and versions[-1].status is Status.PENDING_REVIEW:
+            raise MemoryNotFound()
+        known = [one for one in versions if known_at is None or one.updated_at <= known_at]
+        found = [one for one in known if as_of is None or one.was_true_at(as_of)]
+        if not found or (found[-1].status is Status.PENDING_REVIEW):
+            raise MemoryNotFound()
+        return found
+
+    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in the actor's scopes, whatever its status, as JSON data."""
+        return exported(self.store, everything(self._where(actor, None)))
+
+    def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
+        chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
+        return Where(scopes=self._scopes(actor), kinds=chosen, live_at=self.clock.now())

@@ -1,0 +1,181 @@
+"""The search index: one document a memory, fed by the outbox, asked by words and by vector at once."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from array import array
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from azure.core.credentials import AzureKeyCredential
+from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+from azure.search.documents.aio import SearchClient
+from azure.search.documents.models import IndexDocumentsBatch, VectorizedQuery
+
+from mnemic.errors import InvalidConfig, MnemicError, StoreBusy, StoreUnavailable
+from mnemic.stores.azure_search.odata import text, within
+from mnemic.stores.codec import to_micros
+from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
+
+T = TypeVar("T")
+
+SECONDS = 5.0
+MAX_TOP = 1000
+"""Documents the service returns at most in one answer."""
+
+_CLEARED_AT_ONCE = 1000
+
+
+class AzureSearchIndex:
+    """A `SearchIndex` and a `Projection` on the index `index` of the service at `endpoint` (`https://...`).
+
+    The index must exist with the fields of `docs/storage.md`. It holds what active memories say, so it lives under
+    the same rules as the record store. Every call ends within `seconds` and is not repeated: the outbox does that.
+    Raises InvalidConfig for an endpoint that cannot be one.
+    """
+
+    name = "search_index"
+
+    def __init__(self, endpoint: str, index: str, api_key: str, *, seconds: float = SECONDS) -> None:
+        parts = urlsplit(endpoint)
+        if parts.scheme not in ("https", "http") or not parts.hostname or not index or not api_key:
+            raise InvalidConfig("azure_search", hint="an https:// endpoint, the index's name and a key are needed")
+        if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+            raise InvalidConfig("azure_search", hint="memories go over https:// only")
+        self._seconds = seconds
+        self._client = SearchClient(
+            endpoint,
+            index,
+            AzureKeyCredential(api_key),
+            retry_total=0,
+            connection_timeout=seconds,
+            read_timeout=seconds,
+            logging_enable=False,
+        )
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        shown = [change.shown for change in changes if change.shown is not None]
+        gone = [change.entry for change in changes if change.shown is None]
+        batch = IndexDocumentsBatch()
+        if shown:
+            batch.add_upload_actions([_document(memory) for memory in shown])
+        if gone:
+            batch.add_delete_actions([{"id": _document_id(entry.scope.tenant, entry.memory_id)} for entry in gone])
+        await self._send(batch)
+
+    async def upsert(self, memories: Sequence[Memory]) -> None:
+        batch = IndexDocumentsBatch()
+        batch.add_upload_actions([_document(memory) for memory in memories])
+        await self._send(batch)
+
+    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
+        batch = IndexDocumentsBatch()
+        batch.add_delete_actions([{"id": _document_id(scope.tenant, memory_id)} for memory_id in memory_ids])
+        await self._send(batch)
+
+    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
+        if limit < 1:
+            return []
+        limit = min(limit, MAX_TOP)
+        vectors = [] if vector is None else [_nearest(vector, limit)]
+        options: dict[str, Any] = {"filter": within(where), "top": limit, "select": ["memory_id"]}
+        if vectors:
+            options |= {"vector_queries": vectors, "vector_filter_mode": "preFilter"}
+        asked = self._client.search(search_text=_plain(query), search_fields=["content", "context"], **options)
+        found = await self._within(lambda: _collected(asked, limit))
+        return [Scored(document["memory_id"], float(document["@search.score"])) for document in found]
+
+    async def clear(self, tenant: str) -> None:
+        """Delete the tenant's documents, page by page. The service shows a deletion a moment late: a page that holds
+        nothing new ends it.
+        """
+        known: set[str] = set()
+        while fresh := await self._held(tenant) - known:
+            batch = IndexDocumentsBatch()
+            batch.add_delete_actions([{"id": document_id} for document_id in fresh])
+            await self._send(batch)
+            known |= fresh
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _held(self, tenant: str) -> set[str]:
+        """Identifiers of some of the tenant's documents."""
+        options: dict[str, Any] = {"filter": f"tenant eq {text(tenant)}", "select": ["id"], "top": _CLEARED_AT_ONCE}
+        asked = self._client.search(search_text="*", **options)
+        return {document["id"] for document in await self._within(lambda: _collected(asked, _CLEARED_AT_ONCE))}
+
+    async def _send(self, batch: IndexDocumentsBatch) -> None:
+        """Send it all, and look at every answer: the service takes some documents of a batch and refuses others."""
+        if not batch.actions:
+            return
+        results = await self._within(lambda: self._client.index_documents(batch))
+        refused = [result for result in results if not result.succeeded and result.status_code != 404]
+        if refused or len(results) != len(batch.actions):
+            codes = sorted({str(result.status_code) for result in refused}) or ["missing"]
+            raise StoreUnavailable(f"azure_search:{codes[0]}", hint=f"{len(refused)} of {len(batch.actions)} refused")
+
+    async def _within(self, ask: Callable[[], Awaitable[T]]) -> T:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await ask()
+        except (AzureError, OSError, ValueError, KeyError) as error:
+            raise _typed(error) from None  # the driver's message may hold what was sent
+
+
+def _typed(error: BaseException) -> MnemicError:
+    if isinstance(error, TimeoutError):
+        return StoreBusy("azure_search", hint="the service did not answer in time")
+    if isinstance(error, ClientAuthenticationError):
+        return StoreUnavailable("azure_search:refused", hint="check the key and what it may do")
+    status = error.status_code if isinstance(error, HttpResponseError) else None
+    return StoreUnavailable("azure_search" if status is None else f"azure_search:{status}")
+
+
+async def _collected(asked: Awaitable[Any], limit: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    async for document in await asked:
+        found.append(document)
+        if len(found) == limit:
+            break
+    return found
+
+
+def _nearest(vector: Vector, limit: int) -> VectorizedQuery:
+    return VectorizedQuery(
+        vector=array("f", vector).tolist(), k_nearest_neighbors=limit, fields="vector", exhaustive=True
+    )
+
+
+def _plain(query: str) -> str | None:
+    """The words of the query: what the service would read as an operator becomes a space."""
+    words = "".join(letter if letter.isalnum() or letter.isspace() else " " for letter in query).split()
+    return " ".join(words) or None
+
+
+def _document_id(tenant: str, memory_id: str) -> str:
+    """A key as the service takes it: letters, digits, `_`, `-` and `=`. No two memories share one."""
+    told = f"{len(tenant)}:{tenant}{memory_id}".encode()
+    return "m" + base64.urlsafe_b64encode(told).decode()
+
+
+def _document(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": _document_id(memory.scope.tenant, memory.memory_id),
+        "memory_id": memory.memory_id,
+        "tenant": memory.scope.tenant,
+        "level": memory.scope.level.value,
+        "owner": memory.scope.owner,
+        "kind": memory.kind.value,
+        "status": memory.status.value,
+        "key": memory.key,
+        "category": memory.category,
+        "content": memory.content,
+        "context": memory.context,
+        "happened_at": to_micros(memory.happened_at),
+        "expires_at": to_micros(memory.expires_at),
+        "version": memory.version,
+        "vector": None if memory.vector is None else array("f", memory.vector).tolist(),
+    }

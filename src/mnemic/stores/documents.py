@@ -1,0 +1,66 @@
+"""What every document store does alike: the check of a batch, names of namespaces, rows as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mnemic.errors import InvalidInput
+from mnemic.stores.codec import from_micros, load
+from mnemic.stores.matching import check_conditions
+from mnemic.types import (
+    Document,
+    DocumentOperation,
+    FindDocuments,
+    ListNamespaces,
+    Namespace,
+    PutDocument,
+    checked_identifier,
+)
+
+
+def check_batch(tenant: str, operations: Iterable[DocumentOperation]) -> None:
+    """Raises InvalidInput for what no document store takes, before anything is done."""
+    checked_identifier(tenant, "tenant")
+    for operation in operations:
+        if isinstance(operation, FindDocuments):
+            check_conditions(operation.conditions)
+        if isinstance(operation, FindDocuments | ListNamespaces) and (operation.limit < 0 or operation.offset < 0):
+            raise InvalidInput("limit", hint="limit and offset count from 0")
+
+
+def last_puts(operations: Iterable[DocumentOperation]) -> list[PutDocument]:
+    """The last put to each key, in the order in which the keys were first put."""
+    return list({(one.namespace, one.key): one for one in operations if isinstance(one, PutDocument)}.values())
+
+
+def document_of(
+    path: str, key: str, value: str, *, times: tuple[int, int, int | None], score: float | None = None
+) -> Document:
+    """The document that a row holds; `times` are when it was created and updated, and when it will have expired."""
+    created_at, updated_at = from_micros(times[0]), from_micros(times[1])
+    assert created_at is not None
+    assert updated_at is not None
+    return Document(
+        namespace=namespace_of(path),
+        key=key,
+        value=load(value),
+        created_at=created_at,
+        updated_at=updated_at,
+        expires_at=from_micros(times[2]),
+        score=score,
+    )
+
+
+def path_of(namespace: Namespace) -> str:
+    """A namespace as one text in which nothing but the namespace itself begins with it."""
+    return "".join(segment.replace("~", "~0").replace("/", "~1") + "/" for segment in namespace)
+
+
+def namespace_of(path: str) -> Namespace:
+    """The namespace of `path_of`."""
+    return tuple(segment.replace("~1", "/").replace("~0", "~") for segment in path.split("/")[:-1])
+
+
+def end_of(path: str) -> str:
+    """The first text, by characters, that is behind everything under `path`, which is not the root."""
+    return path[:-1] + "0"  # "0" is the character behind "/"

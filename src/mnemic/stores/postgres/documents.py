@@ -1,0 +1,243 @@
+"""Documents in PostgreSQL, beside the memories, in transactions of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from mnemic.clock import SystemClock
+from mnemic.errors import StoreUnavailable
+from mnemic.ports import Clock
+from mnemic.stores.codec import load as loaded
+from mnemic.stores.codec import to_micros
+from mnemic.stores.documents import check_batch, document_of, end_of, last_puts, namespace_of, path_of
+from mnemic.stores.matching import accepts, best_first, keyword_scores, listed, texts_in
+from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.opening import Access, Opened
+from mnemic.stores.postgres.rows import columns, raw
+from mnemic.stores.postgres.statements import load
+from mnemic.types import (
+    Document,
+    DocumentAnswer,
+    DocumentOperation,
+    FindDocuments,
+    GetDocument,
+    ListNamespaces,
+    Namespace,
+    PutDocument,
+    checked_identifier,
+)
+
+T = TypeVar("T")
+
+_DOCUMENTS = load("documents")
+_BEYOND = b"\xff"
+"""Greater than every text."""
+
+
+class PostgresDocuments:
+    """A `DocumentStore` in the database at `dsn`, with or without memories in it; see `PostgresStore` for the options.
+
+    May be called from any thread. The database is reached, and brought up to date, at the first call.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        owner_dsn: str | None = None,
+        pool_size: int = 4,
+        statement_timeout: float = 10.0,
+        durability: Literal["durable", "fast"] = "durable",
+        clock: Clock | None = None,
+    ) -> None:
+        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
+        self._clock = clock or SystemClock()
+        self._lock = threading.Lock()
+        self._opened: Opened | None = None
+        self._closed = False
+
+    def apply(
+        self, tenant: str, operations: Sequence[DocumentOperation], *, hide_expired: bool = False
+    ) -> list[DocumentAnswer]:
+        check_batch(tenant, operations)
+        now = self._now()
+        batch = _Batch(tenant, operations, now, now if hide_expired else None)
+        return self._run(batch.apply)
+
+    def sweep(self, tenant: str) -> int:
+        checked_identifier(tenant, "tenant")
+        return self._run(partial(_sweep, tenant=tenant, now=self._now()))
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close_and_wait()
+
+    def _now(self) -> int:
+        micros = to_micros(self._clock.now())
+        assert micros is not None
+        return micros
+
+    def _run(self, work: Callable[[Connections], Coroutine[Any, Any, T]]) -> T:
+        with self._lock:
+            if self._closed:
+                raise StoreUnavailable("closed")
+            if self._opened is None:
+                self._opened = self._access.open_and_wait()
+            opened = self._opened
+        return opened.thread.call(work(opened.connections))
+
+
+@dataclass(slots=True)
+class _Batch:
+    """A batch of one tenant. `hide` is the time from which on expired documents are not seen."""
+
+    tenant: str
+    operations: Sequence[DocumentOperation]
+    now: int
+    hide: int | None
+
+    async def apply(self, connections: Connections) -> list[DocumentAnswer]:
+        """Reads of one moment; with puts, reads and puts in one transaction that holds the tenant's lock."""
+        puts = last_puts(self.operations)
+        if puts:
+            return await connections.write(partial(self._read_and_put, puts))
+        answers, refreshed = await connections.read(self._read)
+        if refreshed:
+            await connections.write(partial(self._refresh, refreshed))
+        return answers
+
+    async def _read_and_put(self, puts: Sequence[PutDocument], session: Session) -> list[DocumentAnswer]:
+        await session.enter(self.tenant, _lock_of(self.tenant))
+        answers, refreshed = await self._read(session)
+        if refreshed:
+            await self._refresh(refreshed, session)
+        await _put(session, self.tenant, puts, self.now)
+        return answers
+
+    async def _refresh(self, rows: Sequence[int], session: Session) -> None:
+        await session.enter(self.tenant)
+        await session.fetch(_DOCUMENTS["refresh"], self.tenant, self.now, sorted(rows))
+
+    async def _read(self, session: Session) -> tuple[list[DocumentAnswer], list[int]]:
+        """The answers, and the rows whose time to live begins anew."""
+        await session.enter(self.tenant)
+        answers: list[DocumentAnswer] = []
+        refreshed: list[int] = []
+        for operation in self.operations:
+            rows: list[Any] = []
+            if isinstance(operation, GetDocument):
+                rows = await self._get(session, operation)
+                answers.append(_document(rows[0]) if rows else None)
+            elif isinstance(operation, FindDocuments):
+                found = await self._find(session, operation)
+                rows = [row for row, _ in found]
+                answers.append([_document(row, score) for row, score in found])
+            else:
+                answers.append(
+                    await self._listed(session, operation) if isinstance(operation, ListNamespaces) else None
+                )
+            if isinstance(operation, GetDocument | FindDocuments) and operation.refresh:
+                refreshed += [row["row_id"] for row in rows if row["expires_at"] is not None]
+        return answers, refreshed
+
+    async def _get(self, session: Session, wanted: GetDocument) -> list[Any]:
+        place = (_path(wanted.namespace), raw(wanted.key))
+        return await session.fetch(_DOCUMENTS["get"], self.tenant, self.hide, *place)
+
+    async def _find(self, session: Session, wanted: FindDocuments) -> list[tuple[Any, float | None]]:
+        """A page of rows with their scores. What only Python can judge is judged on every row under the prefix."""
+        by_words = wanted.query if wanted.vector is None else None
+        whole = not wanted.conditions and not by_words
+        page = (wanted.limit, wanted.offset) if whole else (None, 0)
+        rows = await self._rows(session, wanted, page)
+        if whole:
+            return [(row, row["score"]) for row in rows]
+        rows = [row for row in rows if accepts(loaded(row["value"]), wanted.conditions)]
+        scores = {row["row_id"]: row["score"] for row in rows}
+        if by_words:
+            texts = {row["row_id"]: "\n".join(texts_in(loaded(row["value"]))) for row in rows}
+            found = keyword_scores(texts, by_words)
+            rows = list(best_first(rows, found))
+            scores = {row["row_id"]: found.get(row["row_id"]) for row in rows}
+        return [(row, scores[row["row_id"]]) for row in rows[wanted.offset : wanted.offset + wanted.limit]]
+
+    async def _rows(self, session: Session, wanted: FindDocuments, page: tuple[int | None, int]) -> list[Any]:
+        asked = (self.tenant, self.hide, *page)
+        if not wanted.prefix and wanted.vector is None:
+            return await session.fetch(_DOCUMENTS["find"], *asked)
+        start = path_of(wanted.prefix)
+        within = (raw(start), raw(end_of(start)) if start else _BEYOND)
+        if wanted.vector is None:
+            return await session.fetch(_DOCUMENTS["find_under"], *asked, *within)
+        return await session.fetch(_DOCUMENTS["find_near"], *asked, *within, wanted.vector)
+
+    async def _listed(self, session: Session, wanted: ListNamespaces) -> list[Namespace]:
+        rows = await session.fetch(_DOCUMENTS["paths"], self.tenant, self.hide)
+        return listed([namespace_of(row["path"].decode()) for row in rows], wanted)
+
+
+async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: int) -> None:
+    """Write the last put to each key. The tenant's lock is held."""
+    gone = [(_path(put.namespace), raw(put.key)) for put in puts if put.value is None]
+    if gone:
+        await session.fetch(_DOCUMENTS["delete"], tenant, *columns(gone, 2))
+    kept = [put for put in puts if put.value is not None]
+    if not kept:
+        return
+    last = (await session.fetch(_DOCUMENTS["last_change"], tenant))[0][0]
+    given = [_columns_of(put, at) for at, put in enumerate(kept, start=max(now, last + 1))]
+    rows = await session.fetch(_DOCUMENTS["put"], tenant, *columns(given, 5))
+    numbers = {(row["path"], row["key"]): row["row_id"] for row in rows}
+    await session.fetch(_DOCUMENTS["clear_vectors"], tenant, sorted(numbers.values()))
+    vectors = [
+        (numbers[path, key], place, vector)
+        for (path, key, *_), put in zip(given, kept, strict=True)
+        for place, vector in enumerate(put.vectors)
+    ]
+    if vectors:
+        await session.fetch(_DOCUMENTS["put_vectors"], tenant, *columns(vectors, 3))
+
+
+async def _sweep(connections: Connections, *, tenant: str, now: int) -> int:
+    async def work(session: Session) -> int:
+        await session.enter(tenant)
+        return len(await session.fetch(_DOCUMENTS["sweep"], tenant, now))
+
+    return await connections.write(work)
+
+
+def _columns_of(put: PutDocument, at: int) -> tuple[Any, ...]:
+    raw(put.value)
+    ttl = None if put.ttl is None else put.ttl // timedelta(microseconds=1)
+    return _path(put.namespace), raw(put.key), put.value, at, ttl
+
+
+def _document(row: Any, score: float | None = None) -> Document:
+    return document_of(
+        row["path"].decode(),
+        row["key"].decode(),
+        row["value"],
+        times=(row["created_at"], row["updated_at"], row["expires_at"]),
+        score=score,
+    )
+
+
+def _path(namespace: Namespace) -> bytes:
+    path = raw(path_of(namespace))
+    assert path is not None
+    return path
+
+
+def _lock_of(tenant: str) -> int:
+    """The advisory lock of whoever writes documents of the tenant: 64 bits."""
+    name = hashlib.blake2b(tenant.encode(), digest_size=8, person=b"mnemic.document")
+    return int.from_bytes(name.digest(), "big", signed=True)

@@ -1,0 +1,77 @@
+"""Where the connections live: an event loop in a thread of its own, which any loop and any thread may hand work to.
+
+The driver's connections belong to the loop that made them, but frameworks call a store from many: a new one for each
+synchronous call, or one a thread. So a store brings its own loop. To hand it a call costs about a tenth of a
+millisecond.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Hashable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class LoopThread:
+    """Runs from its construction to `stop`. The thread is a daemon: a forgotten `stop` keeps no process from ending."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    async def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Its result, for a coroutine on any loop, this one too. Cancelling the caller cancels it."""
+        if asyncio.get_running_loop() is self._loop:
+            return await coroutine
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Its result, which the calling thread waits for."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def stop(self) -> None:
+        """End the loop and its thread. What still runs there is cancelled."""
+        self.call(_cancel_others())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class Tasks:
+    """Work in the background of one loop. Started under a key, it is not started again before it has ended."""
+
+    def __init__(self) -> None:
+        self._running: dict[Hashable, asyncio.Task[None]] = {}
+
+    def start(self, coroutine: Coroutine[Any, Any, None], *, key: Hashable | None = None) -> None:
+        """Let it run, unless one of its key runs already."""
+        if key is not None and key in self._running:
+            coroutine.close()
+            return
+        task = asyncio.create_task(coroutine)
+        name = task if key is None else key
+        self._running[name] = task
+        task.add_done_callback(lambda _: self._running.pop(name, None))
+
+    async def settled(self) -> None:
+        """Return once nothing runs."""
+        while self._running:
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Cancel what runs, and wait for its end."""
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -1,0 +1,100 @@
+"""The way to a database: who connects, and what an open one consists of."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from mnemic.errors import InvalidConfig
+from mnemic.stores.postgres.connections import Connections, connect, open_pool
+from mnemic.stores.postgres.loop_thread import LoopThread
+from mnemic.stores.postgres.schema import Prepared, prepare
+from mnemic.types import VectorSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An address with what a store may do there: see `PostgresStore`."""
+
+    dsn: str
+    owner_dsn: str
+    pool_size: int
+    seconds: float
+    fast: bool
+
+    @classmethod
+    def checked(
+        cls,
+        dsn: str,
+        owner_dsn: str | None,
+        pool_size: int,
+        statement_timeout: float,
+        durability: Literal["durable", "fast"],
+    ) -> Self:
+        """Raises InvalidConfig (`invalid_config:durability`, `invalid_config:postgres`)."""
+        if durability not in ("durable", "fast"):
+            raise InvalidConfig("durability", hint="durable or fast")
+        if pool_size < 1 or not 0 < statement_timeout <= 3600:
+            raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
+        return cls(dsn, owner_dsn or dsn, pool_size, statement_timeout, durability == "fast")
+
+    async def open(self, space: VectorSpace | None) -> Opened:
+        """Migrate with the owner's rights, then connect as the application. Without a `space` none is claimed.
+
+        Raises what `prepare` and `open_pool` raise.
+        """
+        thread = LoopThread("mnemic-postgres")
+        try:
+            return await thread.run(self._opened(space, thread))
+        except BaseException:
+            await asyncio.to_thread(thread.stop)
+            raise
+
+    def open_and_wait(self) -> Opened:
+        """`open` without a vector space, for a thread that has no loop."""
+        thread = LoopThread("mnemic-postgres")
+        try:
+            return thread.call(self._opened(None, thread))
+        except BaseException:
+            thread.stop()
+            raise
+
+    async def _opened(self, space: VectorSpace | None, thread: LoopThread) -> Opened:
+        owner = await connect(self.owner_dsn, self.seconds, {"application_name": "mnemic"})
+        try:
+            ready = await prepare(owner, space)
+        finally:
+            owner.terminate()
+        settings = {"application_name": "mnemic", "search_path": ready.search_path}
+        if self.fast:
+            settings["synchronous_commit"] = "off"
+        elif ready.synchronous == "off":
+            settings["synchronous_commit"] = "on"
+        pool = await open_pool(
+            self.dsn,
+            size=self.pool_size,
+            seconds=self.seconds,
+            settings=settings,
+            vector_schema=ready.vector_schema,
+        )
+        return Opened(thread, Connections(pool, thread, seconds=self.seconds), ready)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open database: the thread with its loop, the connections that live there, and what was found."""
+
+    thread: LoopThread
+    connections: Connections
+    ready: Prepared
+
+    async def close(self) -> None:
+        """Finish what runs, then end everything."""
+        await self.thread.run(self.connections.close())
+        await asyncio.to_thread(self.thread.stop)
+
+    def close_and_wait(self) -> None:
+        """`close`, for a thread that has no loop."""
+        self.thread.call(self.connections.close())
+        self.thread.stop()

@@ -1,0 +1,67 @@
+-- An application's documents. $2 hides what has expired by then, unless it is NULL.
+
+-- name: get
+SELECT {document}, NULL::float8 AS score
+FROM document d
+WHERE d.tenant = $1 AND {live} AND d.path = $3 AND d.key = $4
+
+-- name: find
+-- Of the whole tenant: the index on changes gives the order.
+SELECT {document}, NULL::float8 AS score
+FROM document d
+WHERE d.tenant = $1 AND {live}
+ORDER BY d.updated_at DESC
+LIMIT $3 OFFSET $4
+
+-- name: find_under
+WITH {under}
+SELECT {document}, NULL::float8 AS score
+FROM under d
+ORDER BY d.updated_at DESC
+LIMIT $3 OFFSET $4
+
+-- name: find_near
+-- By the best of each document's vectors, exactly; those of another dimension and documents without any come last.
+WITH {under}
+SELECT {document}, near.score
+FROM under d
+LEFT JOIN LATERAL (
+    SELECT max(-(v.vector <#> $7)) AS score
+    FROM document_vector v
+    WHERE v.tenant = $1 AND v.row_id = d.row_id AND vector_dims(v.vector) = vector_dims($7::vector)
+) near ON true
+ORDER BY near.score DESC NULLS LAST, d.updated_at DESC
+LIMIT $3 OFFSET $4
+
+-- name: paths
+SELECT DISTINCT d.path FROM document d WHERE d.tenant = $1 AND {live}
+
+-- name: refresh
+UPDATE document SET expires_at = $2 + ttl WHERE tenant = $1 AND ttl IS NOT NULL AND row_id = ANY ($3::bigint[])
+
+-- name: last_change
+SELECT coalesce(max(updated_at), 0) FROM document WHERE tenant = $1
+
+-- name: delete
+DELETE FROM document d
+USING unnest($2::bytea[], $3::bytea[]) AS gone (path, key)
+WHERE d.tenant = $1 AND d.path = gone.path AND d.key = gone.key
+
+-- name: put
+INSERT INTO document (tenant, path, key, value, created_at, updated_at, ttl, expires_at)
+SELECT $1, put.path, put.key, put.value, put.at, put.at, put.ttl, put.at + put.ttl
+FROM unnest($2::bytea[], $3::bytea[], $4::text[], $5::bigint[], $6::bigint[]) AS put (path, key, value, at, ttl)
+ON CONFLICT (tenant, path, key) DO UPDATE SET
+    value = excluded.value, updated_at = excluded.updated_at, ttl = excluded.ttl, expires_at = excluded.expires_at
+RETURNING path, key, row_id
+
+-- name: clear_vectors
+DELETE FROM document_vector WHERE tenant = $1 AND row_id = ANY ($2::bigint[])
+
+-- name: put_vectors
+INSERT INTO document_vector (tenant, row_id, place, vector)
+SELECT $1, entry.row_id, entry.place, entry.vector
+FROM unnest($2::bigint[], $3::integer[], $4::vector[]) AS entry (row_id, place, vector)
+
+-- name: sweep
+DELETE FROM document WHERE tenant = $1 AND expires_at <= $2 RETURNING 1

@@ -1,0 +1,126 @@
+"""The hot set: which memories of a scope are the newest, as identifiers in one sorted set. It holds no content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import groupby
+
+from mnemic.stores.codec import to_micros
+from mnemic.stores.redis.link import RedisLink, Script, checked, digest_of, digest_of_tenant
+from mnemic.types import Change, Hottest, Memory, Scope, Scored
+
+SIZE = 200
+"""Memories of one scope that are kept at most."""
+
+IDLE = timedelta(days=1)
+"""How long a set that nobody reads or changes is kept."""
+
+_EDGE = ""
+"""A member that is no memory: below it others may be missing. At -inf nothing is, at +inf nothing counts yet."""
+
+_TRIM = """
+local over = redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[1]) - 1
+if over > 0 then
+    local last = redis.call('ZRANGE', KEYS[1], over - 1, over - 1, 'WITHSCORES')
+    redis.call('ZREMRANGEBYRANK', KEYS[1], 0, over - 1)
+    redis.call('ZADD', KEYS[1], 'GT', last[2], '')
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+"""
+_APPLY = Script(f"""
+local edge = redis.call('ZSCORE', KEYS[1], '')
+if not edge then return 0 end
+if edge == 'inf' and redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[1]) then return redis.call('DEL', KEYS[1]) end
+for place = 3, #ARGV, 2 do
+    if ARGV[place + 1] == '' then
+        redis.call('ZREM', KEYS[1], ARGV[place])
+    else
+        redis.call('ZADD', KEYS[1], ARGV[place + 1], ARGV[place])
+    end
+end
+{_TRIM}
+return 1
+""")
+"""A set that nobody has asked for stays absent: begun with one change, it would lack all that was before."""
+
+_BEGIN = Script("""
+redis.call('ZADD', KEYS[1], '+inf', '')
+return redis.call('PEXPIRE', KEYS[1], ARGV[1])
+""")
+_FILL = Script(f"""
+if redis.call('ZSCORE', KEYS[1], '') ~= 'inf' then return 0 end
+for place = 4, #ARGV, 2 do redis.call('ZADD', KEYS[1], 'NX', ARGV[place + 1], ARGV[place]) end
+redis.call('ZADD', KEYS[1], ARGV[3], '')
+{_TRIM}
+return 1
+""")
+_NEWEST = Script("""
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local told = redis.call('ZREVRANGE', KEYS[1], 0, ARGV[1])
+table.insert(told, 1, redis.call('ZSCORE', KEYS[1], ''))
+return told
+""")
+
+
+class RedisHotSet:
+    """A `HotSet` behind `link`: a sorted set for each scope that somebody has asked for, ranked by `happened_at`."""
+
+    name = "hot_set"
+
+    def __init__(self, link: RedisLink, *, size: int = SIZE, idle: timedelta = IDLE) -> None:
+        self._link = link
+        self._size = size
+        self._idle = idle // timedelta(milliseconds=1)
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        def scope_of(change: Change) -> Scope:
+            return change.entry.scope
+
+        for scope, inside in groupby(sorted(changes, key=scope_of), key=scope_of):
+            told = [
+                part
+                for change in inside
+                for part in (change.entry.memory_id, "" if change.shown is None else _rank(change.shown))
+            ]
+            await self._link.run(_APPLY, _key(scope), self._size, self._idle, *told)
+
+    async def newest(self, scope: Scope, *, limit: int) -> Hottest | None:
+        limit = max(0, limit)
+        edge, *found = checked(await self._link.run(_NEWEST, _key(scope), limit, self._idle), list) or [None]
+        if edge is None or edge == b"inf":
+            return None
+        known = tuple(checked(name, bytes).decode("ascii", "replace") for name in found)
+        reached = _EDGE in known
+        known = known[: known.index(_EDGE)] if reached else known[:limit]
+        return Hottest(memory_ids=known, complete=reached and edge == b"-inf")
+
+    async def begin(self, scope: Scope) -> None:
+        await self._link.run(_BEGIN, _key(scope), self._idle)
+
+    async def fill(self, scope: Scope, newest: Sequence[Scored], *, complete: bool) -> None:
+        edge = "-inf" if complete else repr(min(entry.score for entry in newest))
+        told = [part for entry in newest for part in (entry.memory_id, repr(entry.score))]
+        await self._link.run(_FILL, _key(scope), self._size, self._idle, edge, *told)
+
+    async def clear(self, tenant: str) -> None:
+        await self._link.remove_all(_prefix(tenant))
+
+    async def close(self) -> None:
+        await self._link.close()
+
+
+def _rank(memory: Memory) -> str:
+    return repr((to_micros(memory.happened_at) or 0) / 1e6)
+
+
+def _prefix(tenant: str) -> str:
+    return f"mnemic:hot:{digest_of_tenant(tenant)}:"
+
+
+def _key(scope: Scope) -> str:
+    return f"{_prefix(scope.tenant)}{{{digest_of(scope)}}}"

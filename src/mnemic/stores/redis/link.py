@@ -1,0 +1,179 @@
+"""The way to the server: every call has a deadline and raises only errors of `mnemic.errors`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
+from redis.asyncio.connection import parse_url
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    MovedError,
+    NoPermissionError,
+    NoScriptError,
+    OutOfMemoryError,
+    RedisClusterException,
+    RedisError,
+)
+from redis.exceptions import TimeoutError as RedisTimeout
+
+from mnemic.errors import InvalidConfig, StoreBusy, StoreFailed, StoreFull, StoreUnavailable
+from mnemic.types import Scope
+
+T = TypeVar("T")
+
+SCHEMES = ("redis://", "rediss://", "redis+cluster://", "rediss+cluster://")
+
+SECONDS = 0.5
+POOL_SIZE = 32
+FAILURES = 3
+"""Failures in a row after which calls are refused at once."""
+
+REST_SECONDS = 1.0
+"""How long they are, before one is let through again."""
+
+_FAILED = (RedisError, RedisClusterException, OSError, TimeoutError)
+_REFUSED = (AuthenticationError, AuthorizationError, NoPermissionError)
+
+
+class Script:
+    """A program that the server runs as one step, on keys of one slot."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+class RedisLink:
+    """Connections to the server at `url`: `redis://` or `rediss://` (TLS) for one, `redis+cluster://` or
+    `rediss+cluster://` for a cluster; user, password and TLS options as redis-py reads them from a URL.
+
+    Every call ends within `seconds`, whatever the network does, and none is repeated by itself but for a redirection in
+    a cluster. After three failures in a row calls to a single server are refused at once for a second; in a cluster one
+    lost server says nothing of the others. Raises InvalidConfig (`invalid_config:redis`) for an address that cannot be
+    one.
+    """
+
+    def __init__(self, url: str, *, seconds: float = SECONDS, pool_size: int = POOL_SIZE) -> None:
+        self._seconds = seconds
+        self._client = _client(url, seconds, pool_size)
+        self._turns = asyncio.Semaphore(pool_size)  # a cluster's client refuses one call more than it has connections
+        self._failures = 0
+        self._shut_until = 0.0
+
+    async def call(self, *command: Any) -> Any:
+        """The server's answer. Raises StoreUnavailable, StoreBusy past the time limit, StoreFull, StoreFailed."""
+        return await self._within(lambda: self._client.execute_command(*command))
+
+    async def run(self, script: Script, key: str, *values: Any) -> Any:
+        """The answer of a script that works on `key`. Raises like `call`."""
+
+        async def run() -> Any:
+            try:
+                return await self._client.execute_command("EVALSHA", script.sha, 1, key, *values)
+            except NoScriptError:
+                return await self._client.execute_command("EVAL", script.text, 1, key, *values)
+
+        return await self._within(run)
+
+    async def remove_all(self, prefix: str) -> int:
+        """Delete every key that begins with `prefix`, which holds no wildcard; how many there were."""
+        removed = 0
+        keys: AsyncIterator[bytes] = self._client.scan_iter(match=f"{prefix}*", count=1000)
+        while (key := await self._within(lambda: anext(keys, None))) is not None:
+            removed += await self.call("UNLINK", key)
+        return removed
+
+    async def close(self) -> None:
+        """Let go of the connections. May be called twice."""
+        with suppress(*_FAILED):  # a server that is gone has nothing to be told
+            async with asyncio.timeout(self._seconds):
+                await self._client.aclose()
+                if isinstance(self._client, RedisCluster):  # which forgets the servers it could not reach again
+                    for known in ("nodes_cache", "startup_nodes"):
+                        await self._client.nodes_manager.aclose(known)
+
+    async def _within(self, ask: Callable[[], Awaitable[T]]) -> T:
+        now = asyncio.get_running_loop().time
+        if self._failures >= FAILURES and now() < self._shut_until:
+            raise StoreUnavailable("redis", hint="it failed a moment ago")
+        try:
+            async with asyncio.timeout(self._seconds), self._turns:
+                answer = await ask()
+        except Exception as error:  # noqa: BLE001 - what redis-py makes of a garbled answer can be anything
+            failure = _typed(error)
+            if isinstance(failure, StoreUnavailable | StoreBusy) and not isinstance(self._client, RedisCluster):
+                self._failures += 1
+                self._shut_until = now() + REST_SECONDS
+            raise failure from None  # the driver's message may hold what was sent
+        self._failures = 0
+        return answer
+
+
+def _client(url: str, seconds: float, pool_size: int) -> Any:
+    scheme, separator, rest = url.partition("://")
+    if f"{scheme}{separator}" not in SCHEMES:
+        raise InvalidConfig("redis", hint=f"an address begins with {', '.join(SCHEMES)}")
+    plain = f"{scheme.removesuffix('+cluster')}://{rest}"
+    options: dict[str, Any] = {"socket_timeout": seconds, "socket_connect_timeout": seconds, "protocol": 2}
+    try:
+        if scheme.endswith("+cluster"):
+            parse_url(plain)
+            retry = Retry(NoBackoff(), 2)
+            return RedisCluster.from_url(
+                plain,
+                retry=retry,
+                require_full_coverage=False,
+                reinitialize_steps=0,
+                max_connections=pool_size,
+                **options,
+            )
+        retry = Retry(NoBackoff(), 0)
+        pool = BlockingConnectionPool.from_url(
+            plain, max_connections=pool_size, timeout=seconds, retry=retry, **options
+        )
+        return Redis.from_pool(pool)
+    except (ValueError, TypeError, RedisError, RedisClusterException):
+        raise InvalidConfig("redis", hint="it is not an address of a Redis server") from None
+
+
+def _typed(error: BaseException) -> StoreFailed:
+    if isinstance(error, TimeoutError | RedisTimeout):
+        return StoreBusy("redis", hint="the server did not answer in time")
+    if isinstance(error, OutOfMemoryError):
+        return StoreFull("redis", hint="the server has reached its maxmemory")
+    if isinstance(error, _REFUSED):
+        return StoreUnavailable("redis:refused", hint="check user, password and what they may do")
+    if isinstance(error, MovedError):
+        return StoreUnavailable("redis:cluster", hint="the server is one of a cluster: use redis+cluster://")
+    return StoreUnavailable("redis:loading" if isinstance(error, BusyLoadingError) else "redis")
+
+
+def checked(answer: Any, wanted: type[T]) -> T:
+    """The answer if it is what was asked for. Raises StoreUnavailable for one that was garbled on its way."""
+    if not isinstance(answer, wanted):
+        raise StoreUnavailable("redis:answer")
+    return answer
+
+
+def digest_of(scope: Scope) -> str:
+    """32 hexadecimal digits that say which scope it is and tell nothing about it."""
+    return _digest(scope.tenant, scope.level.value, scope.owner)
+
+
+def digest_of_tenant(tenant: str) -> str:
+    """The same for a tenant."""
+    return _digest(tenant)
+
+
+def _digest(*names: str) -> str:
+    told = b"".join(len(data).to_bytes(4) + data for data in (name.encode() for name in names))
+    return hashlib.blake2b(told, digest_size=16).hexdigest()

@@ -1,0 +1,139 @@
+"""What a memory says, sealed in its row with the data key of its subject.
+
+Sealed are content, context, data, and the quote, speaker and ref of the source; where the store searches in rows it has
+opened, the vector and the hashed words too. What filters, constraints and jobs go by stays as it is: identifiers,
+scope, kind, status, key, category, session, times, fingerprint. A row says by itself whether it is sealed: sealed and
+plain ones may lie in one store.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from mnemic.errors import KeyFailed, StoreCorrupt
+from mnemic.ports import Keyring
+from mnemic.stores.codec import CUES, dump, load, memory_fields, memory_from
+from mnemic.types import Memory, Scope, Vector, subject_of
+
+ERASED = "[erased]"
+"""The content of a memory whose subject was erased after this copy of the store was made."""
+
+_SAID = ("content", "context", "data")
+_SOURCE_SAID = ("quote", "speaker", "ref")
+_LENGTH = struct.Struct("<I")
+
+
+class Searched(NamedTuple):
+    """What a search needs of a memory besides its columns."""
+
+    vector: Vector | None
+    content: bytes
+    context: bytes
+    speaker: str | None
+    cues: bytes
+
+
+NOTHING = Searched(None, b"", b"", None, CUES.pack(0, 0.0, False, False))
+
+
+class Sealer:
+    """Opens what is sealed, with `keyring`; seals what is written where it `seals`. Raises KeyFailed.
+
+    A memory whose data key was destroyed reads as erased: no content but `ERASED`, no data, no vector, no words.
+    `vectors`: those of sealed rows are sealed too.
+    """
+
+    def __init__(self, keyring: Keyring | None = None, *, seals: bool = False, vectors: bool = True) -> None:
+        self._keyring = keyring
+        self._vectors = vectors
+        self.seals = seals and keyring is not None
+
+    def body(self, memory: Memory) -> str:
+        """The memory as JSON, without its scope and its vector."""
+        fields = memory_fields(memory)
+        if self._keyring is not None and self.seals:
+            said: dict[str, Any] = {name: fields.pop(name) for name in _SAID if name in fields}
+            source = fields["source"]
+            said["source"] = {name: source.pop(name) for name in _SOURCE_SAID if name in source}
+            place = _place("body", memory.memory_id, memory.version)
+            sealed = self._keyring.seal(_subject(memory), dump(said, "memory").encode(), place)
+            fields["sealed"] = base64.b64encode(sealed).decode()
+        return dump(fields, "memory")
+
+    def memory(self, text: str, scope: Scope, vector: bytes | None) -> Memory:
+        """The memory of `body`, and its vector, which is sealed where the body is and the store seals vectors."""
+        fields = load(text)
+        try:
+            sealed = fields.pop("sealed", None)
+            if sealed is None:
+                return memory_from(fields, scope, vector)
+            memory_id, version = fields["memory_id"], fields["version"]
+            opened = self._opened(base64.b64decode(sealed), _place("body", memory_id, version))
+            said = {"content": ERASED, "source": {}} if opened is None else load(opened.decode())
+            fields |= said | {"source": fields["source"] | said["source"]}
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise StoreCorrupt("memory") from error
+        return memory_from(fields, scope, self.vector(memory_id, vector) if self._vectors else vector)
+
+    def is_sealed(self, text: str) -> bool:
+        """Whether this body is sealed."""
+        return "sealed" in load(text)
+
+    def searched(self, memory: Memory, plain: Searched) -> Searched:
+        """What stands in the row for searching. Without cues, for no plain row is: the rest is in `content`, sealed."""
+        if self._keyring is None or not self.seals:
+            return plain
+        subject, memory_id = _subject(memory), memory.memory_id
+        vector = plain.vector and self._keyring.seal(subject, plain.vector, _place("vector", memory_id))
+        speaker = (plain.speaker or "").encode()
+        packed = _pack((plain.content, plain.context, speaker, plain.cues))
+        return Searched(vector, self._keyring.seal(subject, packed, _place("words", memory_id)), b"", None, b"")
+
+    def found(self, memory_id: str, row: Searched) -> Searched:
+        """What `searched` was made of."""
+        if row.cues:
+            return row
+        packed = self._opened(row.content, _place("words", memory_id))
+        if packed is None:
+            return NOTHING
+        content, context, speaker, cues = _unpack(packed)
+        return Searched(self.vector(memory_id, row.vector), content, context, speaker.decode() or None, cues)
+
+    def vector(self, memory_id: str, stored: bytes | None) -> Vector | None:
+        """The vector of a sealed row."""
+        return None if stored is None else self._opened(stored, _place("vector", memory_id))
+
+    def _opened(self, sealed: bytes, place: bytes) -> bytes | None:
+        """None where the key was destroyed."""
+        if self._keyring is None:
+            raise KeyFailed("missing", hint="what this store holds is sealed: name the master key in MNEMIC_KEY_FILE")
+        try:
+            return self._keyring.open(sealed, place)
+        except KeyFailed as failed:
+            if failed.reason == "key_failed:destroyed":
+                return None
+            raise
+
+
+def _subject(memory: Memory) -> Scope:
+    return subject_of(memory.scope, memory.author)
+
+
+def _place(*parts: object) -> bytes:
+    return "\x1f".join(map(str, parts)).encode()
+
+
+def _pack(parts: Iterable[bytes]) -> bytes:
+    return b"".join(_LENGTH.pack(len(part)) + part for part in parts)
+
+
+def _unpack(packed: bytes) -> list[bytes]:
+    parts, start = [], 0
+    while start < len(packed):
+        (length,) = _LENGTH.unpack_from(packed, start)
+        start += _LENGTH.size + length
+        parts.append(packed[start - length : start])
+    return parts

@@ -1,0 +1,123 @@
+"""An optional judge: a language model that is asked what a new statement is to those near it.
+
+It is asked before any transaction is open, about redacted texts only, and it can only make a write more careful or join
+what the rules would have left apart: what the rules call opposite stays opposite. Where it fails or is not sure,
+nothing is merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import StrEnum
+from typing import Protocol
+
+from mnemic.errors import MnemicError, ModelInvalidSchema
+from mnemic.guard.contract import parse_json
+from mnemic.ports import Completer, RecordStore, Snapshot
+from mnemic.prompts import judge_prompt
+from mnemic.types import Deadline, Memory, Where
+from mnemic.write.draft import Draft, Laps
+
+MOST_JUDGED = 8
+"""How many memories one write is compared with by the judge."""
+LONGEST_WAIT = timedelta(seconds=10)
+
+
+class Verdict(StrEnum):
+    """What one statement is to another."""
+
+    SAME = "same"
+    OPPOSITE = "opposite"
+    OTHER = "other"
+    UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One verdict per known statement, in order, and what it cost."""
+
+    verdicts: tuple[Verdict, ...]
+    tokens: int = 0
+
+
+class Judge(Protocol):
+    """Says what a new statement is to statements that are known."""
+
+    async def judge(self, said: str, known: Sequence[str], *, deadline: Deadline | None = None) -> Judgement:
+        """One verdict for each of `known`. Raises ModelFailed in its kinds; never called inside a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJudge:
+    """Asks a language model, no longer than `longest_wait`."""
+
+    completer: Completer
+    monotonic: Callable[[], float] = field(repr=False)
+    longest_wait: timedelta = LONGEST_WAIT
+
+    async def judge(self, said: str, known: Sequence[str], *, deadline: Deadline | None = None) -> Judgement:
+        """The model's verdicts. Raises ModelFailed: `llm_timeout`, `llm_unavailable`, `llm_empty`,
+        `llm_invalid_json`, or `llm_invalid_schema` for anything but one verdict for each statement.
+        """
+        own = Deadline.after(self.longest_wait, self.monotonic)
+        soonest = own if deadline is None or own.expires_at < deadline.expires_at else deadline
+        completion = await self.completer.complete(judge_prompt(said, known), deadline=soonest)
+        verdicts = _verdicts(parse_json(completion.text), len(known))
+        return Judgement(verdicts=verdicts, tokens=completion.input_tokens + completion.output_tokens)
+
+
+def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
+    if not isinstance(answer, Mapping) or set(answer) != {"verdicts"} or not isinstance(answer["verdicts"], Sequence):
+        raise ModelInvalidSchema(hint="one object with a list of verdicts")
+    told = answer["verdicts"]
+    if len(told) != wanted or any(verdict not in tuple(Verdict) for verdict in told):
+        raise ModelInvalidSchema(hint="one verdict for each statement")
+    return tuple(map(Verdict, told))
+
+
+async def judged(draft: Draft, judge: Judge | None, store: RecordStore, deadline: Deadline | None, laps: Laps) -> Draft:
+    """The draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`. Without a
+    judge it stays as it is.
+    """
+    if judge is None:
+        return draft
+    draft = await _asked(draft, judge, store, deadline)
+    laps.note("judge", draft.decision)
+    return draft
+
+
+async def _asked(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> Draft:
+    if draft.vector is None or draft.candidate.key is not None or draft.spec.append_only or draft.review_reason:
+        return draft.decided("not_asked")
+    nominated = await _nominated(draft, store)
+    if not nominated:
+        return draft.decided("none_near")
+    try:
+        found = await judge.judge(draft.candidate.content, [one.content for one in nominated], deadline=deadline)
+        verdicts, told = found.verdicts, f"{len(nominated)} asked, {found.tokens} tokens"
+    except MnemicError as error:
+        verdicts, told = (Verdict.UNSURE,) * len(nominated), error.reason
+    by_id = {one.memory_id: verdict for one, verdict in zip(nominated, verdicts, strict=True)}
+    return replace(draft, verdicts=by_id).decided(told)
+
+
+async def _nominated(draft: Draft, store: RecordStore) -> list[Memory]:
+    candidate, vector = draft.candidate, draft.vector
+    assert vector is not None
+    where = Where(scopes=(draft.scope,), kinds=frozenset({candidate.kind}), live_at=draft.now)
+
+    async def look(moment: Snapshot) -> list[Memory]:
+        near = await moment.nearest(where, vector, limit=MOST_JUDGED)
+        wanted = [one.memory_id for one in near if one.score > draft.rules.nominate]
+        return list((await moment.get_many(wanted, scopes=where.scopes)).values())
+
+    return [
+        memory
+        for memory in await store.read(look)
+        if memory.key is None
+        and memory.fingerprint != draft.fingerprint
+        and memory.category == candidate.category
+        and memory.source.speaker == candidate.source.speaker
+    ]

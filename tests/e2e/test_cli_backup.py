@@ -1,0 +1,120 @@
+"""backup and restore, as typed: checked, complete, and without those who were erased meanwhile."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mnemic import MemoryManager
+from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from tests.e2e.conftest import Call, complaint
+
+
+def told(result):  # type: ignore[no-untyped-def]
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def exported(mnemic: Call, file: Path) -> list[str]:
+    return sorted(mnemic("export", "--store", str(file)).stdout.splitlines())
+
+
+def test_a_restored_file_says_the_same(mnemic: Call, store: Path, tmp_path: Path) -> None:
+    mnemic("add", "vegan", "--key", "diet")
+    mnemic("add", "omnivore", "--key", "diet")
+    mnemic("add", "The office is open on Sundays.")
+    taken = told(mnemic("backup", "monday", "--json"))
+    assert taken["counts"]["memory"] == 3
+    assert (tmp_path / "monday").stat().st_mode & 0o077 == 0
+    restored = told(mnemic("restore", "monday", "--to", "again.db", "--json"))
+    assert (restored["verified"], restored["erased_again"]) == (True, [])
+    assert exported(mnemic, tmp_path / "again.db") == exported(mnemic, store)
+    assert (
+        told(mnemic("audit", "verify", "--json", "--store", "again.db"))["last_hash"]
+        == told(mnemic("audit", "verify", "--json"))["last_hash"]
+    )
+    assert "nothing may be there" in mnemic("restore", "--help").stdout
+    assert complaint(mnemic("restore", "monday", "--to", "again.db")).startswith("invalid_input:restore:exists")
+    assert complaint(mnemic("backup", "monday")).startswith("invalid_input:backup:exists")
+    assert complaint(mnemic("restore", "tuesday", "--to", "t.db")).startswith("invalid_input:backup:missing")
+
+
+@pytest.mark.parametrize("how", ["erasures", "receipt"])
+def test_nobody_comes_back_who_was_erased_since(mnemic: Call, store: Path, tmp_path: Path, how: str) -> None:
+    canary = "zyxwvutbackupcanary"
+    mnemic("add", f"{canary} is good.", user="cleo")
+    mnemic("add", "A bystander stays.")
+    mnemic("backup", "monday")
+    assert canary.encode() in (tmp_path / "monday" / "memory.db").read_bytes()
+    mnemic("erase", "cleo", "--yes", "--receipt", "r.json")
+    given = ["--erasures", str(store)] if how == "erasures" else ["--receipt", "r.json"]
+    restored = told(mnemic("restore", "monday", "--to", "again.db", "--json", *given))
+    assert [one["complete"] for one in restored["erased_again"]] == [True]
+    assert canary.encode() not in (tmp_path / "again.db").read_bytes()
+    assert not list(tmp_path.glob("again.db-*"))
+    assert mnemic("list", "--store", "again.db", user="cleo").stdout.strip() == "nothing remembered yet"
+    assert "bystander" in mnemic("list", "--store", "again.db").stdout
+    plain = mnemic("restore", "monday", "--to", "plain.db")
+    assert "erased after this backup" in plain.stderr
+    assert canary.encode() in (tmp_path / "plain.db").read_bytes()
+
+
+def test_a_changed_copy_is_refused(mnemic: Call, tmp_path: Path) -> None:
+    mnemic("add", "The sea is calm.")
+    mnemic("backup", "monday")
+    manifest, copy = tmp_path / "monday" / "manifest.json", tmp_path / "monday" / "memory.db"
+    kept = copy.read_bytes()
+    for place in range(100, len(kept), len(kept) // 7):
+        copy.write_bytes(kept[:place] + bytes([kept[place] ^ 1]) + kept[place + 1 :])
+        assert complaint(mnemic("restore", "monday", "--to", "no.db")).startswith("store_corrupt:backup")
+    copy.write_bytes(kept)
+    right = json.loads(manifest.read_text())
+    for wrong in ({}, right | {"format": "x"}, right | {"counts": right["counts"] | {"memory": 2}}):
+        manifest.write_text(json.dumps(wrong))
+        assert complaint(mnemic("restore", "monday", "--to", "no.db")).startswith("store_corrupt:backup")
+    manifest.write_text("no json")
+    assert mnemic("restore", "monday", "--to", "no.db").exit_code == 4
+    assert not list(tmp_path.glob("*no.db*"))
+
+
+def test_a_backup_is_of_one_moment_while_others_write(mnemic: Call, store: Path, tmp_path: Path) -> None:
+    enough = threading.Event()
+    written = 0
+
+    def write() -> None:
+        nonlocal written
+        engine = MemoryEngine(store=SqliteStore(store, durability="fast"), embedder=WordEmbedder())
+        with MemoryManager("ana", engine=engine) as memory:
+            while not enough.is_set():
+                memory.add(f"Statement {written} about ship {written * 7}.")
+                written += 1
+
+    mnemic("add", "The first.")
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(5):
+            told(mnemic("backup", f"b{number}", "--json"))
+    finally:
+        enough.set()
+        writer.join()
+    assert written > 0
+    for number in range(5):
+        restored = told(mnemic("restore", f"b{number}", "--to", f"r{number}.db", "--json"))
+        with apsw.Connection(str(tmp_path / f"r{number}.db")) as connection:
+            ((memories, lines),) = connection.execute(
+                "SELECT (SELECT count(*) FROM memory), (SELECT count(*) FROM audit)"
+            )
+        assert (memories, lines) == (restored["counts"]["memory"], restored["counts"]["audit"])
+        assert memories == lines
+
+
+def test_what_is_no_file_is_not_copied(mnemic: Call) -> None:
+    assert mnemic("backup", "x", "--store", "memory:").exit_code == 4
+    assert mnemic("restore", "x", "--to", "memory:").exit_code == 4

@@ -1,0 +1,205 @@
+"""Redis in trouble: no call hangs, no write fails, nothing stays wrong; and a cluster that loses a master."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
+from mnemic.types import Actor, Level, Message, Outcome, Scope
+from tests.faults.scale import size
+from tests.valkey import ValkeyCluster, ValkeyServer
+
+ANA = Actor(user="ana")
+HOUR = timedelta(hours=1)
+CALLS = size(4, 200)
+LIMIT, LATE = 0.5, 0.1
+"""Seconds a call may take, and how late its end may be noticed."""
+
+FAULTS: dict[str, Callable[[], Fault]] = {
+    "latency": lambda: Latency(2.0),
+    "black hole": BlackHole,
+    "reset": Reset,
+    "cut": lambda: CutAfter(3),
+    "corrupt": lambda: Corrupt(0.3),
+}
+
+
+def session(owner: str) -> Scope:
+    return Scope(tenant="acme", level=Level.SESSION, owner=owner)
+
+
+def said(content: str) -> Message:
+    return Message(role="user", content=content)
+
+
+@pytest.fixture
+async def proxy(valkey: ValkeyServer) -> AsyncIterator[FaultProxy]:
+    async with FaultProxy(valkey.address) as proxy:
+        yield proxy
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_no_call_hangs_and_the_next_ones_are_refused_at_once(
+    proxy: FaultProxy, name: str, say: Callable[[str], None]
+) -> None:
+    sessions = RedisSessions(RedisLink("redis://{}:{}".format(*proxy.address), seconds=LIMIT))
+    await sessions.append(session("s"), said("before"), ttl=HOUR, keep=9)
+    proxy.fault = FAULTS[name]()
+    took: list[float] = []
+    for _ in range(CALLS):
+        began = time.monotonic()
+        try:
+            found = await sessions.tail(session("s"), limit=9)
+        except (StoreBusy, StoreUnavailable):
+            pass
+        else:
+            assert name == "corrupt"
+            assert len(found) <= 1
+        took.append(time.monotonic() - began)
+    say(f"{name}: {CALLS} calls, the longest {max(took):.3f} s")
+    assert sum(seconds > LIMIT + LATE for seconds in took) == 0
+    proxy.fault = None
+
+    async def healed() -> bool:
+        return await _outcome(sessions, "s") == "before"
+
+    await _until(healed)
+    assert [message.content for message in await sessions.tail(session("s"), limit=9)] == ["before"]
+    await sessions.close()
+
+
+async def _until(met: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(30):
+        while not await met():  # noqa: ASYNC110 - nobody tells when a server or a breaker has recovered
+            await asyncio.sleep(0.05)
+
+
+async def _outcome(sessions: RedisSessions, owner: str) -> str:
+    """The session's last text, `nothing`, or `unavailable`."""
+    try:
+        found = await sessions.tail(session(owner), limit=1)
+    except StoreFailed:
+        return "unavailable"
+    return found[0].content if found else "nothing"
+
+
+async def test_pieces_of_one_byte_change_nothing(proxy: FaultProxy) -> None:
+    proxy.fault = Slice(1)
+    sessions = RedisSessions(RedisLink("redis://{}:{}".format(*proxy.address), seconds=30))
+    await sessions.append(session("s"), said("slowly"), ttl=HOUR, keep=9)
+    assert [message.content for message in await sessions.tail(session("s"), limit=9)] == ["slowly"]
+    await sessions.close()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_writes_go_on_and_the_hot_set_catches_up(proxy: FaultProxy, tmp_path: Path, name: str) -> None:
+    hot = RedisHotSet(RedisLink("redis://{}:{}".format(*proxy.address), seconds=LIMIT))
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder(), projections=[hot]) as engine:
+        old = await engine.add("Lives in Rome.", actor=ANA, key="city")
+        await engine.hot(actor=ANA)
+        proxy.fault = FAULTS[name]()
+        receipts = [await engine.add(city, actor=ANA, key="city") for city in ("Lives in Oslo.", "Lives in Bern.")]
+        assert [receipt.outcome for receipt in receipts] == [Outcome.SUPERSEDED] * 2
+        if name != "corrupt":
+            assert {receipt.degraded for receipt in receipts} == {("hot_set",)}
+            seen = await engine.hot(actor=ANA)
+            assert [hit.memory.content for hit in seen.hits] == ["Lives in Bern."]
+            assert list(seen.errors) == ["hot_set"]
+        proxy.fault = None
+
+        async def caught_up() -> bool:
+            return not await engine.store.pending() and not (await engine.hot(actor=ANA)).errors
+
+        await _until(caught_up)
+        known = await hot.newest(ANA.scope(Level.USER), limit=9)
+        assert known is not None
+        assert known.memory_ids == (receipts[-1].memory_id,)
+        assert old.memory_id not in known.memory_ids
+
+
+async def test_a_server_that_lost_everything_is_filled_again(valkey: ValkeyServer, tmp_path: Path) -> None:
+    hot = RedisHotSet(RedisLink(valkey.url, seconds=30))
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder(), projections=[hot]) as engine:
+        await engine.add("Likes tea.", actor=ANA)
+        await engine.hot(actor=ANA)
+        valkey.ask("FLUSHALL")
+        added = await engine.add("Owns a red bicycle.", actor=ANA)
+        assert added.degraded == ()
+        assert len((await engine.hot(actor=ANA)).hits) == 2
+
+
+# -- a cluster --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cluster() -> Iterator[ValkeyCluster]:
+    """A cluster of this test's own: it loses a master."""
+    cluster = ValkeyCluster()
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+async def test_a_cluster_that_loses_a_master_loses_its_sessions_alone(cluster: ValkeyCluster) -> None:
+    link = RedisLink(cluster.url, seconds=5)
+    sessions = RedisSessions(link)
+    owners = [f"s{number}" for number in range(15)]
+    for owner in owners:
+        await sessions.append(session(owner), said(owner), ttl=HOUR, keep=9)
+    held = [len(master.names()) for master in cluster.masters]
+    assert sum(held) == 15
+    assert min(held) > 0
+    lost, *_ = (master for master in cluster.masters[1:] if master.names())
+    gone = set(lost.names())
+    await asyncio.to_thread(lost.kill)
+    outcomes = {owner: await _outcome(sessions, owner) for owner in owners}
+    kept = [owner for owner, found in outcomes.items() if found == owner]
+    assert len(kept) == 15 - len(gone)
+    assert {found for owner, found in outcomes.items() if owner not in kept} == {"unavailable"}
+    await asyncio.to_thread(lost.start)
+
+    async def whole() -> bool:
+        return "unavailable" not in {await _outcome(sessions, owner) for owner in owners}
+
+    await _until(whole)
+    missing = next(owner for owner in owners if owner not in kept)
+    await sessions.append(session(missing), said("again"), ttl=HOUR, keep=9)
+    assert [message.content for message in await sessions.tail(session(missing), limit=9)] == ["again"]
+    await link.close()
+
+
+async def test_the_hot_set_spreads_over_a_cluster(valkey_cluster: ValkeyCluster) -> None:
+    for master in valkey_cluster.masters:
+        master.ask("FLUSHALL")
+    hot = RedisHotSet(RedisLink(valkey_cluster.url, seconds=30))
+    for number in range(30):
+        await hot.begin(Scope(tenant="acme", level=Level.USER, owner=f"user{number}"))
+    await hot.begin(Scope(tenant="rival", level=Level.USER, owner="user0"))
+    assert all(master.names() for master in valkey_cluster.masters)
+    await hot.clear("acme")
+    assert len(valkey_cluster.names()) == 1
+    await hot.close()
+
+
+async def test_a_server_of_a_cluster_says_that_it_is_one(valkey_cluster: ValkeyCluster) -> None:
+    link = RedisLink(valkey_cluster.masters[0].url, seconds=30)
+    sessions = RedisSessions(link)
+    theirs = ["user1", "user2", "user3", "user4", "user5", "user6", "user7", "user8", "user9"]
+    results = await asyncio.gather(*(sessions.tail(session(name), limit=1) for name in theirs), return_exceptions=True)
+    refused = [result for result in results if result != []]
+    assert refused
+    assert all("use redis+cluster://" in str(each) for each in refused)
+    await link.close()

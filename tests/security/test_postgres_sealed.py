@@ -1,0 +1,84 @@
+"""Sealed memories in PostgreSQL: a superuser reads no content in any table, and a copy loses it with the data key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from mnemic.errors import KeyFailed
+from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sealing import ERASED
+from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic.testing.record_store.setting import change, everything, ids
+from mnemic.types import Memory, Origin, Source
+from tests.servers import PostgresServer
+
+CANARY = "zwieback-canary"
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'mnemic'"
+
+
+def sealed(dsn: str, folder: Path) -> PostgresStore:
+    if not (folder / "master.key").exists():
+        MasterKeys.make(folder / "master.key")
+    return PostgresStore(dsn, keyring=KeyFolder(folder / "keys", folder / "master.key"), seals=True)
+
+
+def full() -> Memory:
+    source = Source(origin=Origin.USER_STATED, quote=CANARY, ref=CANARY)
+    return memory(f"The {CANARY} sleeps", context=f"about {CANARY}", data={"name": CANARY}, source=source)
+
+
+async def everything_stored(dsn: str) -> str:
+    """Every row of every table, as a superuser reads them."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        tables = [row["tablename"] for row in await connection.fetch(_TABLES)]
+        assert {"memory", "memory_version", "posting"} <= set(tables)
+        found = [await connection.fetch(f'SELECT one::text AS said FROM mnemic."{name}" one') for name in tables]
+        return "\n".join(row["said"] for rows in found for row in rows)
+    finally:
+        await connection.close()
+
+
+async def test_a_superuser_reads_no_content_in_any_table(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    store = sealed(dsn, tmp_path)
+    await store.open(EMBEDDER.space)
+    kept = full()
+    await remember(store, kept)
+    await change(store, kept.next_version(kept.updated_at, content=f"The {CANARY} wakes"))
+    assert store.capabilities.sealed == {"content"}
+    assert ids(await store.match(everything(), f'"{CANARY} wakes"', limit=5)) == [kept.memory_id]
+    await store.close()
+    stored = await everything_stored(dsn)
+    assert kept.memory_id in stored
+    assert [needle for needle in (CANARY, CANARY.encode().hex()) if needle in stored] == []
+
+
+async def test_a_copy_loses_its_content_with_the_data_key(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    store = sealed(dsn, tmp_path)
+    await store.open(EMBEDDER.space)
+    await remember(store, full())
+    (whole,) = await store.newest(everything(), limit=5)
+    assert CANARY in whole.content
+    assert KeyFolder(tmp_path / "keys", tmp_path / "master.key").destroy(scope())
+    (erased,) = await store.newest(everything(), limit=5)
+    assert (erased.content, erased.context, dict(erased.data), erased.source.quote) == (ERASED, "", {}, None)
+    await store.close()
+
+
+async def test_without_the_key_nothing_is_shown_and_it_is_said(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    store = sealed(dsn, tmp_path)
+    await store.open(EMBEDDER.space)
+    await remember(store, full())
+    await store.close()
+    plain = PostgresStore(dsn)
+    await plain.open(EMBEDDER.space)
+    with pytest.raises(KeyFailed, match="key_failed:missing"):
+        await plain.newest(everything(), limit=5)
+    await plain.close()

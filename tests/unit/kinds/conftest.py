@@ -1,0 +1,41 @@
+"""An engine in this process, with a clock that stands still, and both ways to call its kinds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest_asyncio
+
+from mnemic.engine import MemoryEngine
+from mnemic.face import Awaited, awaited
+from mnemic.kinds.seven import SevenKinds
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.session import InProcessSessions
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor
+
+ANA = Actor(user="ana", agent="guide", session="s1")
+BEN = Actor(user="ben", agent="guide", session="s2")
+
+
+@dataclass(frozen=True)
+class House:
+    """An open engine and its clock."""
+
+    engine: MemoryEngine
+    clock: ManualClock
+
+    def kinds(self, actor: Actor = ANA) -> SevenKinds[Awaited]:
+        return SevenKinds(self.engine, actor, awaited())
+
+
+@pytest_asyncio.fixture
+async def house() -> AsyncIterator[House]:
+    clock = ManualClock()
+    engine = MemoryEngine(
+        store=InProcessStore(), embedder=WordEmbedder(), clock=clock, sessions=InProcessSessions(clock)
+    )
+    async with engine:
+        yield House(engine, clock)

@@ -1,0 +1,99 @@
+"""Every kind where it lives, and one answer across them."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput, NotSupported
+from mnemic.face import awaited
+from mnemic.kinds.seven import SevenKinds
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Candidate, Kind, Outcome
+from tests.unit.kinds.conftest import ANA, BEN, House
+
+
+async def test_add_takes_every_kind_to_its_home(house: House) -> None:
+    kinds = house.kinds()
+    scratch = await kinds.add("Paris", "working", key="destination")
+    assert (scratch.key, scratch.durable, scratch.memory_id) == ("destination", False, None)
+    assert kinds.working.get("destination") == "Paris"
+    unnamed = await kinds.add("Rome", Kind.WORKING)
+    assert kinds.working.get(unnamed.key or "") == "Rome"
+    assert not (await kinds.add("What about a hotel there?", "short_term")).durable
+    assert [(one.role, one.content) for one in await kinds.short_term.tail()] == [("user", "What about a hotel there?")]
+    levels = dict.fromkeys(("long_term", "episodic", "entity", "structured"), "user") | {"persona": "agent"}
+    for kind, level in levels.items():
+        receipt = await kinds.add(f"Something of the kind {kind}.", kind)
+        assert receipt.level == level
+        assert receipt.outcome is (Outcome.PENDING_REVIEW if kind == "persona" else Outcome.CREATED)
+    assert {memory.kind for memory in await house.engine.list(actor=ANA)} == {
+        Kind.LONG_TERM, Kind.EPISODIC, Kind.ENTITY, Kind.STRUCTURED,
+    }  # fmt: skip
+
+
+async def test_a_candidate_goes_by_its_own_kind(house: House) -> None:
+    kinds = house.kinds()
+    await kinds.add(Candidate(content="Hello.", kind=Kind.SHORT_TERM))
+    assert len(await kinds.short_term.tail()) == 1
+    assert (await kinds.add(Candidate(content="Likes tea."))).durable is False  # an in-process store
+    assert await house.engine.count(actor=ANA) == 1
+
+
+async def test_retrieve_goes_across_kinds_and_the_nearer_comes_first(house: House) -> None:
+    kinds = house.kinds()
+    await kinds.add("The hotel in Paris is by the river.")
+    await kinds.add("The hotel in Rome was loud.", "episodic")
+    await kinds.short_term.append("assistant", "Which hotel do you mean?")
+    kinds.working.set("hotel", "Ritz")
+    kinds.working.set("price", 200)
+    found = await kinds.retrieve("the hotel in Paris by the river")
+    assert [hit.kind for hit in found] == ["working", "short_term", "long_term", "episodic"]
+    assert [hit.score for hit in found[:3]] == [1.0, 1.0, 1.0]
+    assert found[3].score < 1
+    assert [hit.memory_id is None for hit in found] == [True, True, False, False]
+    assert [hit.kind for hit in await kinds.retrieve("hotel", ["episodic", Kind.WORKING])] == ["working", "episodic"]
+    assert len(await kinds.retrieve("hotel", top_k=2)) == 2
+
+
+async def test_common_words_find_no_message(house: House) -> None:
+    kinds = house.kinds()
+    await kinds.short_term.append("user", "What is the time where you are?")
+    assert await kinds.retrieve("what is the price of the hotel?", ["short_term"]) == []
+
+
+async def test_approved_traits_are_retrieved_too(house: House) -> None:
+    receipt = await house.kinds().persona.learn("Speaks about mountains gladly.")
+    assert await house.kinds().retrieve("mountains", ["persona"]) == []
+    await house.engine.approve(receipt.memory_id or "", actor=BEN, whole_tenant=True)
+    assert [hit.content for hit in await house.kinds().retrieve("mountains")] == ["Speaks about mountains gladly."]
+
+
+async def test_users_and_sessions_share_nothing(house: House) -> None:
+    await house.kinds().add("Ana's hotel is the Ritz.")
+    await house.kinds().short_term.append("user", "My hotel is the Ritz.")
+    assert await house.kinds(BEN).retrieve("hotel") == []
+
+
+async def test_without_a_query_the_newest_come(house: House) -> None:
+    kinds = house.kinds()
+    for text in ("first", "second"):
+        await kinds.short_term.append("user", text)
+        await kinds.add(f"The {text} one.")
+    found = await kinds.retrieve("")
+    assert [hit.content for hit in found] == ["second", "The second one.", "first", "The first one."]
+
+
+async def test_what_cannot_be_is_refused(house: House) -> None:
+    with pytest.raises(InvalidInput, match="kind"):
+        await house.kinds().add("x", "olfactory")
+    with pytest.raises(InvalidInput, match="kind"):
+        await house.kinds().retrieve("x", ["olfactory"])
+    with pytest.raises(InvalidInput, match="top_k"):
+        await house.kinds().retrieve("x", top_k=0)
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
+        kinds = SevenKinds(engine, ANA, awaited())
+        assert await kinds.retrieve("x") == []
+        with pytest.raises(NotSupported):
+            await kinds.short_term.tail()

@@ -1,0 +1,79 @@
+"""The governance faces of the manager, without an event loop, on a real file."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemic import MemoryManager
+from mnemic.engine import MemoryEngine
+from mnemic.errors import ReviewDenied
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Outcome
+from mnemic.write.pipeline import WriteRules
+
+
+def manager(path: Path, user: str = "ana") -> MemoryManager:
+    rules = WriteRules(conflict=0.5)
+    return MemoryManager(user, engine=MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder(), rules=rules))
+
+
+def contradict(memory: MemoryManager, what: str) -> str:
+    memory.add(f"{what} is good.")
+    flagged = memory.add(f"{what} is not good.")
+    assert flagged.outcome is Outcome.PENDING_REVIEW
+    assert flagged.memory_id is not None
+    return flagged.memory_id
+
+
+def test_the_queue_is_worked_off_by_somebody_else(tmp_path: Path) -> None:
+    with manager(tmp_path / "m.db") as ana, manager(tmp_path / "m.db", "ben") as ben:
+        flagged = [contradict(ana, day) for day in ("Our dinner", "Ripe cheese", "Tall grass", "Red ink")]
+        assert [one.memory.memory_id for one in ana.review().list()] == flagged
+        assert ben.review().list() == []
+        queue = ben.review(whole_tenant=True)
+        with pytest.raises(ReviewDenied):
+            ana.review().approve(flagged[0])
+        assert queue.approve(flagged[0], content="Our dinner is always good.").outcome is Outcome.SUPERSEDED
+        cheese = queue.list()[0].against[0].memory_id
+        assert queue.merge(flagged[1], [cheese]).outcome is Outcome.MERGED
+        decided = queue.approve_all([flagged[2], "absent"])
+        assert [(one.receipt is not None, one.reason) for one in decided] == [
+            (True, "approved"),
+            (False, "memory_not_found"),
+        ]
+        assert [one.reason for one in ana.review().approve_all(flagged[3:])] == ["review_denied:proposer"]
+        assert [one.reason for one in queue.reject_all(flagged[3:])] == ["rejected"]
+        assert queue.list() == []
+        again = contradict(ana, "Long winter")
+        assert queue.reject_older(timedelta(days=1)) == []
+        assert queue.reject(again).outcome is Outcome.BLOCKED
+
+
+def test_consent_privacy_and_audit(tmp_path: Path) -> None:
+    with manager(tmp_path / "m.db") as ana, manager(tmp_path / "m.db", "ben") as ben:
+        ana.add("vegan", key="diet")
+        assert ana.consent.revoke("diet").hidden == 1
+        assert ana.consent.revoke("diet").hidden == 1
+        assert ana.consent.list() == {"diet": False}
+        ana.consent.grant("diet")
+        actions = [event.action for event in ana.audit.list()]
+        assert actions == ["created", "consent_revoked", "consent_granted"]
+        receipt = ben.privacy.erase("ana")
+        assert receipt.complete
+        assert not any(ben.privacy.verify(receipt).values())
+        report = ana.audit.verify()
+        assert (report.broken_at, report.lines) == (None, len(ana.audit.list()))
+        assert ana.maintain(dry_run=True).dry_run
+
+
+def test_a_memory_is_rolled_back(tmp_path: Path) -> None:
+    with manager(tmp_path / "m.db") as memory:
+        memory_id = memory.add("The key hangs behind the door.").memory_id
+        assert memory_id is not None
+        memory.update(memory_id, "The key lies under the mat.")
+        memory.rollback(memory_id, 1)
+        assert memory.get(memory_id).content == "The key hangs behind the door."

@@ -1,0 +1,149 @@
+"""A second opinion before the write: heard, bounded, and never trusted with what the rules call opposite."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
+from mnemic.guard.policy import KeyRule, Policy
+from mnemic.guard.policy_file import load_policy
+from mnemic.providers.openai import OpenAICompleter
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.scripted_model import Fault, ScriptedModelServer
+from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt
+from mnemic.write.judge import ModelJudge
+from tests.unit.write.conftest import Blind, Desk
+
+BUS = "Takes the bus to the office"
+TRAM = "Rides public transport to work"
+
+
+@pytest.fixture
+def answers() -> list[Any]:
+    """What the model says, one call after the other."""
+    return []
+
+
+@pytest.fixture
+def server(answers: list[Any]) -> Iterator[ScriptedModelServer]:
+    with ScriptedModelServer(lambda _: answers.pop(0)) as server:
+        yield server
+
+
+class Court:
+    """A desk whose judge is a real client of a scripted server."""
+
+    def __init__(self, server: ScriptedModelServer, answers: list[Any], wait: timedelta = timedelta(minutes=2)) -> None:
+        self.server, self.answers = server, answers
+        self.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
+        self.desk = Desk(Blind(), judge=ModelJudge(self.completer, time.monotonic, longest_wait=wait))
+
+    async def told(self, answer: Any, first: str = BUS, second: str = TRAM, **fields: Any) -> WriteReceipt:
+        """The receipt of the second statement, with this answer of the model."""
+        await self.desk.open()
+        await self.desk.add(first)
+        self.answers.append(answer)
+        return await self.desk.add(second, **fields)
+
+
+@pytest.fixture
+async def court(server: ScriptedModelServer, answers: list[Any]) -> AsyncIterator[Court]:
+    court = Court(server, answers)
+    yield court
+    await court.completer.close()
+
+
+def step(receipt: WriteReceipt) -> str:
+    return next(one.decision for one in receipt.steps if one.name == "judge")
+
+
+async def test_what_it_calls_the_same_is_joined(court: Court) -> None:
+    receipt = await court.told({"verdicts": ["same"]})
+    memory = await court.desk.get(receipt.memory_id)
+    assert (receipt.outcome, memory.content) == (Outcome.MERGED, f"{BUS}\n{TRAM}")
+    assert step(receipt).startswith("1 asked, ")
+    assert court.server.requests[0].user.count(BUS) == 1
+
+
+async def test_what_it_calls_opposite_waits(court: Court) -> None:
+    receipt = await court.told({"verdicts": ["opposite"]})
+    assert (receipt.outcome, receipt.reason) == (Outcome.PENDING_REVIEW, "contradiction:judged")
+
+
+@pytest.mark.parametrize("verdict", ["other", "unsure"])
+async def test_otherwise_nothing_is_merged(court: Court, verdict: str) -> None:
+    receipt = await court.told({"verdicts": [verdict]}, second="The user takes the bus to the office")
+    assert receipt.outcome is Outcome.CREATED
+
+
+async def test_the_rules_say_what_is_opposite(court: Court) -> None:
+    receipt = await court.told({"verdicts": ["same"]}, second="Does not take the bus to the office")
+    assert (receipt.outcome, receipt.reason) == (Outcome.PENDING_REVIEW, "contradiction:negation")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("no JSON", "llm_invalid_json"),
+        ({"verdicts": []}, "llm_invalid_schema"),
+        ({"verdicts": ["same", "same"]}, "llm_invalid_schema"),
+        ({"verdicts": ["alike"]}, "llm_invalid_schema"),
+        ({"verdicts": [["same"]]}, "llm_invalid_schema"),
+        ({"verdicts": ["same"], "why": "x"}, "llm_invalid_schema"),
+        (["same"], "llm_invalid_schema"),
+        (Fault.EMPTY, "llm_empty"),
+        (Fault.RESET, "llm_unavailable"),
+    ],
+)
+async def test_a_judge_that_fails_merges_nothing(court: Court, answer: Any, reason: str) -> None:
+    receipt = await court.told(answer, second="The user takes the bus to the office")
+    assert (receipt.outcome, step(receipt)) == (Outcome.CREATED, reason)
+    assert len(await court.desk.active()) == 2
+
+
+async def test_it_is_not_waited_for(server: ScriptedModelServer, answers: list[Any]) -> None:
+    court = Court(server, answers, timedelta(milliseconds=50))
+    receipt = await court.told(Fault.HANG)
+    assert (receipt.outcome, step(receipt)) == (Outcome.CREATED, "llm_timeout")
+    await court.completer.close()
+
+
+async def test_it_sees_redacted_texts_only(court: Court) -> None:
+    await court.told({"verdicts": ["other"]}, "Write to canary@example.org", "Reach me under canary@example.org")
+    assert "canary@" not in court.server.requests[0].user
+    assert "[EMAIL#" in court.server.requests[0].user
+
+
+@pytest.mark.parametrize(
+    "fields", [{"key": "commute"}, {"kind": Kind.EPISODIC}, {"category": "other"}, {"kind": Kind.PERSONA}]
+)
+async def test_it_is_asked_only_where_a_merge_could_be(court: Court, fields: dict[str, Any]) -> None:
+    court.desk.policy = Policy(keys={"commute": KeyRule("commute")}, open_keys=True)
+    receipt = await court.told({"verdicts": ["same"]}, **fields)
+    assert receipt.outcome is not Outcome.MERGED
+    assert court.server.requests == []
+
+
+async def test_trust_is_not_its_to_give(court: Court) -> None:
+    receipt = await court.told({"verdicts": ["same"]}, origin=Origin.WEB)
+    assert receipt.outcome is Outcome.CREATED
+    assert [memory.content for memory in await court.desk.all(Status.ACTIVE)] == [BUS, TRAM]
+
+
+async def test_a_policy_file_asks_for_it(tmp_path: Path, server: ScriptedModelServer) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text("judged = true\n", encoding="utf-8")
+    assert load_policy(file).judged
+    settings = Settings(store="memory:", policy=file, model_url=server.base_url, api_key="test")
+    judged = build_engine(settings)
+    plain = build_engine(Settings(store="memory:", model_url=server.base_url, api_key="test"))
+    assert isinstance(judged.store, InProcessStore)
+    assert isinstance(judged.gateway.pipeline._judge, ModelJudge)
+    assert plain.gateway.pipeline._judge is None

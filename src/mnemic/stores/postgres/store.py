@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from mnemic.errors import SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
-from mnemic.stores.postgres import upkeep
+from mnemic.stores.postgres import spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.promotion import Promotions
@@ -75,10 +75,10 @@ class PostgresStore:
         durable = not self._access.fast and (self._opened is None or self._opened.database.ready.durable)
         return Capabilities(name="postgres", durable=durable, shared=True, phrase=True, exact_up_to=self._exact_up_to)
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
-            self._opened = await self._open(space)
-        elif self._opened.space != space:
+            self._opened = await self._open(space or await self._found())
+        elif space not in (None, self._opened.space):
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
     async def _open(self, space: VectorSpace) -> _Opened:
@@ -86,11 +86,16 @@ class PostgresStore:
         promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
         return _Opened(database, promotions, Terms(database.ready.salt), space)
 
+    async def _found(self) -> VectorSpace:
+        found = await spaces.as_owner(self._access, spaces.present)
+        if found is None:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+        return found
+
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.database.thread.run(opened.promotions.stop())
-            await opened.database.close()
+            await opened.close()
 
     async def moved(self) -> None:
         """Return once no scope is on its way into the approximate index."""
@@ -190,6 +195,24 @@ class PostgresStore:
         self._ready  # noqa: B018 - a closed store says so
         return 0
 
+    async def begin_space(self, space: VectorSpace) -> None:
+        await spaces.as_owner(self._access, partial(spaces.begin, space=space))
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        return await spaces.as_owner(self._access, partial(spaces.unfilled, limit=limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await spaces.as_owner(self._access, partial(spaces.fill, filled=filled))
+
+    async def switch_space(self) -> bool:
+        space = await spaces.as_owner(self._access, spaces.switch)
+        if space is None:
+            return False
+        before, self._opened = self._opened, await self._open(space)
+        if before is not None:
+            await before.close()
+        return True
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         return await self._ready.connections.read(
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
@@ -235,6 +258,10 @@ class _Opened:
     @property
     def connections(self) -> Connections:
         return self.database.connections
+
+    async def close(self) -> None:
+        await self.database.thread.run(self.promotions.stop())
+        await self.database.close()
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

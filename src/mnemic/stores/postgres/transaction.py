@@ -34,7 +34,7 @@ from mnemic.stores.postgres.rows import (
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.upkeep import in_json, usage
 from mnemic.stores.steps import Step
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 
 _READING = load("reading")
 _WRITING = load("writing")
@@ -193,6 +193,10 @@ class PostgresTransaction(Transaction):
             await self._lock(scope)
         held: Mapping[Kind, Usage] = await Step(partial(usage, self._open, tenant, since, scope))
         return held
+
+    async def space(self) -> VectorSpace:
+        rows = await self._rows("space")
+        return VectorSpace(model=rows[0]["model"], dimension=rows[0]["dimension"])
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         await self._enter(tenant)

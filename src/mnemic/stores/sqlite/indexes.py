@@ -18,10 +18,11 @@ from mnemic.types import Scope
 if TYPE_CHECKING:
     from mnemic.stores.scope_index import Entry
 
-# The columns of an `Entry`, in its order.
+# The columns of an `Entry`, in its order. A vector of another space, which another process has put there, is none.
 _ENTRIES = """
     SELECT m.row_id, m.memory_id, m.kind, m.status, m.key, m.category,
-           m.happened_at, m.began_at, m.ended_at, m.expires_at, s.vector, s.content, s.context,
+           m.happened_at, m.began_at, m.ended_at, m.expires_at,
+           CASE WHEN length(s.vector) = :vector_bytes THEN s.vector END, s.content, s.context,
            m.session, m.turn, s.speaker, s.cues
     FROM memory m JOIN memory_search s ON s.row_id = m.row_id
 """
@@ -88,8 +89,8 @@ class ScopeIndexes:
         if slot.index.wasteful:
             slot.index = self._empty()
         seen = slot.index.seen
-        known = {"scope_id": scope_id, "seen": seen}
-        rows = fetch(connection, _CHANGED, known) if seen else fetch(connection, _WHOLE, {"scope_id": scope_id})
+        known = {"scope_id": scope_id, "seen": seen, "vector_bytes": 4 * self._dimension}
+        rows = fetch(connection, _CHANGED if seen else _WHOLE, known)
         slot.index.put(cast("list[Entry]", rows))
         if seen < counters[1]:
             slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])

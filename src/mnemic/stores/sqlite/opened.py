@@ -36,7 +36,7 @@ class OpenFile:
     def __init__(
         self,
         path: Path,
-        space: VectorSpace,
+        space: VectorSpace | None,
         *,
         durability: str,
         bm25: Bm25,
@@ -45,12 +45,11 @@ class OpenFile:
         vfs: str | None,
         ballast: Ballast,
     ) -> None:
-        self.space = space
         self.patience = Patience()
         self.writing = prepare(path, durability=durability, patience=self.patience, vfs=vfs)
         with ExitStack() as undo:
             undo.callback(self.writing.close)
-            claim_space(self.writing, space)
+            self.space = claim_space(self.writing, space)
             ((salt,),) = fetch(self.writing, "SELECT value FROM meta WHERE name = 'term_salt'")
             # What was committed before the transaction: under the write lock nobody can add to it.
             self._committed = connect(path, durability=durability, vfs=vfs)
@@ -58,7 +57,7 @@ class OpenFile:
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
             undo.pop_all()
         self.terms = Terms(salt)
-        self.indexes = ScopeIndexes(dimension=space.dimension, bm25=bm25, budget=index_bytes)
+        self.indexes = ScopeIndexes(dimension=self.space.dimension, bm25=bm25, budget=index_bytes)
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
         self._unscrubbed = False
         self._path = path

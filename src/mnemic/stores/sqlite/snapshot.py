@@ -8,6 +8,7 @@ from functools import partial
 
 import apsw
 
+from mnemic.errors import SpaceMismatch
 from mnemic.stores.codec import checked_vector, decode_memory
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
@@ -25,8 +26,9 @@ from mnemic.stores.sqlite.rows import (
     place,
     wanted_memories,
 )
+from mnemic.stores.sqlite.spaces import present
 from mnemic.text.analyse import parse_query
-from mnemic.types import Memory, Scope, Scored, Signals, Vector, Where
+from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
 _VERSIONS = "SELECT body FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version"
 _NEWEST = (
@@ -41,11 +43,11 @@ _FindPhrases = Callable[[list[list[int]]], set[int]]
 class SqliteSnapshot:
     """The port's `Snapshot` on a connection with an open read transaction."""
 
-    def __init__(self, connection: apsw.Connection, *, indexes: ScopeIndexes, terms: Terms, dimension: int) -> None:
+    def __init__(self, connection: apsw.Connection, *, indexes: ScopeIndexes, terms: Terms, space: VectorSpace) -> None:
         self._connection = connection
         self._indexes = indexes
         self._terms = terms
-        self._dimension = dimension
+        self._space = space
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
@@ -76,7 +78,9 @@ class SqliteSnapshot:
         return sum(count for ((count,),) in counts)
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        checked_vector(vector, self._dimension)
+        checked_vector(vector, self._space.dimension)
+        if present(self._connection) != self._space:
+            raise SpaceMismatch(hint="the vectors are those of another model by now; open the file with that one")
         return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:

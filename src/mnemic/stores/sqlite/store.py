@@ -14,7 +14,7 @@ from mnemic.errors import InvalidConfig, StoreBusy, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
-from mnemic.stores.sqlite import upkeep
+from mnemic.stores.sqlite import spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
@@ -87,13 +87,13 @@ class SqliteStore:
     def capabilities(self) -> Capabilities:
         return Capabilities(name="sqlite", durable=self._durability == "durable", shared=True, phrase=True)
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
             self._opened = await asyncio.to_thread(self._open, space)
         else:
             await self._write(lambda opened: claim_space(opened.writing, space))
 
-    def _open(self, space: VectorSpace) -> OpenFile:
+    def _open(self, space: VectorSpace | None) -> OpenFile:
         with typed_failures():
             return OpenFile(
                 self._path,
@@ -124,9 +124,7 @@ class SqliteStore:
         opened = self._ready
 
         def run(connection: apsw.Connection) -> T:
-            snapshot = SqliteSnapshot(
-                connection, indexes=opened.indexes, terms=opened.terms, dimension=opened.space.dimension
-            )
+            snapshot = SqliteSnapshot(connection, indexes=opened.indexes, terms=opened.terms, space=opened.space)
             return run_through(work, snapshot)
 
         return await self._read(run)
@@ -196,6 +194,26 @@ class SqliteStore:
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
+
+    async def begin_space(self, space: VectorSpace) -> None:
+        await self._write(lambda opened: spaces.begin(opened.writing, space))
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        return await self._read(lambda connection: spaces.unfilled(connection, limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await self._write(lambda opened: spaces.fill(opened.writing, filled))
+
+    async def switch_space(self) -> bool:
+        space = await self._write(lambda opened: spaces.switch(opened.writing))
+        if space is None:
+            return False
+        # The indexes in memory hold vectors of the old space; whoever still searches in them finishes first.
+        before, self._opened = self._opened, await asyncio.to_thread(self._open, space)
+        if before is not None:
+            await asyncio.to_thread(before.close)
+        await self._write(lambda opened: spaces.clear(opened.writing))
+        return True
 
     async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
         wanted = (tenant, after, max(0, limit))

@@ -25,8 +25,9 @@ from mnemic.stores.sqlite.rows import (
     tokens,
     wanted_memories,
 )
+from mnemic.stores.sqlite.spaces import present
 from mnemic.stores.sqlite.upkeep import usage
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector, VectorSpace
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
@@ -116,7 +117,10 @@ class SqliteTransaction(Transaction):
         self._unless_taken(_INSERT, columns_of(memory) | given)
         content, context = map(self._terms.pack, fields_of(memory))
         searched = (row_id, memory.vector, content, context, memory.source.speaker, cues_of(memory))
-        self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", searched)
+        self._rows(
+            "INSERT INTO memory_search (row_id, vector, content, context, speaker, cues) VALUES (?, ?, ?, ?, ?, ?)",
+            searched,
+        )
         self._index_phrases(scope_id, row_id, content, context)
 
     async def replace(self, memory: Memory) -> None:
@@ -131,7 +135,9 @@ class SqliteTransaction(Transaction):
         self._rows("INSERT INTO memory_version VALUES (?, ?, ?, ?)", old)
         content, context = map(self._terms.pack, fields_of(memory))
         if vector != memory.vector:
-            self._rows("UPDATE memory_search SET vector = ? WHERE row_id = ?", (memory.vector, row_id))
+            self._rows(
+                "UPDATE memory_search SET vector = ?, next_vector = NULL WHERE row_id = ?", (memory.vector, row_id)
+            )
         searched = (content, context, memory.source.speaker, cues_of(memory), row_id)
         self._rows(
             "UPDATE memory_search SET content = ?, context = ?, speaker = ?, cues = ? WHERE row_id = ?", searched
@@ -183,6 +189,11 @@ class SqliteTransaction(Transaction):
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return usage(self._open, tenant, since, scope)
+
+    async def space(self) -> VectorSpace:
+        found = present(self._open)
+        assert found is not None
+        return found
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         rows = self._rows("SELECT value FROM mark WHERE tenant = ? AND name = ?", (tenant, name))

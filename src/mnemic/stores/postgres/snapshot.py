@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from mnemic.errors import SpaceMismatch
 from mnemic.stores.codec import CUES, checked_vector, decode_memory, from_micros
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.rows import Terms, filter_of, memory_of, pack, place_of, places_of, storable
@@ -15,7 +16,7 @@ from mnemic.stores.postgres.statements import filtered, load
 from mnemic.stores.steps import Step
 from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, Where
+from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
 _READING = load("reading")
 _SEARCHING = load("searching")
@@ -26,10 +27,10 @@ class PostgresSnapshot:
     exactly, with their number of active memories.
     """
 
-    def __init__(self, session: Session, *, terms: Terms, dimension: int, bm25: Bm25) -> None:
+    def __init__(self, session: Session, *, terms: Terms, space: VectorSpace, bm25: Bm25) -> None:
         self._session = session
         self._terms = terms
-        self._dimension = dimension
+        self._space = space
         self._bm25 = bm25
         self.sizes: dict[Scope, int] = {}
 
@@ -62,12 +63,14 @@ class PostgresSnapshot:
         return int(rows[0][0])
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        checked_vector(vector, self._dimension)
+        checked_vector(vector, self._space.dimension)
         if limit <= 0:
             return []
         rows = await self._rows(where.tenant, _SEARCHING["sizes"], *places_of(where.tenant, where.scopes))
         exact, found = [], []
-        for level, owner, active, large in rows:
+        for level, owner, active, large, model in rows:
+            if model != self._space.model:
+                raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
             scope = Scope(tenant=where.tenant, level=Level(level), owner=owner)
             near = await self._approximate(where, scope, vector, limit) if large else []
             if len(near) < limit:

@@ -110,7 +110,7 @@ class PostgresStore:
             return result
 
         async def run(session: Session) -> T:
-            transaction = PostgresTransaction(session, terms=opened.terms, dimension=opened.space.dimension)
+            transaction = PostgresTransaction(session, terms=opened.terms, dimensions=opened.dimensions)
             try:
                 return await drive(whole, transaction)
             finally:
@@ -131,7 +131,7 @@ class PostgresStore:
         opened = self._ready
 
         async def run(session: Session) -> T:
-            snapshot = PostgresSnapshot(session, terms=opened.terms, dimension=opened.space.dimension, bm25=self._bm25)
+            snapshot = PostgresSnapshot(session, terms=opened.terms, space=opened.space, bm25=self._bm25)
             result = await drive(work, snapshot)
             for scope, active in snapshot.sizes.items():
                 if active > self._exact_up_to:
@@ -197,6 +197,7 @@ class PostgresStore:
 
     async def begin_space(self, space: VectorSpace) -> None:
         await spaces.as_owner(self._access, partial(spaces.begin, space=space))
+        self._ready.next_space = space
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
         return await spaces.as_owner(self._access, partial(spaces.unfilled, limit=limit))
@@ -253,11 +254,17 @@ class _Opened:
     promotions: Promotions
     terms: Terms
     space: VectorSpace
+    next_space: VectorSpace | None = None
     secrets: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def connections(self) -> Connections:
         return self.database.connections
+
+    @property
+    def dimensions(self) -> list[int]:
+        """Of the present vectors, and of those to come."""
+        return [space.dimension for space in (self.space, self.next_space) if space is not None]
 
     async def close(self) -> None:
         await self.database.thread.run(self.promotions.stop())

@@ -54,10 +54,10 @@ class PostgresTransaction(Transaction):
     the end of the tenant's audit and to the outbox waits for `finish`: the audit's lock is held for two statements.
     """
 
-    def __init__(self, session: Session, *, terms: Terms, dimension: int) -> None:
+    def __init__(self, session: Session, *, terms: Terms, dimensions: Sequence[int]) -> None:
         self._session: Session | None = session
         self._terms = terms
-        self._dimension = dimension
+        self._dimensions = dimensions
         self._locked: set[Scope] = set()
         self._places: dict[Scope, _Place] = {}
         self._before: dict[tuple[str, str], Memory | None] = {}
@@ -104,7 +104,7 @@ class PostgresTransaction(Transaction):
         return [memory_of(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
-        checked_vector(vector, self._dimension)
+        self._check(vector)
         await self._lock(scope)
         changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
         given = (*place_of(scope), vector, changed, at_least, max(0, limit))
@@ -124,7 +124,7 @@ class PostgresTransaction(Transaction):
                 yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
 
     async def insert(self, memory: Memory) -> None:
-        checked_vector(memory.vector, self._dimension)
+        self._check(memory.vector)
         if memory.version != 1:
             raise VersionConflict
         content, context = self._terms.of(memory)
@@ -137,7 +137,7 @@ class PostgresTransaction(Transaction):
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
 
     async def replace(self, memory: Memory) -> None:
-        checked_vector(memory.vector, self._dimension)
+        self._check(memory.vector)
         content, context = self._terms.of(memory)
         values, body = columns_of(memory, content, context), body_of(memory)
         stored = await self._stored(memory.memory_id, memory.scope)
@@ -162,6 +162,11 @@ class PostgresTransaction(Transaction):
         await self._rows("remove", *head, memory_id, *(-count for count in _counted_of(stored)))
         self._before.setdefault((scope.tenant, memory_id), memory_of(stored))
         return True
+
+    def _check(self, vector: Vector | None) -> None:
+        """Raises InvalidInput (`vector`). While the store is being changed to other vectors, both lengths will do."""
+        given = 0 if vector is None else len(vector) // 4
+        checked_vector(vector, given if given in self._dimensions else self._dimensions[0])
 
     async def append_audit(self, event: AuditEvent) -> None:
         encode_event(event)

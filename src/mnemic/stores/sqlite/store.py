@@ -205,13 +205,18 @@ class SqliteStore:
         return await self._write(lambda opened: spaces.fill(opened.writing, filled))
 
     async def switch_space(self) -> bool:
-        space = await self._write(lambda opened: spaces.switch(opened.writing))
-        if space is None:
+        def change(opened: OpenFile) -> OpenFile | None:
+            space = spaces.switch(opened.writing)
+            if space is None:
+                return None
+            # In the writer's own turn: whoever writes next meets the new space, and indexes without old vectors.
+            self._opened = self._open(space)
+            return opened
+
+        before = await self._write(change)
+        if before is None:
             return False
-        # The indexes in memory hold vectors of the old space; whoever still searches in them finishes first.
-        before, self._opened = self._opened, await asyncio.to_thread(self._open, space)
-        if before is not None:
-            await asyncio.to_thread(before.close)
+        await asyncio.to_thread(before.close)
         await self._write(lambda opened: spaces.clear(opened.writing))
         return True
 

@@ -123,7 +123,8 @@ PIP_TOOLS := build/lock/bin/pip-compile
 COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PIP_TOOLS) --quiet --generate-hashes --strip-extras --allow-unsafe \
     --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options --newline lf $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
-DEV_EXTRAS := $(addprefix --extra=,openai langgraph strands postgres build test dev)
+FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres build test test-frameworks dev)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one

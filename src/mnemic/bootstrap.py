@@ -27,7 +27,7 @@ from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.restore import erase_again, erased_since
-from mnemic.ports import Clock, Completer, DocumentStore, Embedder, RecordStore
+from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor
@@ -65,6 +65,8 @@ def build_engine(
         grant=guard.grant,
         budget=guard.budget,
         limits=guard.limits,
+        redaction=guard.redaction,
+        keyring=build_keyring(settings),
         extractor=extractor,
         planner=planner,
         composer=composer,
@@ -114,6 +116,20 @@ def build_store(location: str, *, durability: str) -> RecordStore:
     from mnemic.stores.sqlite import SqliteStore
 
     return SqliteStore(sqlite_path(location), durability=settled, ballast_bytes=BALLAST_BYTES)
+
+
+def build_keyring(settings: Settings) -> Keyring | None:
+    """The data keys under the master key that `settings` name; None where they name none. Raises InvalidConfig."""
+    if settings.key_file is None:
+        return None
+    from mnemic.keys import KeyFolder
+
+    return KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
+
+
+def key_folder(key_file: Path, settings: Settings) -> Path:
+    """Where the data keys lie: in the folder that is named, else beside the master key's file."""
+    return settings.key_folder or key_file.with_name(f"{key_file.name}.d")
 
 
 def build_documents(location: str) -> DocumentStore:

@@ -30,6 +30,12 @@ class Settings(BaseSettings):
     policy: Path | None = Field(
         default=None, description="Policy file (TOML or JSON): keys, scopes, rules. Default: any key."
     )
+    key_file: Path | None = Field(
+        default=None, description="File of the master key; `mnemic keys init` makes one. Default: nothing is sealed."
+    )
+    key_folder: Path | None = Field(
+        default=None, description="Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d"
+    )
     preference_bias: bool = Field(default=False, description="Give preference keys a bonus so that they reach the top.")
     trusted_keys: frozenset[str] | None = Field(
         default=None, description="Sensitive keys of the policy that may be written from chat (JSON list)."

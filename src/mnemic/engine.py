@@ -21,9 +21,10 @@ from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
+from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.forget import forget
-from mnemic.ports import Clock, Completer, Embedder, RecordStore, SessionStore
+from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -44,6 +45,8 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+from mnemic.write.redact import Redactor
+from mnemic.write.vault import Vault
 
 
 class MemoryEngine(StewardVerbs):
@@ -71,28 +74,28 @@ class MemoryEngine(StewardVerbs):
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
+        redaction: RedactionRules | None = None,
+        keyring: Keyring | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
-        self.clock = clock or SystemClock()
-        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules or WriteRules())
-        self._searcher = Searcher(store, embedder)
+        self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
+        self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
+        redactor = Redactor(actions=self.redaction.actions)
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, redactor=redactor, vault=self.vault)
         self.gateway = MemoryGateway(
             pipeline=self._pipeline,
             searcher=self._searcher,
             policy=policy or Policy(),
             grant=grant or Grant(),
+            limits=limits or Limits(),
             budget=budget or Budget(),
             clock=self.clock,
-            limits=limits or Limits(),
         )
+        proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(
-            gateway=self.gateway,
-            **_proposers(extractor, planner, composer),
-            usage=usage or UsageAudit(),
-            preference_bias=preference_bias,
-            max_tokens=max_tokens,
+            gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
         )
 
     async def open(self) -> Self:

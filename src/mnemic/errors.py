@@ -26,10 +26,12 @@
     │   ├── StoreFull               store_full
     │   ├── StoreCorrupt            store_corrupt
     │   ├── StoreNewer              store_newer
+    │   ├── KeyFailed               a key is missing, destroyed or wrong    key_failed:<why>
     │   └── CommitUnknown           commit_unknown
     ├── MemoryNotFound          absent, or not yours: the two look alike    memory_not_found
     ├── VersionConflict         the memory changed since it was read        version_conflict
     ├── ReviewDenied            this person may not decide this             review_denied:<why>
+    ├── RevealDenied            this role may not see what stands behind    reveal_denied:<why>
     ├── IdempotencyConflict     one key, two different requests             idempotency_key_reused
     └── NotSupported            this backend declares that it cannot        not_supported:<what>
 
@@ -235,6 +237,14 @@ class StoreNewer(StoreFailed):
     code = "store_newer"
 
 
+class KeyFailed(StoreFailed):
+    """What is sealed cannot be opened, or nothing can be sealed: `key_failed:missing` (no such data key here),
+    `:destroyed` (its subject was erased), `:wrong_key` (of another master key), `:damaged`, `:unreadable` (the folder).
+    """
+
+    code = "key_failed"
+
+
 class CommitUnknown(StoreFailed):
     """The connection broke while committing: retry with the same idempotency key."""
 
@@ -257,6 +267,12 @@ class ReviewDenied(MnemicError):
     """Whoever proposed a memory cannot approve it: `review_denied:proposer`."""
 
     code = "review_denied"
+
+
+class RevealDenied(MnemicError):
+    """What a marker stands for is shown only to roles that the policy names: `reveal_denied:role`."""
+
+    code = "reveal_denied"
 
 
 class IdempotencyConflict(MnemicError):

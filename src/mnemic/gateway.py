@@ -16,7 +16,8 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Admission, Grant, admit, admit_intent
 from mnemic.guard.limits import LimitCheck, Limits
 from mnemic.guard.policy import Policy
-from mnemic.maintain.consent import consents, limit_check, settling_gate, token_of
+from mnemic.identity import token_of
+from mnemic.maintain.consent import consents, limit_check, settling_gate
 from mnemic.ports import Clock
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher

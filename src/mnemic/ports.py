@@ -322,6 +322,26 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         """Take these entries off the outbox."""
 
 
+class Keyring(Protocol):
+    """A data key for each subject (the owner of a scope), kept apart from what is sealed with it: once it is destroyed,
+    nothing that was sealed for the subject can be read again, wherever it was copied to.
+
+    Its methods block for a small file at most, may be called from any thread, and raise KeyFailed.
+    """
+
+    def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
+        """`plain`, readable again only by `open` with the same `bound`. A subject without a key gets one, durably."""
+
+    def open(self, sealed: bytes, bound: bytes) -> bytes:
+        """What was sealed. Raises KeyFailed: `missing`, `destroyed`, `wrong_key`, `damaged`."""
+
+    def holds(self, subject: Scope) -> bool:
+        """Whether the subject has a key now."""
+
+    def destroy(self, subject: Scope) -> bool:
+        """Destroy the subject's key, durably; False where there is none. What comes later gets another one."""
+
+
 class SessionStore(Protocol):
     """Conversations in progress: they may be lost, and they end by themselves."""
 

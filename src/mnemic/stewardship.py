@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from mnemic.errors import MnemicError, StoreFailed
-from mnemic.maintain import consent, erase, expire, reembed, review, rollback
+from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
+from mnemic.guard.redaction import RedactionRules
+from mnemic.maintain import consent, erase, expire, reembed, review, rollback, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.reembed import Reembedded
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.vault import Revealed
 from mnemic.ports import Embedder, SessionStore
 from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.vault import Vault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +37,14 @@ class Revocation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
     """What a run of all jobs did: expiry, reviews turned down because nobody came, outbox entries that nobody reads,
-    bytes given back.
+    sealed values that no memory names any more, bytes given back.
     """
 
     expiry: ExpiryReport
     aged: int
     outbox: int
     freed_bytes: int
+    swept: int = 0
     dry_run: bool = False
 
 
@@ -71,6 +75,8 @@ class StewardVerbs(ReadVerbs):
 
     embedder: Embedder
     sessions: SessionStore | None
+    redaction: RedactionRules
+    vault: Vault | None
     _pipeline: MemoryWritePipeline
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
@@ -218,6 +224,24 @@ class StewardVerbs(ReadVerbs):
             erased = await erase.erase_key(self.store, self.clock, name, user=actor.user, actor=actor)
         return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
 
+    # -- what stands behind markers ----------------------------------------------------------------------------------
+
+    async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> Revealed:
+        """The values behind a memory's markers. `role` is the embedding program's word that the actor holds it; it must
+        be one that the policy names. Each call leaves a line in the audit, also when it is denied.
+
+        Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
+        """
+        reach = self._reach(actor, whole_tenant)
+        if reach is None:
+            held = await self.store.held(actor.tenant, statuses=list(Status), memory_ids=[memory_id])
+            memory = held[0] if held else None
+        else:
+            memory = await self.store.get(memory_id, scopes=reach)
+        if memory is None:
+            raise MemoryNotFound()
+        return await vault.reveal(self.store, self.clock, self.vault, self.redaction, memory, actor=actor, role=role)
+
     # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
@@ -234,8 +258,11 @@ class StewardVerbs(ReadVerbs):
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
         aged = await self._age(actor, dry_run)
         outbox = await expire.drain(self.store, dry_run=dry_run)
+        swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
-        return MaintenanceReport(expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, dry_run=dry_run)
+        return MaintenanceReport(
+            expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run
+        )
 
     async def _age(self, actor: Actor, dry_run: bool) -> int:
         """Turn down what has waited for review longer than the limits allow; how many."""
@@ -266,7 +293,10 @@ class StewardVerbs(ReadVerbs):
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
         nothing is learnt about them again. Calling it again goes on where it stopped.
         """
-        return await erase.erase(self.store, self.clock, subject, actor=actor, block=block, sessions=self.sessions)
+        keyring = None if self.vault is None else self.vault.keyring
+        return await erase.erase(
+            self.store, self.clock, subject, actor=actor, block=block, sessions=self.sessions, keyring=keyring
+        )
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""

@@ -5,55 +5,76 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_pages_run import ROOT, blocks
 
-PAGES = ["docs/injection.md", "docs/frameworks/langgraph.md", "docs/frameworks/strands.md"]
-MODEL = """
-from strands.models import Model
-
-class Scripted(Model):
-    def update_config(self, **config): ...
-    def get_config(self): return {}
-    async def structured_output(self, *_, **__):
-        yield {}
-    async def stream(self, messages, *_, **__):
-        yield {"messageStart": {"role": "assistant"}}
-        yield {"contentBlockDelta": {"delta": {"text": "fine"}}}
-        yield {"contentBlockStop": {}}
-        yield {"messageStop": {"stopReason": "end_turn"}}
-
-model = Scripted()
-"""
+PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "frameworks").glob("*.md"))
+QUICKSTARTS = sorted((ROOT / "examples" / "quickstarts").glob("*.py"))
 
 
-def run(script: str, folder: Path) -> str:
+def model(request: ModelRequest) -> str | dict[str, Any]:
+    """The agent's model, and mnemic's own where it is asked what to remember."""
+    if request.response_format is None:
+        return "Understood."
+    item = {
+        "key": "seat",
+        "value": "aisle",
+        "scope": "user",
+        "ttl_days": 30,
+        "confidence": 0.9,
+        "quote": "aisle seats",
+    }
+    return {"items": [item] if "aisle seats" in request.user else []}
+
+
+@pytest.fixture(scope="module")
+def settings() -> Iterator[dict[str, str]]:
+    """The environment of a program whose model is a scripted one."""
+    with ScriptedModelServer(model) as server:
+        yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+
+
+def run(script: str, folder: Path, settings: Mapping[str, str]) -> str:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_"))}
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, env=clean, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script],
+        cwd=folder,
+        env={**clean, **settings},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
+@pytest.mark.parametrize("quickstart", QUICKSTARTS, ids=lambda path: path.stem)
+def test_a_quickstart_shows_the_model_what_was_remembered(
+    quickstart: Path, tmp_path: Path, settings: Mapping[str, str]
+) -> None:
+    code = quickstart.read_text(encoding="utf-8")
+    assert "aisle" in run(code, tmp_path, settings)
+    lines = [line for line in code.splitlines() if line.strip() and not line.startswith(("import ", "from "))]
+    assert len(lines) <= 15
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_every_quickstart_runs_and_finds_what_was_remembered(page: str, tmp_path: Path) -> None:
-    code = blocks(page, "python")
-    assert code
-    for number, block in enumerate(code):
+def test_a_page_begins_with_its_quickstart(page: str) -> None:
+    assert blocks(page, "python")[0] in {path.read_text(encoding="utf-8") for path in QUICKSTARTS}
+
+
+@pytest.mark.parametrize("page", ["docs/injection.md", "docs/frameworks/langgraph.md"])
+def test_the_code_of_a_page_runs(page: str, tmp_path: Path) -> None:
+    for number, block in enumerate(blocks(page, "python")):
         folder = tmp_path / str(number)
         folder.mkdir()
-        assert "aisle" in run((MODEL if "strands" in page else "") + block, folder)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_quickstart_is_short(page: str) -> None:
-    for block in blocks(page, "python"):
-        lines = [line for line in block.splitlines() if line.strip() and not line.startswith(("import ", "from "))]
-        assert len(lines) <= 15
+        assert "aisle" in run(block, folder, {})
 
 
 def test_the_travel_assistant_shows_what_it_promises(tmp_path: Path) -> None:
@@ -61,6 +82,7 @@ def test_the_travel_assistant_shows_what_it_promises(tmp_path: Path) -> None:
         f"import runpy, sys; sys.argv = ['assistant.py', 'travel.db']; "
         f"runpy.run_path({str(ROOT / 'examples' / 'travel' / 'assistant.py')!r}, run_name='__main__')",
         tmp_path,
+        {},
     )
     assert "stored seat = aisle" in shown
     assert "seat: aisle" in shown.partition("Find me a flight to Denver")[2]

@@ -27,6 +27,12 @@
     longest_days = 90
     hard = true
 
+    [redaction]                   # without it: whatever is found is replaced for good
+    reveal = ["privacy_officer"]  # the roles that may see what a tokenised value was
+
+    [redaction.entities]
+    EMAIL = "tokenise"            # or redact, block, allow
+
 Only this module of the guard imports pydantic, so that nothing else pays for it.
 """
 
@@ -46,6 +52,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Per, Quota, Retention
 from mnemic.guard.policy import KeyRule, OnChange, OnViolation, Policy
+from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
 
 MAX_FILE_BYTES = 1024 * 1024
@@ -107,6 +114,14 @@ class _Limits(_Strict):
     review_longest_days: float | int | None = None
 
 
+class _Redaction(_Strict):
+    entities: dict[str, str] = {}
+    reveal: list[str] = []
+
+    def rules(self) -> RedactionRules:
+        return RedactionRules(actions=self.entities, reveal=frozenset(self.reveal))
+
+
 class _File(_Strict):
     keys: dict[str, _Key] | None = None
     levels: list[str] | None = None
@@ -121,6 +136,7 @@ class _File(_Strict):
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
+    redaction: _Redaction = _Redaction()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +147,7 @@ class GuardFile:
     grant: Grant
     budget: Budget
     limits: Limits = field(default_factory=Limits)
+    redaction: RedactionRules = field(default_factory=RedactionRules)
 
 
 def load_guard(path: str | Path) -> GuardFile:
@@ -150,6 +167,7 @@ def load_guard(path: str | Path) -> GuardFile:
         grant=_grant(file.grant, policy),
         budget=Budget(**_given(file.budget)),
         limits=_limits(file.limits),
+        redaction=file.redaction.rules(),
     )
 
 

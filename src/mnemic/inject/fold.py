@@ -18,12 +18,13 @@ SEPARATOR = "\n\n"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
     """The messages with the text in them. `at` is the place of the message that took it up, None where there was none:
-    then `messages` is the list that was given. `trailing` counts the blocks added at the very end of the input, which
-    a prompt cache had better leave out.
+    then `messages` is the list that was given. `front` where the text stands before what was there. `trailing` counts
+    the blocks added at the very end of the input, which a prompt cache had better leave out.
     """
 
     messages: Sequence[Any]
     at: int | None = None
+    front: bool = False
     trailing: int = 0
 
 
@@ -45,7 +46,7 @@ def fold(messages: Sequence[Any], text: str, *, placement: Placement = "auto", s
     else:
         new = _with_block(content, text, front, separator, like=messages, mapping=isinstance(message, Mapping))
     folded = [*messages[:at], _with_content(message, new), *messages[at + 1 :]]
-    return Folded(messages=folded, at=at, trailing=int(not front and at == len(messages) - 1))
+    return Folded(messages=folded, at=at, front=front, trailing=int(not front and at == len(messages) - 1))
 
 
 def _joined(parts: Sequence[str], separator: str) -> str:

@@ -29,7 +29,8 @@ class Injection:
 
     `reason` says why nothing was injected, or which source failed although something was. `degraded` means that memory
     was to be consulted and could not be, or not wholly: a missing memory does not mean that there is none. `errors`
-    names the sources that failed. `digest` is what the recall log holds of `text`.
+    names the sources that failed. `digest` is what the recall log holds of `text`, which stands in the message `at`, in
+    `front` of what was there or behind it.
     """
 
     messages: Sequence[Any] = field(repr=False)
@@ -40,6 +41,8 @@ class Injection:
     entries: tuple[Entry, ...] = field(default=(), repr=False)
     text: str = field(default="", repr=False)
     digest: str | None = None
+    at: int | None = None
+    front: bool = False
     trailing: int = 0
     run: InjectionRun = field(default_factory=InjectionRun, repr=False)
 

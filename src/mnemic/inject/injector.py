@@ -192,6 +192,8 @@ class Injector:
             entries=rendered.entries,
             text=rendered.text,
             digest=digest,
+            at=folded.at,
+            front=folded.front,
             trailing=folded.trailing,
             run=run,
         )

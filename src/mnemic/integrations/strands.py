@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from strands import Agent
+from strands import Agent, tool
 from strands.hooks import AfterInvocationEvent, MessageAddedEvent
 from strands.injection import InjectionContext as StrandsContext
 from strands.memory import AddMessagesContext, ExtractionConfig, MemoryEntry, SearchOptions
@@ -24,29 +22,15 @@ from strands.plugins import Plugin
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
-from mnemic.inject import (
-    ActorMemories,
-    Injection,
-    InjectionConfig,
-    InjectionContext,
-    InjectionRun,
-    MemorySource,
-    TextInjector,
-    injector_for,
-)
+from mnemic.inject import ActorMemories, Injection, InjectionConfig, InjectionContext, MemorySource, TextInjector
 from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text import RenderContent
+from mnemic.integrations.turns import TurnMemory, captured
 from mnemic.retrieve.search import MAX_TOP_K
-from mnemic.trace import RunStatus
-from mnemic.types import Actor, Candidate, Deadline, Message, Origin, Source
-
-logger = logging.getLogger(__name__)
+from mnemic.types import Actor, Candidate, Deadline, Origin, Source
 
 DEFAULT_MAX_SEARCH_RESULTS = 3
 SEARCH_TIMEOUT = timedelta(seconds=5)
-_RUN = "mnemic:injection"
-_PASSING = ("store_", "commit_", "embedder_", "llm_", "max_seconds")
-"""How the reasons of failures begin that may be over the next time."""
 
 
 class MnemicMemoryStore:
@@ -151,7 +135,7 @@ class MnemicMemoryStore:
                 continue
             token = f"{number}:{hashlib.sha256(text_of(message).encode('utf-8', 'surrogatepass')).hexdigest()}"
             if token not in self._captured:
-                await _capture(self._engine, self._actor, text_of(message))
+                await captured(self._engine, self._actor, text_of(message))
                 self._captured.add(token)
         self._captured.clear()
 
@@ -162,17 +146,6 @@ class MnemicMemoryStore:
 
 async def _opened(engine: MemoryEngine) -> None:
     await engine.open()
-
-
-async def _capture(engine: MemoryEngine, actor: Actor, said: str) -> None:
-    """Capture one message; raises for what may succeed another time, not for what the policy refuses."""
-    report = await engine.capture(Message(role="user", content=said, session=actor.session), actor=actor)
-    reasons = [receipt.reason or "" for receipt in report.receipts if not receipt.stored]
-    if report.status is not RunStatus.OK:
-        reasons.append(report.stop_reason)
-    passing = next((reason for reason in reasons if reason.startswith(_PASSING)), None)
-    if passing is not None:
-        raise MnemicError(passing)
 
 
 # -- plugins -----------------------------------------------------------------------------------------------------------
@@ -242,21 +215,14 @@ def _texts(injector: TextInjector) -> Inject:
     return inject
 
 
-@dataclass(slots=True)
-class _Turn:
-    """The injection run of the present user ask of one invocation."""
-
-    ask: tuple[int, str]
-    run: InjectionRun = field(default_factory=InjectionRun)
-
-
 class MnemicMemory(Plugin):
     """Memory for an agent without a `MemoryManager`: injects before the model is called, captures after the turn.
 
         agent = Agent(plugins=[MnemicMemory(engine, Actor(user="ana"))])
 
     `last` is what became of the latest injection, `counts` of all of them and of the captures. A turn whose capture
-    fails keeps its answer; the messages are captured with the next turn. `capture=False` only injects.
+    fails keeps its answer; the messages are captured with the next turn. `capture=False` only injects; with `tools` the
+    model may search and add, too.
     """
 
     name = "mnemic:memory"
@@ -269,62 +235,40 @@ class MnemicMemory(Plugin):
         *,
         sources: Sequence[MemorySource] = (),
         capture: bool = True,
+        tools: bool = False,
     ) -> None:
-        self.last: Injection | None = None
-        self._engine = engine
-        self._actor = actor
-        self._injector = injector_for(engine, actor, config or InjectionConfig(placement="append"), sources=sources)
-        self._store = MnemicMemoryStore(engine, actor)
+        self.memory = TurnMemory(engine, actor, config or InjectionConfig(placement="append"), sources=sources)
         self._captures = capture
+        self._offers = tools
         self._said: list[str] = []
         super().__init__()
 
     @property
+    def last(self) -> Injection | None:
+        """What became of the latest injection."""
+        return self.memory.last
+
+    @property
     def counts(self) -> Counter[str]:
         """How often each thing happened, by its reason."""
-        return self._injector.counts
+        return self.memory.counts
 
-    async def init_agent(self, agent: Agent) -> None:
-        """Open the engine and register on the agent's model input and its turns."""
-        await self._store.initialize()
+    def init_agent(self, agent: Agent) -> None:
+        """Register on the agent's model input, its turns, and its tools."""
         agent.add_middleware(InvokeModelStage.Input, injection_handler(self._inject))
         if self._captures:
             agent.add_hook(self._heard, MessageAddedEvent)
             agent.add_hook(self._capture_turn, AfterInvocationEvent)
+        if self._offers:
+            agent.tool_registry.process_tools([tool(function) for function in self.memory.tools])
 
     async def _inject(self, context: InvokeModelContext) -> Injection:
-        run = _run_of(context)
-        self.last = await self._injector.inject(context.messages, state=context.agent.state, run=run)
-        return self.last
+        return await self.memory.inject(context.messages, state=context.agent.state)
 
     def _heard(self, event: MessageAddedEvent) -> None:
         if is_user_turn([event.message]) and text_of(event.message):
             self._said.append(text_of(event.message))
 
     async def _capture_turn(self, event: AfterInvocationEvent) -> None:
-        while self._said:
-            try:
-                await _capture(self._engine, self._actor, self._said[0])
-            except MnemicError as failure:
-                self.counts[f"capture_failed:{failure.reason}"] += 1
-                logger.warning("reason=<%s> | capture failed | will be tried with the next turn", failure.reason)
-                return
-            self._said.pop(0)
-            self.counts["captured"] += 1
-
-
-def _run_of(context: InvokeModelContext) -> InjectionRun:
-    """The run that the calls of one tool loop share: it is kept with the invocation and ends with the user's ask."""
-    asks = [place for place in range(len(context.messages)) if _is_ask(context.messages[place])]
-    ask = (asks[-1], text_of(context.messages[asks[-1]])) if asks else (-1, "")
-    turn = context.invocation_state.get(_RUN)
-    if not isinstance(turn, _Turn) or turn.ask != ask:
-        turn = context.invocation_state[_RUN] = _Turn(ask)
-    return turn.run
-
-
-def _is_ask(message: Any) -> bool:
-    try:
-        return is_user_turn([message])
-    except InvalidInput:
-        return False
+        said, self._said = self._said, []
+        await self.memory.capture(*said)

@@ -5,13 +5,13 @@ The names of marks carry a keyed hash of the user, so that they say nothing to w
 
 from __future__ import annotations
 
-import hmac
 import json
 from datetime import datetime
 
 from mnemic.guard.execution import consent_required, retention_denied
 from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per
 from mnemic.guard.policy import Policy
+from mnemic.identity import token_of
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Scope, Usage
@@ -23,11 +23,6 @@ _ERASED = "erased"
 async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
     """The name of a user where theirs must not stand; see `token_of`."""
     return token_of(await store.secret(tenant), user)
-
-
-def token_of(secret: bytes, user: str) -> str:
-    """32 hex digits that stand for a user, keyed by the tenant's secret."""
-    return hmac.digest(secret, f"subject\x1f{user}".encode(), "sha256").hex()[:32]
 
 
 def consent_prefix(token: str) -> str:

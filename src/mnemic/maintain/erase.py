@@ -6,6 +6,7 @@ where it stopped. It is reported as complete only when a scan of the store found
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
@@ -16,8 +17,10 @@ from typing import Any
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
-from mnemic.ports import Clock, RecordStore, SessionStore, Transaction
+from mnemic.maintain.vault import drop, sweep
+from mnemic.ports import Clock, Keyring, RecordStore, SessionStore, Transaction
 from mnemic.types import Actor, AuditEvent, Level, Memory, Scope, Status, Where, checked_identifier
+from mnemic.write.vault import token_prefix
 
 PAGE = 500
 BATCH = 256
@@ -138,14 +141,16 @@ class _Erasure:
         return gone
 
     async def begin(self) -> None:
-        """The tombstone and the consents, and the requests that name what will go: later nobody could tell which."""
+        """The tombstone, the consents and sealed values, and the requests that name what will go: later nobody could
+        tell which.
+        """
         whole = self.block is not None
         names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
+        sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
 
         async def work(tx: Transaction) -> int:
             requests = await tx.remove_requests(self.actor.tenant, self.memory_ids)
-            for name in names:
-                await tx.put_mark(self.actor.tenant, name, None)
+            await drop(tx, self.actor.tenant, [*names, *sealed])
             if whole:
                 value = json.dumps({"block": self.block, "at": self.now.isoformat()})
                 await tx.put_mark(self.actor.tenant, tombstone(self.token), value)
@@ -153,6 +158,7 @@ class _Erasure:
 
         self.counts["requests"] = await self.store.transact(work)
         self.counts["consents"] = len(names)
+        self.counts["vault"] = len(sealed)
 
     async def run(self, memories: list[Memory]) -> None:
         """Erase these memories, and what stands beside them."""
@@ -197,9 +203,11 @@ async def erase(
     actor: Actor,
     block: bool = False,
     sessions: SessionStore | None = None,
+    keyring: Keyring | None = None,
 ) -> ErasureReceipt:
     """Erase the user `subject` of the actor's tenant: their scope, what they wrote in shared scopes, and what was
-    merged from it; versions, index entries, vectors, requests, outbox entries, consents and open sessions.
+    merged from it; versions, index entries, vectors, requests, outbox entries, consents, sealed values and open
+    sessions; at last their data key, without which no copy of anything that was sealed with it can be read.
 
     With `block` nothing is learnt about them again. The audit keeps that it happened. Raises InvalidInput, StoreFailed;
     calling it again goes on.
@@ -219,6 +227,8 @@ async def erase(
         for session in erasure.sessions:
             await sessions.clear(Scope(tenant=actor.tenant, level=Level.SESSION, owner=session))
         erasure.counts["sessions"] = len(erasure.sessions)
+    if keyring is not None:
+        erasure.counts["keys"] = int(await asyncio.to_thread(keyring.destroy, own))
     return await _proven(erasure)
 
 
@@ -238,6 +248,7 @@ async def erase_key(store: RecordStore, clock: Clock, key: str, *, user: str, ac
 
     await erasure.run(await everything())
     await erasure.follow(everything)
+    erasure.counts["vault"] = await sweep(store, actor.tenant, where.scopes[0])
     return await _proven(erasure)
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from mnemic.errors import MemoryNotFound
+from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, OutboxEntry, Scope
+from mnemic.types import Actor, AuditEvent, Memory, OutboxEntry, Scope, subject_of
 
 
 async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Delete the memory with all its versions and index entries; the audit keeps that it happened, not what it said.
+    """Delete the memory with all its versions and index entries, and the sealed values that nothing else names; the
+    audit keeps that it happened, not what it said.
 
     Raises MemoryNotFound where no memory of `scopes` has this id.
     """
 
-    async def work(transaction: Transaction) -> None:
+    async def work(transaction: Transaction) -> Memory:
         memory = await transaction.get(memory_id, scopes=scopes)
         if memory is None:
             raise MemoryNotFound()
@@ -32,5 +34,7 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
         await transaction.enqueue(
             OutboxEntry(tenant=actor.tenant, action="remove", memory_id=memory_id, version=memory.version)
         )
+        return memory
 
-    await store.transact(work)
+    memory = await store.transact(work)
+    await sweep(store, actor.tenant, subject_of(memory.scope, memory.author))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from mnemic.maintain.consent import token_of
+from mnemic.identity import token_of
 from mnemic.maintain.erase import ErasureReceipt, erase
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Status

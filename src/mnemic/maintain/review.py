@@ -29,6 +29,7 @@ from mnemic.types import (
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.merge import closed
+from mnemic.write.vault import keep
 
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})
@@ -126,6 +127,8 @@ async def approve(
             await decision.change(tx, pending, "rejected", status=Status.REJECTED, reason="duplicate")
             return receipt_of(Outcome.REFRESHED, twin, "duplicate")
         replaced = await _replaced(tx, pending, verdict.merged_with, policy)
+        if verdict.draft is not None:
+            await keep(tx, verdict.draft)
         return await decision.approved(tx, pending, chosen, replaced, merged=bool(verdict.merged_with))
 
     return await store.transact(work)

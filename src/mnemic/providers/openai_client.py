@@ -13,6 +13,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from mnemic.errors import InvalidConfig
 from mnemic.types import Deadline
@@ -53,7 +54,8 @@ class CallFailed(Exception):
 
 
 class OpenAIClient:
-    """Holds the connection pool. The package is imported and the pool opened at the first call.
+    """Holds a connection pool for each event loop it is called on, as connections belong to a loop, and synchronous
+    frameworks start a new one for every turn. The package is imported and a pool opened at the first call.
 
     Raises InvalidConfig (`invalid_config:openai`) where the package is not installed, `invalid_config:api_key` where no
     key is given for OpenAI itself. Another server gets a placeholder, never the key of the environment.
@@ -67,7 +69,7 @@ class OpenAIClient:
         self._base_url = base_url
         self._api_key = api_key or (None if base_url is None else "none")
         self._timeout = timeout
-        self._client: AsyncOpenAI | None = None
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncOpenAI] = WeakKeyDictionary()
         self._closed = False
 
     async def call(self, request: Callable[[AsyncOpenAI, float], Awaitable[T]], deadline: Deadline | None) -> T:
@@ -94,10 +96,11 @@ class OpenAIClient:
             raise CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format") from None
 
     async def _open(self) -> AsyncOpenAI:
-        if self._client is None:
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
             # Half a second of imports: in a thread, so that the event loop goes on.
-            self._client = await asyncio.to_thread(self._create)
-        return self._client
+            self._clients[loop] = await asyncio.to_thread(self._create)
+        return self._clients[loop]
 
     def _create(self) -> AsyncOpenAI:
         from openai import AsyncOpenAI, OpenAIError
@@ -108,9 +111,10 @@ class OpenAIClient:
             raise InvalidConfig("api_key", hint="set OPENAI_API_KEY, or a base URL of your own server") from None
 
     async def close(self) -> None:
-        """Close the pool. May be called twice."""
+        """Close this loop's pool and let go of the others. May be called twice."""
         self._closed = True
-        client, self._client = self._client, None
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        self._clients.clear()
         if client is not None:
             await client.close()
 

@@ -1,4 +1,5 @@
-"""A model server for tests: real HTTP on 127.0.0.1 in OpenAI's protocol, with answers and accidents from a script.
+"""A model server for tests: real HTTP on 127.0.0.1 in OpenAI's two protocols and Anthropic's, with answers and
+accidents from a script.
 
 with ScriptedModelServer([{"items": []}, Reply.status(429, retry_after="1"), "not JSON"]) as server:
     completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
@@ -21,6 +22,8 @@ from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
+
+from mnemic.testing.model_protocols import PROTOCOLS, Said, streamed
 
 
 class Fault(StrEnum):
@@ -83,10 +86,13 @@ class ModelRequest:
 class Reply:
     """One answer: `content` is what the model says, unless `code` is no 2xx status or a `fault` comes between.
 
-    `vectors` answer an embedding request; None lets the server make them. The answer is held back for `delay`.
+    With `tool` the model says nothing and calls that tool with `arguments`. `vectors` answer an embedding request; None
+    lets the server make them. The answer is held back for `delay`.
     """
 
     content: str = "{}"
+    tool: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     code: int = 200
     retry_after: str | None = None
     fault: Fault | None = None
@@ -103,6 +109,11 @@ class Reply:
         return cls(code=code, retry_after=retry_after, param=param)
 
     @classmethod
+    def call(cls, tool: str, **arguments: Any) -> Reply:
+        """A call of one of the tools that the request offered."""
+        return cls(tool=tool, arguments=arguments)
+
+    @classmethod
     def broken(cls, fault: Fault) -> Reply:
         """An answer that goes wrong in this way."""
         return cls(fault=fault)
@@ -115,13 +126,14 @@ Script = Iterable[Scripted] | Callable[[ModelRequest], Scripted]
 
 
 class ScriptedModelServer:
-    """Speaks `/v1/chat/completions`, `/v1/embeddings` and `/v1/models`. Every request is kept in `requests`, in order.
+    """Speaks `/v1/chat/completions` (streamed, too), `/v1/responses`, `/v1/messages`, `/v1/embeddings`, `/v1/models`.
+    Every request is kept in `requests`, in order.
 
-    `chat` and `embeddings` are played one reply to a request, or are functions of the request. A chat script that has
-    ended answers with status 500 (`script_ended`), so that a test notices a call too many; where no embeddings are
-    scripted, each text gets a vector of `dimension` numbers that depends on the text alone. Use as a context manager,
-    or call `start` and `close`. Safe to use from several threads; which of two simultaneous requests gets the next
-    reply is open.
+    `chat` (for all three ways to ask a model) and `embeddings` are played one reply to a request, or are functions of
+    the request. A chat script that has ended answers with status 500 (`script_ended`), so that a test notices a call
+    too many; where no embeddings are scripted, each text gets a vector of `dimension` numbers that depends on the text
+    alone. Use as a context manager, or call `start` and `close`. Safe to use from several threads; which of two
+    simultaneous requests gets the next reply is open.
     """
 
     def __init__(
@@ -185,11 +197,18 @@ class ScriptedModelServer:
         """The JSON body of a successful answer."""
         if request.path.endswith("/embeddings"):
             return self._embedded(request, reply)
-        choices = [] if reply.fault is Fault.NO_CHOICES else [_choice(reply)]
-        usage = {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens}
-        usage["total_tokens"] = sum(usage.values())
-        head = {"id": f"chatcmpl-{len(self.requests)}", "object": "chat.completion", "created": 0, "model": self.model}
-        return {**head, "choices": choices, "usage": usage}
+        protocol = next(body for path, body in PROTOCOLS.items() if request.path.endswith(path))
+        said = Said(
+            number=len(self.requests),
+            model=self.model,
+            content=None if reply.fault in (Fault.EMPTY, Fault.CONTENT_FILTER) else reply.content,
+            filtered=reply.fault is Fault.CONTENT_FILTER,
+            silent=reply.fault is Fault.NO_CHOICES,
+            tool=reply.tool,
+            arguments=reply.arguments,
+            tokens=(reply.input_tokens, reply.output_tokens),
+        )
+        return protocol(said)
 
     def _embedded(self, request: ModelRequest, reply: Reply) -> dict[str, Any]:
         vectors = reply.vectors
@@ -222,13 +241,6 @@ def _as_reply(scripted: Scripted) -> Reply:
             return Reply(content=json.dumps(scripted, ensure_ascii=False))
 
 
-def _choice(reply: Reply) -> dict[str, Any]:
-    emptied = reply.fault in (Fault.EMPTY, Fault.CONTENT_FILTER)
-    message = {"role": "assistant", "content": None if emptied else reply.content}
-    finish = "content_filter" if reply.fault is Fault.CONTENT_FILTER else "stop"
-    return {"index": 0, "message": message, "finish_reason": finish}
-
-
 def _vector(text: str, dimension: int) -> list[float]:
     digest = hashlib.shake_128(text.encode("utf-8", "surrogatepass")).digest(2 * dimension)
     values = [number / 32_768 for number in struct.unpack(f"<{dimension}h", digest)]
@@ -257,7 +269,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = self._request()
-        if request is None or not request.path.endswith(("/chat/completions", "/embeddings")):
+        if request is None or not request.path.endswith(("/embeddings", *PROTOCOLS)):
             self._send(404, {"error": {"message": "unknown path", "type": "invalid_request_error"}})
             return
         reply = self.script.next_reply(request)
@@ -288,7 +300,9 @@ class _Handler(BaseHTTPRequestHandler):
         return ModelRequest(path=self.path, headers=headers, body=body) if isinstance(body, dict) else None
 
     def _send_reply(self, request: ModelRequest, reply: Reply) -> None:
-        if 200 <= reply.code < 300:
+        if 200 <= reply.code < 300 and request.body.get("stream") is True:
+            self._send_bytes(reply.code, streamed(self.script.answer(request, reply)), "text/event-stream")
+        elif 200 <= reply.code < 300:
             self._send(reply.code, self.script.answer(request, reply))
         else:
             error = {"message": reply.error, "type": "scripted_error", "param": reply.param, "code": None}

@@ -19,7 +19,7 @@ from mnemic.types.documents import (
 from mnemic.types.memory import Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
 from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
-from mnemic.types.scope import Actor, Scope
+from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
 from mnemic.types.writing import AuditEvent, Blocked, OutboxEntry, Skipped, Step, WriteReceipt
@@ -69,4 +69,5 @@ __all__ = [
     "aware",
     "checked_identifier",
     "frozen",
+    "subject_of",
 ]

@@ -25,6 +25,16 @@ class Scope:
             raise InvalidInput("level")
 
 
+def subject_of(scope: Scope, author: str | None) -> Scope:
+    """Whose data lies in `scope`: its owner's where that is a person, else that of whoever said it, as far as is known.
+
+    Told by the scope that is the person's own.
+    """
+    if scope.level is Level.USER or author is None:
+        return scope
+    return Scope(tenant=scope.tenant, level=Level.USER, owner=author)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
     """Who asks. Built from the credential or by the embedding program, never from a model's arguments."""

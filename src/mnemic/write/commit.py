@@ -10,6 +10,7 @@ from mnemic.errors import IdempotencyConflict
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Memory, OutboxEntry, Outcome, Status, WriteReceipt
 from mnemic.write.draft import Decision, Draft
+from mnemic.write.vault import keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ async def commit(tx: Transaction, draft: Draft, decision: Decision, request: Req
         await tx.insert(memory)
         await record(tx, draft, memory, "kept", {"by": decision.memory.memory_id})
     changes += await _write(tx, draft, decision)
+    await keep(tx, draft)
     receipt = _receipt(draft, decision)
     if request is not None:
         await tx.remember_request(draft.scope.tenant, request.key, request.digest, encode_receipt(receipt), draft.now)

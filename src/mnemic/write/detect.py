@@ -7,14 +7,13 @@ rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 
 from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
 from mnemic.write.network import imeis, ips, macs
-from mnemic.write.patterns import Detector, Finder, Found, digits, numbered, pattern, spelled
+from mnemic.write.patterns import Detector, Finder, Found, digits, holds, numbered, pattern, spelled
 from mnemic.write.phones import phones
 
 # -- e-mail ----------------------------------------------------------------------------------------
@@ -26,6 +25,7 @@ _HIDDEN = re.compile(
     r"(?i) ?[(\[{<] ?at ?[)\]}>] ?(?P<host>[^\W_](?:[^\W_]|-){0,62}"
     r"(?: ?(?:\.|[(\[{<] ?(?:dot|\.) ?[)\]}>]) ?[^\W_](?:[^\W_]|-){0,62}){1,4})"
 )
+_OPENING = tuple(f"{bracket}{gap}at" for bracket in "([{<" for gap in ("", " "))
 _HIDDEN_DOT = re.compile(r"(?i) ?(?:\.|[(\[{<] ?(?:dot|\.) ?[)\]}>]) ?")
 
 
@@ -40,6 +40,8 @@ def emails(text: str) -> Iterator[Found]:
 
 def hidden_emails(text: str) -> Iterator[Found]:
     """Addresses written "jane (at) acme (dot) com"."""
+    if not holds(text, _OPENING):
+        return
     for match in _HIDDEN.finditer(text):
         start = _local_start(text, match.start())
         if start < match.start():
@@ -78,6 +80,15 @@ _ssns = (
 
 _NUMBER_RUN = re.compile(r"(?<!\d)(?:\d{12,19}(?!\d)|\d{3,6}+(?!\d)(?:[ .\-]{1,2}+\d{3,6}+(?!\d))++)")
 _GROUP = re.compile(r"\d+")
+_LONG = re.compile(r"\d(?:[ .\-]{0,2}\d){11}")
+_ANY = tuple(range(19, 11, -1))
+_ISSUED = {
+    "4": (19, 16, 13), "34": (15,), "37": (15,), "30": (14,), "36": (14,), "38": (14,), "39": (14,), "35": (16,),
+    "18": (15,), "21": (15,), "6": _ANY, **dict.fromkeys(("50", "56", "57", "58", "59"), _ANY),
+    **dict.fromkeys(("22", "23", "24", "25", "26", "27", "51", "52", "53", "54", "55"), (16,)),
+}  # fmt: skip
+"""How many digits a card number has that begins so, the longest first."""
+_MAX_GROUPS = 6
 _CARD = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14}|(?:1800|2131)\d{11}"
     r"|5[1-5]\d{14}|2[2-7]\d{14}|(?:5[06-9]|6\d)\d{10,17}"
@@ -95,24 +106,33 @@ def luhn(digits: str) -> bool:
 
 def cards(text: str) -> Iterator[Found]:
     """Card numbers of the known issuers, written in one piece or in groups of three to six digits."""
+    if not _LONG.search(text):
+        return
     for run in _NUMBER_RUN.finditer(text):
         groups = [group.span() for group in _GROUP.finditer(text, run.start(), run.end())]
         # A letter at either end makes the number part of a longer name.
         first = 1 if run.start() and text[run.start() - 1].isalnum() else 0
         last = len(groups) - (1 if run.end() < len(text) and text[run.end()].isalnum() else 0)
-        number = _Number(run.group().translate(_SEPARATORS))
+        compact = run.group().translate(_SEPARATORS)
+        if len(compact) < _ANY[-1]:
+            continue
+        number = _Number(compact)
         places = [0, *accumulate(end - start for start, end in groups)]
+        ends = {place: group for group, place in enumerate(places)}
         while first < last:
             begin = places[first]
-            shortest = bisect_left(places, begin + 12, first + 1, last + 1)
-            longest = min(bisect_right(places, begin + 19, shortest, last + 1), first + 7)
-            width = next(
-                (end - first for end in range(longest - 1, shortest - 1, -1) if number.is_card(begin, places[end])), 0
+            end = next(
+                (
+                    end
+                    for length in _ISSUED.get(compact[begin], ()) or _ISSUED.get(compact[begin : begin + 2], ())
+                    if first < (end := ends.get(begin + length, 0)) <= min(last, first + _MAX_GROUPS)
+                    and number.is_card(begin, begin + length)
+                ),
+                0,
             )
-            if width:
-                found = number.digits[places[first] : places[first + width]]
-                yield Found(groups[first][0], groups[first + width - 1][1], found)
-            first += width or 1
+            if end:
+                yield Found(groups[first][0], groups[end - 1][1], compact[begin : places[end]])
+            first = end or first + 1
 
 
 class _Number:
@@ -153,7 +173,7 @@ DETECTORS: tuple[Detector, ...] = (
     Finder("SECRET", secrets),
     Finder("IBAN", (_iban,)),
     Finder("IMEI", imeis),
-    Finder("CARD", (cards, *_spaced)),
+    Finder("CARD", (cards, numbered(_spaced))),
     Finder("SSN", spelled(digits, numbered(_ssns))),
     Finder("EMAIL", (emails, hidden_emails)),
     Finder("PHONE", (phones,)),

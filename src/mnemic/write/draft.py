@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -10,7 +10,20 @@ from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.errors import InvalidConfig
 from mnemic.guard.policy import Policy
 from mnemic.ports import Clock
-from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Status, Step, Trust, Vector, VectorSpace
+from mnemic.types import (
+    Actor,
+    Candidate,
+    Memory,
+    Origin,
+    Outcome,
+    Scope,
+    Status,
+    Step,
+    Trust,
+    Vector,
+    VectorSpace,
+    subject_of,
+)
 
 MAX_CONTENT_BYTES = 32 * 1024
 
@@ -56,6 +69,7 @@ class Draft:
     """A candidate on its way to becoming a memory. Each preparing step returns a new one; none has a side effect.
 
     `decision` is what the last step decided, `blocked` the reason why the write must end without storing anything.
+    `tokens` is what stood where markers stand now, `vaulted` the same sealed, under the names it is kept by.
     """
 
     candidate: Candidate
@@ -70,6 +84,8 @@ class Draft:
     vector: Vector | None = field(default=None, repr=False)
     space: VectorSpace | None = None
     home: Scope | None = None
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def scope(self) -> Scope:
@@ -77,6 +93,11 @@ class Draft:
         if self.home is not None:
             return self.home
         return self.actor.scope(self.candidate.level)
+
+    @property
+    def subject(self) -> Scope:
+        """Whose data it is."""
+        return subject_of(self.scope, self.actor.user)
 
     @property
     def spec(self) -> KindSpec:

@@ -15,6 +15,7 @@ _LENGTHS = {
 LENGTH = {country: length for length, countries in _LENGTHS.items() for country in countries.split()}
 
 _START = re.compile(r"(?<![^\W_])[A-Za-z]{2}\d{2}(?=[ \-]?[A-Za-z0-9])", re.ASCII)
+_CHECKED = re.compile(r"[0-9]{2}")
 _AS_NUMBER = str.maketrans({chr(65 + at): str(10 + at) for at in range(26)})
 _SEPARATORS = str.maketrans("", "", " -")
 
@@ -26,6 +27,8 @@ def _account(characters: int) -> re.Pattern[str]:
 
 def ibans(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and compact spelling of every valid IBAN, written in one piece or in groups."""
+    if not _CHECKED.search(text):
+        return
     for match in _START.finditer(text):
         length = LENGTH.get(match.group()[:2].upper())
         account = _account(length - 4).match(text, match.end()) if length else None

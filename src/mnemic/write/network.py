@@ -48,7 +48,9 @@ def _plain(value: str) -> str:
 macs = spelled(
     _plain,
     pattern(
-        r"(?<![\w:\-])(?:(?:[0-9A-Fa-f]{2}:){5}|(?:[0-9A-Fa-f]{2}-){5})[0-9A-Fa-f]{2}(?![\w:]|-\w)", accept=_one_device
+        r"(?<![\w:\-])(?:(?:[0-9A-Fa-f]{2}:){5}|(?:[0-9A-Fa-f]{2}-){5})[0-9A-Fa-f]{2}(?![\w:]|-\w)",
+        needs=(":", "-"),
+        accept=_one_device,
     ),
     pattern(r"(?<![\w.])(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}(?![\w.])", needs=(".",), accept=_one_device),
     # Named as one, it is taken also where a letter is mistyped.

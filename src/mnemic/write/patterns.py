@@ -88,11 +88,11 @@ def spelled(spell: Callable[[str], str], *searches: Search) -> tuple[Search, ...
     """The searches, with what they find spelled so that the same thing is always the same value."""
 
     def respelled(search: Search) -> Search:
-        return lambda text: (found._replace(value=spell(found.value)) for found in search(text))
+        return lambda text: (Found(start, end, spell(value)) for start, end, value in search(text))
 
     return tuple(respelled(search) for search in searches)
 
 
 def digits(value: str) -> str:
     """The digits of `value` and nothing else."""
-    return re.sub(r"\D", "", value)
+    return "".join(filter(str.isdigit, value))

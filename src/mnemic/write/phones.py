@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.write.patterns import Found, digits, numbered, pattern, spelled
+from mnemic.write.patterns import Found, digits, holds, numbered, pattern, spelled
 
 _DATE = re.compile(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
@@ -33,6 +33,19 @@ _OTHER_NUMBER = re.compile(
     r"|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer|build|batch"
     r"|lot|claim|patent|security)[ #\-](?:number|no\.?|nr|#)|serial|isbn|version|build|barcode|article|code|key"
 )
+_CALLED = re.compile(
+    r"(?i)(?<![^\W_])(?:tele|cell|mobile ?)?(?:phone|call|dial|reach|ring|whatsapp|sms|fax|mobile|cell|telefon|handy)"
+    r"(?:s|ed|ing)?(?![^\W\d_])"
+)
+_NAMED = re.compile(
+    r"(?i)(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
+    r"|id|item|part|claim|bug|issue|commit|port|pid|step|line|row|timestamp|at time|iban|function|method)[ #:=]{0,3}$"
+)
+_PIECE = re.compile(r"(?<![\w+.\-/#\ufdd0])\d{9,12}(?![\w\-/\ufdd0]|[.,]\d)")
+_OTHER_SIGNS = (
+    "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
+)  # fmt: skip
+"""Of which everything that `_OTHER_NUMBER` finds holds one."""
 _HAND = (
     r"(?i)(?:(?<=my )|(?<=his )|(?<=her )|(?<=our )|(?<=your )|(?<=their ))(?:new |home |work |office )?number"
     r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
@@ -45,7 +58,7 @@ _UNIT = re.compile(
 )
 _LINE_END = re.compile(r"[ \t.]{0,8}(?:\n|$)")
 _NEAR = 48
-_GROUPED = (
+_GROUPED = re.compile(
     r"(?<![\w+])(?<![\d\ufdd0][.\-])(?<!\d[ /])\(?\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,7}){1,5}" + _EXTENSION
     + r"(?!\w|[.\-/][\d\ufdd0])"
 )  # fmt: skip
@@ -77,18 +90,65 @@ def _typical(match: re.Match[str]) -> bool:
     return not (thousands and (len(groups[0]) < 3 or _UNIT.match(match.string, match.end())))
 
 
-def _announced(match: re.Match[str]) -> bool:
+class _Before:
+    """Whether one of the words that `words` finds stands shortly before a number, asked from left to right.
+
+    What was looked at is not looked at again: a word that tells what a number is holds no digits, so that it cannot
+    reach over the start of one.
+    """
+
+    def __init__(self, words: re.Pattern[str], text: str, needs: tuple[str, ...] = ()) -> None:
+        self._words = words
+        self._never = bool(needs) and not holds(text, needs)
+        self._text = text
+        self._last = -1
+        self._seen = 0
+
+    def __call__(self, start: int) -> bool:
+        if self._never:
+            return False
+        nearest = max(0, start - _NEAR)
+        if self._last < nearest:
+            for match in self._words.finditer(self._text, max(nearest, self._seen), start):
+                self._last = match.start()
+            self._seen = start
+        return self._last >= nearest
+
+
+def _grouped(text: str) -> Iterator[Found]:
     """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else."""
-    before = match.string[max(0, match.start() - _NEAR) : match.start()]
-    count = len(digits(match.group().lower().split("x")[0].split("e")[0]))
-    if not 7 <= count <= 15 or "000" in match.group() or not _no_date(match):
-        return False
-    alone = not before.rpartition("\n")[2].strip() and _LINE_END.match(match.string, match.end()) is not None
-    if alone and len(_GROUP.findall(match.group())) == 2:
-        return True
-    if _OTHER_NUMBER.search(before):
-        return False
-    return _NEAR_WORDS.search(before) is not None or (count <= 12 and _typical(match))
+    other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text)
+    for match in _GROUPED.finditer(text):
+        count = sum(map(str.isdigit, match.group().partition("x")[0].partition("e")[0]))
+        if not 7 <= count <= 15 or "000" in match.group() or not _no_date(match):
+            continue
+        likely = not other(match.start()) and (near(match.start()) or (count <= 12 and _typical(match)))
+        if likely or _alone(match):
+            yield Found(match.start(), match.end(), match.group())
+
+
+def _alone(match: re.Match[str]) -> bool:
+    """Two groups of digits that are a line by themselves."""
+    text, start = match.string, match.start()
+    before = text[max(text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
+    ends = _LINE_END.match(text, match.end()) is not None
+    return ends and not before.strip() and len(_GROUP.findall(match.group())) == 2
+
+
+def _no_years(match: re.Match[str]) -> bool:
+    """Whether the groups behind the parenthesis are more than two years ("(12) 2019-2020")."""
+    behind = _GROUP.findall(match.group().partition(")")[2])
+    return not all(_YEAR.fullmatch(group) for group in behind)
+
+
+def _bare(text: str) -> Iterator[Found]:
+    """Digits in one piece with a word of telephony before them, but for those that something else names."""
+    near = _Before(_CALLED, text, _WORDS)
+    for match in _PIECE.finditer(text):
+        if near(match.start()):
+            before = text[max(0, match.start() - _NEAR) : match.start()]
+            if not (_NAMED.search(before) or _OTHER_NUMBER.search(before)) and not _UNIT.match(text, match.end()):
+                yield Found(match.start(), match.end(), match.group())
 
 
 _searches = (
@@ -97,7 +157,7 @@ _searches = (
         needs=("+",),
     ),
     pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:1[ .\-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-])\d{3}[ .\-]\d{4}"
+        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:(?:00)?1[ .\-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-])\d{3}[ .\-]\d{4}"
         + _EXTENSION
         + r"(?!\w|[.\-][\d\ufdd0])"
     ),
@@ -107,13 +167,25 @@ _searches = (
         accept=_trunk,
     ),
     pattern(
+        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:[78][ \-]?)?\(\d{2,4}\) ?\d{3,5}(?:[ .\-]\d{2,4}){1,2}"
+        + _EXTENSION
+        + r"(?!\w|[.\-/][\d\ufdd0])",
+        needs=("(",),
+        accept=lambda match: 8 <= len(digits(match.group())) <= 14 and _no_years(match),
+    ),
+    pattern(
+        r"(?<![\w+])(?<![\d\ufdd0][.\-])[78]([ \-])\d{3}\1\d{3}([ \-])\d\d\2\d\d(?!\w|[.\-/][\d\ufdd0])",
+        needs=("7", "8"),
+    ),
+    pattern(
         _BY_WORD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)",
         needs=_WORDS,
         accept=_no_date,
         group=1,
     ),
     pattern(_HAND, needs=("number",), accept=_no_date, group=1),
-    pattern(_GROUPED, accept=_announced),
+    _grouped,
+    _bare,
 )
 _search = spelled(digits, numbered(_searches))
 

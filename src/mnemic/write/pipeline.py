@@ -7,11 +7,12 @@ called before any transaction is open; whatever fails before the commit leaves n
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
+from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
@@ -38,6 +39,7 @@ from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
 from mnemic.write.settle import is_known, settle
 from mnemic.write.validate import validate
+from mnemic.write.vault import Vault
 
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
@@ -79,6 +81,7 @@ class MemoryWritePipeline:
         rules: WriteRules | None = None,
         *,
         redactor: Redactor | None = None,
+        vault: Vault | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
         self._store = store
@@ -86,6 +89,9 @@ class MemoryWritePipeline:
         self._clock = clock
         self._rules = rules or WriteRules()
         self._redactor = redactor or Redactor()
+        if self._redactor.tokenises and vault is None:
+            raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
+        self._vault = vault
         self._publisher = Publisher(store, projections)
         self._secrets: dict[str, bytes] = {}
         self.successor: Embedder | None = None
@@ -215,7 +221,7 @@ class MemoryWritePipeline:
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
-        draft = self._prepared(draft, laps)
+        draft = await self._prepared(draft, laps)
         if draft.blocked is not None:
             return draft
         job = _Job(draft, None, laps)
@@ -297,19 +303,21 @@ class MemoryWritePipeline:
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
-        draft = self._prepared(draft, laps)
+        draft = await self._prepared(draft, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, checked_idempotency_key(idempotency_key))
             request = Request(name, request_digest(draft))
         return _Job(draft, request, laps, gate)
 
-    def _prepared(self, draft: Draft, laps: Laps) -> Draft:
+    async def _prepared(self, draft: Draft, laps: Laps) -> Draft:
         for name, step in self._prepare:
             draft = step(draft)
             laps.note(name, draft.decision)
             if draft.blocked is not None:
-                break
+                return draft
+        if draft.tokens and self._vault is not None:
+            return await asyncio.to_thread(self._vault.sealed, draft)
         return draft
 
     async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:

@@ -17,11 +17,11 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from operator import itemgetter
 from typing import NamedTuple
 
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.guard.redaction import Action
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, JsonValue
 from mnemic.write.detect import DETECTORS
@@ -38,21 +38,17 @@ character, so it bounds a word as the brackets do.
 _MAX_PASSES = 5
 
 
-class Action(StrEnum):
-    """What is done with an entity: replaced by a marker, the whole write refused, or left as it stands."""
-
-    REDACT = "redact"
-    BLOCK = "block"
-    ALLOW = "allow"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redaction:
-    """A text after redaction, and the entities that were replaced or that forbid storing it, each as often as found."""
+    """A text after redaction, and the entities that were replaced or that forbid storing it, each as often as found.
+
+    `tokens`: for each marker of an entity that policy tokenises, what stood in its place.
+    """
 
     text: str = field(repr=False)
     replaced: tuple[str, ...] = ()
     blocked: tuple[str, ...] = ()
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 class Span(NamedTuple):
@@ -65,11 +61,22 @@ class Span(NamedTuple):
 
 
 class Redactor:
-    """Finds and replaces what `detectors` know; `actions` says per entity what to do, `redact` where it is silent."""
+    """Finds and replaces what `detectors` know; `actions` says per entity what to do, `redact` where it is silent.
 
-    def __init__(self, detectors: Sequence[Detector] = DETECTORS, actions: Mapping[str, Action] | None = None) -> None:
+    Raises InvalidConfig (`invalid_config:redaction.entities`) for an entity that no detector finds.
+    """
+
+    def __init__(self, detectors: Sequence[Detector] = DETECTORS, actions: Mapping[str, str] | None = None) -> None:
         self._detectors = tuple(detectors)
         self._actions = {entity: Action(action) for entity, action in (actions or {}).items()}
+        known = {detector.entity for detector in self._detectors}
+        if not self._actions.keys() <= known:
+            raise InvalidConfig("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
+
+    @property
+    def tokenises(self) -> bool:
+        """Whether anything is to be kept sealed."""
+        return Action.TOKENISE in self._actions.values()
 
     def redact(self, text: str, secret: bytes) -> Redaction:
         """Every find replaced, under the tenant's `secret`; doing it twice changes nothing more.
@@ -81,12 +88,17 @@ class Redactor:
         text = MARKER.sub(_HELD, text)
         replaced: list[str] = []
         blocked: list[str] = []
+        tokens: dict[str, str] = {}
         for _ in range(_MAX_PASSES):
             spans = self._spans(text)
             if not spans:
-                return Redaction(text=_compose(text, markers), replaced=tuple(replaced), blocked=tuple(blocked))
+                whole = _compose(text, markers)
+                return Redaction(text=whole, replaced=tuple(replaced), blocked=tuple(blocked), tokens=tokens)
             for span in spans:
-                (blocked if self._action(span.entity) is Action.BLOCK else replaced).append(span.entity)
+                action = self._action(span.entity)
+                (blocked if action is Action.BLOCK else replaced).append(span.entity)
+                if action is Action.TOKENISE:
+                    tokens.setdefault(marker(span.entity, span.value, secret), text[span.start : span.end])
             text, markers = _replace(text, markers, spans, secret)
         raise InvalidInput("redaction", hint="the text cannot be redacted safely")
 
@@ -235,9 +247,8 @@ def redact(draft: Draft, redactor: Redactor) -> Draft:
     within_limits(candidate.content)
     within_limits(candidate.context, "context")
     found = pass_.replaced
-    return draft.decided(
-        " ".join(f"{entity}:{found.count(entity)}" for entity in sorted(set(found))) or "clean", candidate=candidate
-    )
+    told = " ".join(f"{entity}:{found.count(entity)}" for entity in sorted(set(found))) or "clean"
+    return draft.decided(told, candidate=candidate, tokens=pass_.tokens)
 
 
 @dataclass(slots=True)
@@ -248,11 +259,13 @@ class _Pass:
     secret: bytes
     replaced: list[str] = field(default_factory=list)
     blocked: list[str] = field(default_factory=list)
+    tokens: dict[str, str] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
         done = self.redactor.redact(text, self.secret) if text else Redaction(text=text)
         self.replaced += done.replaced
         self.blocked += done.blocked
+        self.tokens |= {name: value for name, value in done.tokens.items() if name not in self.tokens}
         return done.text
 
     def label(self, text: str | None) -> str | None:

@@ -10,6 +10,7 @@ from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Sourc
 from mnemic.write.commit import Settled, audit, commit, receipt_of, record
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
+from mnemic.write.vault import keep
 
 
 def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
@@ -75,5 +76,6 @@ class Revision:
             author=draft.actor.user,
         )
         await tx.replace(memory)
+        await keep(tx, draft)
         changes = await record(tx, draft, memory, "revised", {})
         return Settled(receipt_of(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(changes))

@@ -152,3 +152,27 @@ def test_limits_that_say_nonsense_are_refused(tmp_path: Path, text: str) -> None
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidConfig):
         load_guard(path)
+
+
+def test_what_is_done_with_each_entity(tmp_path: Path) -> None:
+    text = '[redaction]\nreveal = ["privacy_officer"]\n[redaction.entities]\nEMAIL = "tokenise"\nSSN = "block"\n'
+    rules = load_guard(write(tmp_path, text)).redaction
+    assert dict(rules.actions) == {"EMAIL": "tokenise", "SSN": "block"}
+    assert rules.reveal == {"privacy_officer"}
+    assert rules.tokenises
+    assert not load_guard(write(tmp_path, "")).redaction.tokenises
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('[redaction.entities]\nEMAIL = "hide"', "invalid_config:redaction.entities"),
+        ('[redaction.entities]\nemail = "block"', "invalid_config:redaction.entities"),
+        ('[redaction]\nreveal = ["Not A Role"]', "invalid_config:redaction.reveal"),
+        ("[redaction]\nshow = true", "invalid_config:policy:redaction.show"),
+    ],
+)
+def test_a_redaction_rule_that_means_nothing_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        load_guard(write(tmp_path, text))
+    assert refused.value.reason == reason

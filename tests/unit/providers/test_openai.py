@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import socket
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
@@ -279,6 +281,17 @@ def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
 def test_impossible_timeouts_are_refused(timeout: float) -> None:
     with pytest.raises(InvalidConfig):
         OpenAICompleter("scripted", timeout=timeout)
+
+
+def test_each_event_loop_has_connections_of_its_own() -> None:
+    with ScriptedModelServer([{"items": ["one"]}, {"items": ["two"]}]) as server, warnings.catch_warnings():
+        # A loop that ends takes its idle connections along; nobody can close them afterwards.
+        warnings.simplefilter("ignore", ResourceWarning)
+        model = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+        answers = [asyncio.run(model.complete(prompt(), deadline=within(20))).text for _ in range(2)]
+        asyncio.run(model.close())
+        gc.collect()
+    assert [json.loads(answer)["items"] for answer in answers] == [["one"], ["two"]]
 
 
 async def test_close_twice_then_a_call_is_refused() -> None:

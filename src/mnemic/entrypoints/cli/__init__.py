@@ -21,6 +21,8 @@ COMMANDS = MappingProxyType(
         "import": Listed("moving", "Take in a conversation, or an export."),
         "review": Listed("stewarding", "Look at what waits for a person; approve or reject it."),
         "consent": Listed("stewarding", "Say which keys may be remembered of you."),
+        "reveal": Listed("keys", "Show what stands behind the markers of a memory."),
+        "keys": Listed("keys", "Make, change or look at the keys."),
         "erase": Listed("stewarding", "Erase everything about a user, with a receipt."),
         "audit": Listed("stewarding", "Show or verify the audit."),
         "maintain": Listed("stewarding", "Expire, purge, empty the outbox, tidy the file."),

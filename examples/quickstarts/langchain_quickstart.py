@@ -1,0 +1,14 @@
+from langchain.agents import create_agent
+from langchain_openai import ChatOpenAI
+
+from mnemic import Actor, Settings, build_engine
+from mnemic.integrations.langchain import MnemicMiddleware
+
+engine = build_engine(Settings.load(store="memory.db"))
+middleware = MnemicMiddleware(engine, Actor(user="ana"))
+agent = create_agent(ChatOpenAI(model="gpt-4.1-mini"), middleware=[middleware])
+
+agent.invoke({"messages": [("user", "I prefer aisle seats.")]})
+turn = agent.invoke({"messages": [("user", "Which seat do I prefer?")]})
+print(turn["messages"][-1].text)
+print(middleware.memory.last.text)  # what the model was shown

@@ -1,0 +1,64 @@
+"""Microsoft Agent Framework: a context provider that injects and captures.
+
+`pip install "mnemic[agent-framework]"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
+
+from mnemic.engine import MemoryEngine
+from mnemic.inject import InjectionConfig, MemorySource
+from mnemic.integrations.turns import TurnMemory, asked
+from mnemic.types import Actor
+
+
+class MnemicContextProvider(ContextProvider):
+    """Memory for an agent: adds what is remembered to one run's context, captures what the user said after it.
+
+        agent = Agent(client=client, context_providers=[MnemicContextProvider(engine, Actor(user="ana"))])
+
+    The block is a message of the context, before the user's, that no history provider stores unless it is told to.
+    `memory` has what became of it (`last`, `counts`). With `tools` the model may search and add, too. Where the
+    service keeps the conversation, it keeps what it is sent, the block with it.
+    """
+
+    def __init__(
+        self,
+        engine: MemoryEngine,
+        actor: Actor,
+        config: InjectionConfig | None = None,
+        *,
+        source_id: str = "mnemic",
+        sources: Sequence[MemorySource] = (),
+        capture: bool = True,
+        tools: bool = False,
+    ) -> None:
+        super().__init__(source_id)
+        self.memory = TurnMemory(engine, actor, config, sources=sources)
+        self._captures = capture
+        self._offers = tools
+
+    async def before_run(
+        self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        """Add the block, and the tools where they are offered."""
+        injection = await self.memory.inject(_plain(context.input_messages), state=state, thread=context.session_id)
+        if injection.injected:
+            context.extend_messages(self, [Message("user", [injection.text])])
+        if self._offers:
+            context.extend_tools(self.source_id, self.memory.tools)
+
+    async def after_run(
+        self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        """The turn has ended: capture."""
+        if self._captures:
+            await self.memory.capture(*asked(_plain(context.input_messages)))
+
+
+def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.text} for message in messages]

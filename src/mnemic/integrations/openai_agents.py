@@ -1,0 +1,115 @@
+"""OpenAI Agents: an input filter that injects, hooks that capture, and a session that captures instead of them.
+
+`pip install "mnemic[openai-agents]"`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agents import RunConfig, RunHooks
+from agents.items import TResponseInputItem
+from agents.memory import Session, SessionSettings
+from agents.run import CallModelData, ModelInputData
+from agents.run_config import CallModelInputFilter
+from agents.tool import FunctionTool, function_tool
+
+from mnemic.engine import MemoryEngine
+from mnemic.inject import InjectionConfig, MemorySource
+from mnemic.inject.messages import ASSISTANT
+from mnemic.integrations.turns import TurnMemory, asked
+from mnemic.types import Actor
+
+
+class MnemicMemory(RunHooks[Any]):
+    """Memory for the runs of one actor: injects before the model is called, captures what the user said after the turn.
+
+        memory = MnemicMemory(engine, Actor(user="ana"))
+        await Runner.run(agent, "Which seat?", session=session, run_config=memory.run_config(), hooks=memory)
+
+    The block is in the model's input alone, never in the session. `memory` has what became of it (`last`, `counts`).
+    A conversation that the provider keeps (`conversation_id`, `previous_response_id`) holds whatever is sent, the block
+    with it: use a session.
+    """
+
+    def __init__(
+        self,
+        engine: MemoryEngine,
+        actor: Actor,
+        config: InjectionConfig | None = None,
+        *,
+        sources: Sequence[MemorySource] = (),
+    ) -> None:
+        self.memory = TurnMemory(engine, actor, config, sources=sources)
+
+    def run_config(self, config: RunConfig | None = None) -> RunConfig:
+        """`config` with the injection behind its own input filter. Without one, traces leave out what was said: they
+        would take the memories to wherever they are sent.
+        """
+        config = config or RunConfig(trace_include_sensitive_data=False)
+        return dataclasses.replace(config, call_model_input_filter=self._filter_after(config.call_model_input_filter))
+
+    @property
+    def tools(self) -> list[FunctionTool]:
+        """`search_memory` and `add_memory` for an agent's `tools`."""
+        return [function_tool(function) for function in self.memory.tools]
+
+    def session(self, session: Session) -> MnemicSession:
+        """`session`, capturing what the user says in it: for runs that have other hooks."""
+        return MnemicSession(session, self.memory)
+
+    async def filter(self, data: CallModelData[Any]) -> ModelInputData:
+        """The model's input with the block in it: a `call_model_input_filter`."""
+        given = data.model_data
+        injection = await self.memory.inject(given.input, state=data.context)
+        return ModelInputData(input=list(injection.messages), instructions=given.instructions)
+
+    async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
+        """The turn has ended: capture."""
+        await self.memory.capture(*asked(context.turn_input))
+
+    def _filter_after(self, first: CallModelInputFilter | None) -> Callable[[CallModelData[Any]], Any]:
+        if first is None:
+            return self.filter
+
+        async def both(data: CallModelData[Any]) -> ModelInputData:
+            changed = first(data)
+            given = await changed if inspect.isawaitable(changed) else changed
+            return await self.filter(dataclasses.replace(data, model_data=given))
+
+        return both
+
+
+class MnemicSession:
+    """Another session, whose items it keeps as they are. What the user said is captured once it has been answered."""
+
+    def __init__(self, session: Session, memory: TurnMemory) -> None:
+        self.session_id = session.session_id
+        self.session_settings: SessionSettings | None = session.session_settings
+        self._session = session
+        self._memory = memory
+        self._said: list[str] = []
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """The session's items."""
+        return await self._session.get_items(limit)
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Keep the items; where an answer is among them, capture what was asked."""
+        await self._session.add_items(items)
+        self._said += asked(items)
+        if any(item.get("role") == ASSISTANT for item in items):
+            said, self._said = self._said, []
+            await self._memory.capture(*said)
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """The session's latest item, taken out of it."""
+        return await self._session.pop_item()
+
+    async def clear_session(self) -> None:
+        """Empty the session. What was captured stays."""
+        self._said.clear()
+        await self._session.clear_session()

@@ -1,0 +1,8 @@
+"""Keys: one master key in a file, and under it one data key for each subject."""
+
+from __future__ import annotations
+
+from mnemic.keys.folder import KeyFolder
+from mnemic.keys.master import MasterKeys
+
+__all__ = ["KeyFolder", "MasterKeys"]

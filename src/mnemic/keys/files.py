@@ -1,0 +1,60 @@
+"""Small files that only their owner reads, written whole or not at all, and overwritten when they go."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+OWNER_ONLY = 0o600
+
+
+def make_file(path: Path, content: bytes) -> None:
+    """A new file, on the disk when this returns. Raises FileExistsError."""
+    written = _written(path, content)
+    try:
+        os.link(written, path)
+    finally:
+        written.unlink()
+    _sync_folder(path.parent)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """`content` in the place of the file, on the disk when this returns; what was there is overwritten."""
+    written = _written(path, content)
+    try:
+        old = os.open(path, os.O_WRONLY)
+    except FileNotFoundError:
+        old = None
+    written.replace(path)
+    _sync_folder(path.parent)
+    if old is not None:
+        _overwrite(old)
+
+
+def _written(path: Path, content: bytes) -> Path:
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    try:
+        os.write(file, content)
+        os.fsync(file)
+    finally:
+        os.close(file)
+    return beside
+
+
+def _overwrite(file: int) -> None:
+    """Zeros over a file that has lost its name, so that its blocks tell nothing: best effort, a disk may remap them."""
+    try:
+        os.write(file, bytes(os.fstat(file).st_size))
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -1,0 +1,263 @@
+"""Data keys in a folder, one small file for each subject.
+
+The folder stands apart from the store and is backed up apart from it: what was sealed for a subject can be read only as
+long as their file is there, in the store as in every copy of it. A file holds the data key wrapped by the master key;
+its name is a salted hash of the subject. A destroyed key leaves its generation, so that "destroyed" and "the wrong
+folder" are two answers.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hmac
+import json
+import os
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from mnemic.errors import KeyFailed
+from mnemic.keys.files import make_file, replace_file
+from mnemic.keys.master import KEY_BYTES, NONCE_BYTES, MasterKey, MasterKeys
+from mnemic.types import Scope
+
+FORMAT = "mnemic-key/1"
+MAX_CACHED = 10_000
+_SEAL = b"\x01"
+_NAME_BYTES = 16
+_GENERATION_BYTES = 4
+_HEADER_BYTES = len(_SEAL) + _NAME_BYTES + _GENERATION_BYTES
+
+Seen = tuple[int, int, int]
+"""By what a file is known not to have changed: its inode, its size, its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _DataKey:
+    """What a subject's file says; `wrapped` None once the key is destroyed."""
+
+    generation: int
+    master: str = ""
+    wrapped: bytes | None = None
+
+    def text(self) -> bytes:
+        fields: dict[str, Any] = {"format": FORMAT, "generation": self.generation}
+        if self.wrapped is not None:
+            fields |= {"master": self.master, "wrapped": base64.b64encode(self.wrapped).decode()}
+        return json.dumps(fields).encode()
+
+    @classmethod
+    def of(cls, text: bytes) -> _DataKey:
+        try:
+            fields = json.loads(text)
+            if fields["format"] != FORMAT:
+                raise KeyFailed("unreadable", hint=f"expected {FORMAT}")
+            wrapped = base64.b64decode(fields["wrapped"]) if "wrapped" in fields else None
+            return cls(int(fields["generation"]), str(fields.get("master", "")), wrapped)
+        except (ValueError, KeyError, TypeError) as error:
+            raise KeyFailed("unreadable", hint="a data key's file is damaged") from error
+
+
+class KeyFolder:
+    """A `Keyring` in the folder at `path`, under the master key in `key_file`; many processes may use it at once.
+
+    The folder is made at the first use. A key that another process destroys is gone here with the next call; a master
+    key that another process changes is read anew. Raises InvalidConfig (`invalid_config:key_file`).
+    """
+
+    def __init__(self, path: Path, key_file: Path) -> None:
+        self._path = path
+        self._key_file = key_file
+        self._master = MasterKeys.read(key_file)
+        self._cache: dict[bytes, tuple[Seen, int, AESGCM]] = {}
+        self._salt: bytes | None = None
+        self._mutex = threading.Lock()
+
+    def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
+        name = self._name(subject)
+        known = self._known(name)
+        if known is None:
+            self._make(name)
+            known = self._known(name)
+        if known is None:
+            raise KeyFailed("destroyed", hint="the subject is being erased")
+        generation, key = known
+        header = _SEAL + name + generation.to_bytes(_GENERATION_BYTES)
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        return header + nonce + key.encrypt(nonce, plain, header + bound)
+
+    def open(self, sealed: bytes, bound: bytes) -> bytes:
+        header, rest = sealed[:_HEADER_BYTES], sealed[_HEADER_BYTES:]
+        if header[:1] != _SEAL or len(rest) <= NONCE_BYTES:
+            raise KeyFailed("damaged", hint="this was never sealed")
+        name = header[1 : 1 + _NAME_BYTES]
+        known = self._known(name)
+        if known is None or known[0] != int.from_bytes(header[1 + _NAME_BYTES :]):
+            absent = not self._file(name).exists()
+            raise KeyFailed("missing" if absent else "destroyed", hint="the data key is not in the key folder")
+        try:
+            return known[1].decrypt(rest[:NONCE_BYTES], rest[NONCE_BYTES:], header + bound)
+        except InvalidTag as error:
+            raise KeyFailed("damaged", hint="what was sealed has been changed") from error
+
+    def holds(self, subject: Scope) -> bool:
+        return self._known(self._name(subject)) is not None
+
+    def destroy(self, subject: Scope) -> bool:
+        name = self._name(subject)
+        with self._locked():
+            stored = self._stored(name)
+            if stored is None or stored.wrapped is None:
+                return False
+            self._put(name, _DataKey(stored.generation))
+        return True
+
+    def rotate(self) -> int:
+        """A new master key in the key file, and every data key wrapped by it; how many there are.
+
+        Cut off half way it leaves both keys in the file, and the next call goes on. Afterwards the old master key opens
+        nothing that is in the folder. Raises KeyFailed, InvalidConfig.
+        """
+        with self._locked():
+            self._replace_master(self._master.followed())
+            names = list(self._names())
+            count = sum(self._rewrap(name) for name in names)
+            self._replace_master(self._master.settled())
+        return count
+
+    def _replace_master(self, master: MasterKeys) -> None:
+        try:
+            master.store(self._key_file)
+        except OSError as error:
+            raise _unreadable(error) from error
+        self._master = master
+
+    def count(self) -> tuple[int, int]:
+        """How many data keys there are, and how many were destroyed."""
+        stored = [self._stored(name) for name in self._names()]
+        live = sum(one is not None and one.wrapped is not None for one in stored)
+        return live, len(stored) - live
+
+    def _rewrap(self, name: bytes) -> bool:
+        stored = self._stored(name)
+        if stored is None or stored.wrapped is None:
+            return False
+        if stored.master != self._master.first.name:
+            self._put(name, self._wrapped(name, stored.generation, self._unwrapped(name, stored)))
+        return True
+
+    def _make(self, name: bytes) -> None:
+        with self._locked():
+            stored = self._stored(name)
+            if stored is None or stored.wrapped is None:
+                generation = 1 if stored is None else stored.generation + 1
+                self._put(name, self._wrapped(name, generation, secrets.token_bytes(KEY_BYTES)))
+
+    def _wrapped(self, name: bytes, generation: int, key: bytes) -> _DataKey:
+        master: MasterKey = self._master.first
+        return _DataKey(generation, master.name, master.wrap(key, _bound(name, generation)))
+
+    def _unwrapped(self, name: bytes, stored: _DataKey) -> bytes:
+        assert stored.wrapped is not None
+        try:
+            master = self._master.named(stored.master)
+        except KeyFailed:
+            self._master = MasterKeys.read(self._key_file)
+            master = self._master.named(stored.master)
+        return master.unwrap(stored.wrapped, _bound(name, stored.generation))
+
+    def _known(self, name: bytes) -> tuple[int, AESGCM] | None:
+        """Generation and key, from memory while the file is the same; None where there is none."""
+        try:
+            about = self._file(name).stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unreadable(error) from error
+        seen = (about.st_ino, about.st_size, about.st_mtime_ns)
+        cached = self._cache.get(name)
+        if cached is not None and cached[0] == seen:
+            return cached[1], cached[2]
+        self._cache.pop(name, None)
+        stored = self._stored(name)
+        if stored is None or stored.wrapped is None:
+            return None
+        key = AESGCM(self._unwrapped(name, stored))
+        if len(self._cache) >= MAX_CACHED:
+            self._cache.clear()
+        self._cache[name] = seen, stored.generation, key
+        return stored.generation, key
+
+    def _stored(self, name: bytes) -> _DataKey | None:
+        try:
+            return _DataKey.of(self._file(name).read_bytes())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unreadable(error) from error
+
+    def _put(self, name: bytes, key: _DataKey) -> None:
+        file = self._file(name)
+        try:
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            replace_file(file, key.text())
+        except OSError as error:
+            raise _unreadable(error) from error
+
+    def _file(self, name: bytes) -> Path:
+        text = name.hex()
+        return self._path / text[:2] / text
+
+    def _names(self) -> Iterator[bytes]:
+        for file in sorted(self._path.glob("[0-9a-f][0-9a-f]/*")):
+            with suppress(ValueError):
+                yield bytes.fromhex(file.name)
+
+    def _name(self, subject: Scope) -> bytes:
+        if self._salt is None:
+            self._salt = self._salted()
+        said = f"{subject.tenant}\x1f{subject.level}\x1f{subject.owner}"
+        return hmac.digest(self._salt, said.encode(), "sha256")[:_NAME_BYTES]
+
+    def _salted(self) -> bytes:
+        file = self._path / "salt"
+        try:
+            self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                if not file.exists():
+                    make_file(file, secrets.token_bytes(KEY_BYTES))
+            return file.read_bytes()
+        except OSError as error:
+            raise _unreadable(error) from error
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One writer at a time, among threads and processes, with the master key as it is now."""
+        self._salt = self._salt or self._salted()
+        with self._mutex:
+            try:
+                lock = os.open(self._path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+            except OSError as error:
+                raise _unreadable(error) from error
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self._master = MasterKeys.read(self._key_file)
+                yield
+            finally:
+                os.close(lock)
+
+
+def _bound(name: bytes, generation: int) -> bytes:
+    return name + generation.to_bytes(_GENERATION_BYTES)
+
+
+def _unreadable(error: OSError) -> KeyFailed:
+    return KeyFailed("unreadable", hint=f"the key folder cannot be used: {error.strerror}")

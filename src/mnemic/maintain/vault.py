@@ -1,0 +1,171 @@
+"""What stands behind the markers of a memory: shown to the roles that policy names, each time with a line in the
+audit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnemic.errors import NotSupported, RevealDenied
+from mnemic.guard.redaction import RedactionRules
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import Actor, AuditEvent, JsonValue, Memory, Scope, Status, Where, subject_of
+from mnemic.write.redact import MARKER
+from mnemic.write.vault import Vault, marker_of, vault_name, vault_prefix
+
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revealed:
+    """A memory's content as it was said, and what each of its markers stands for. `unknown` are markers of values that
+    were replaced for good, or are gone.
+    """
+
+    memory_id: str
+    content: str = field(repr=False)
+    values: Mapping[str, str] = field(repr=False)
+    unknown: tuple[str, ...] = ()
+
+
+async def reveal(
+    store: RecordStore,
+    clock: Clock,
+    vault: Vault | None,
+    rules: RedactionRules,
+    memory: Memory,
+    *,
+    actor: Actor,
+    role: str,
+) -> Revealed:
+    """The values behind the markers of `memory`. That it was asked for is in the audit before anything is shown, and
+    also when it is denied.
+
+    Raises RevealDenied (`reveal_denied:role`), NotSupported (`reveal`) without a key, KeyFailed.
+    """
+    if vault is None:
+        raise NotSupported("reveal", hint="nothing is sealed without a key file")
+    allowed = role in rules.reveal
+    found = await _sealed(store, memory) if allowed else {}
+    entities = Counter(marker[1:].partition("#")[0] for marker in found)
+    detail = {"role": role if allowed else "", "agent": actor.agent, "entities": dict(sorted(entities.items()))}
+    await _tell(store, clock, memory, actor, "revealed" if allowed else "reveal_denied", detail)
+    if not allowed:
+        raise RevealDenied("role", hint="the policy's [redaction] reveal names the roles that may")
+
+    def opened() -> dict[str, str]:
+        return {marker: vault.opened(subject, name, sealed) for marker, (subject, name, sealed) in found.items()}
+
+    values = await asyncio.to_thread(opened)
+    return Revealed(
+        memory_id=memory.memory_id,
+        content=MARKER.sub(lambda match: values.get(match.group(), match.group()), memory.content),
+        values=values,
+        unknown=tuple(sorted(markers([memory]) - values.keys())),
+    )
+
+
+async def sweep(store: RecordStore, tenant: str, subject: Scope | None = None) -> int:
+    """Take away the sealed values that no memory names any more: of one subject, or of the whole tenant; how many."""
+    secret = await store.secret(tenant)
+    prefix = "vault/" if subject is None else vault_prefix(secret, subject)
+    names = {name: marker_of(name) for name in await store.marks(tenant, prefix)}
+    unnamed = set(names.values())
+    async for page in _held(store, tenant, subject):
+        if not unnamed:
+            return 0
+        unnamed -= markers(page)
+        for memory in page:
+            if memory.version > 1 and unnamed:
+                unnamed -= markers(await store.versions(memory.memory_id, scopes=[memory.scope]))
+    gone = [name for name, marker in names.items() if marker in unnamed]
+    return await store.transact(lambda tx: drop(tx, tenant, gone)) if gone else 0
+
+
+async def drop(tx: Transaction, tenant: str, names: Collection[str]) -> int:
+    """Take these marks away; how many."""
+    for name in names:
+        await tx.put_mark(tenant, name, None)
+    return len(names)
+
+
+def markers(memories: Iterable[Memory]) -> set[str]:
+    """Every marker that any text of these memories holds."""
+    return {
+        match.group()
+        for memory in memories
+        for text in _texts(memory)
+        if "#" in text
+        for match in MARKER.finditer(text)
+    }
+
+
+def _texts(memory: Memory) -> list[str]:
+    source = memory.source
+    plain = (memory.content, memory.context, memory.key, memory.category, source.quote, source.speaker, source.ref)
+    return [text for text in plain if text] + _inside(memory.data)
+
+
+def _inside(value: JsonValue | Mapping[str, Any]) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [*value, *(text for item in value.values() for text in _inside(item))]
+    if isinstance(value, Collection):
+        return [text for item in value for text in _inside(item)]
+    return []
+
+
+async def _sealed(store: RecordStore, memory: Memory) -> dict[str, tuple[Scope, str, str]]:
+    """By marker: whose value it is, its name, and what is sealed. Any author of the memory may have said it."""
+    secret = await store.secret(memory.scope.tenant)
+    versions = [memory]
+    if memory.version > 1:
+        versions += await store.versions(memory.memory_id, scopes=[memory.scope])
+    found: dict[str, tuple[Scope, str, str]] = {}
+    for subject in dict.fromkeys(subject_of(one.scope, one.author) for one in versions):
+        prefix = vault_prefix(secret, subject)
+        kept = await store.marks(subject.tenant, prefix)
+        for marker in markers([memory]) - found.keys():
+            name = vault_name(prefix, marker)
+            if name in kept:
+                found[marker] = subject, name, kept[name]
+    return found
+
+
+async def _held(store: RecordStore, tenant: str, subject: Scope | None) -> AsyncIterator[list[Memory]]:
+    """The memories of the tenant; for a subject those of their own scope, and those that they wrote anywhere."""
+    after = None
+    author = subject.owner if subject is not None else None
+    while page := await store.held(tenant, statuses=list(Status), author=author, after=after, limit=PAGE):
+        after = page[-1].memory_id
+        yield page
+    if subject is not None:
+        where, before = Where(scopes=(subject,), statuses=frozenset(Status)), None
+        while page := await store.newest(where, limit=PAGE, before=before):
+            before = page[-1].memory_id
+            yield page
+
+
+async def _tell(
+    store: RecordStore, clock: Clock, memory: Memory, actor: Actor, action: str, detail: dict[str, Any]
+) -> None:
+    event = AuditEvent(
+        tenant=memory.scope.tenant,
+        action=action,
+        at=clock.now(),
+        actor=actor.user,
+        scope=memory.scope,
+        memory_id=memory.memory_id,
+        version=memory.version,
+        detail=detail,
+    )
+
+    async def work(tx: Transaction) -> None:
+        await tx.append_audit(event)
+
+    await store.transact(work)

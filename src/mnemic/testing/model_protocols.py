@@ -1,0 +1,119 @@
+"""One answer of a scripted model in the words of each protocol: OpenAI's two, and Anthropic's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What the model answers to its request `number`: text, the call of a `tool`, or (`silent`) no answer at all.
+    `tokens` are those of input and output.
+    """
+
+    number: int
+    model: str
+    content: str | None
+    filtered: bool = False
+    silent: bool = False
+    tool: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    tokens: tuple[int, int] = (7, 5)
+
+    @property
+    def call_id(self) -> str:
+        """The name of the call that a tool's result refers to."""
+        return f"call_{self.number}"
+
+
+def chat_completion(said: Said) -> dict[str, Any]:
+    """The body of `/v1/chat/completions`."""
+    message: dict[str, Any] = {"role": "assistant", "content": said.content}
+    finish = "content_filter" if said.filtered else "stop"
+    if said.tool is not None:
+        function = {"name": said.tool, "arguments": json.dumps(dict(said.arguments))}
+        message = {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": said.call_id, "type": "function", "function": function}],
+        }
+        finish = "tool_calls"
+    spent, made = said.tokens
+    return {
+        "id": f"chatcmpl-{said.number}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": said.model,
+        "choices": [] if said.silent else [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": spent, "completion_tokens": made, "total_tokens": spent + made},
+    }
+
+
+def response(said: Said) -> dict[str, Any]:
+    """The body of `/v1/responses`."""
+    text = {"type": "output_text", "text": said.content or "", "annotations": []}
+    item: dict[str, Any] = {"type": "message", "role": "assistant", "status": "completed", "content": [text]}
+    if said.tool is not None:
+        arguments = json.dumps(dict(said.arguments))
+        item = {"type": "function_call", "call_id": said.call_id, "name": said.tool, "arguments": arguments}
+    spent, made = said.tokens
+    return {
+        "id": f"resp_{said.number}",
+        "object": "response",
+        "created_at": 0,
+        "status": "completed",
+        "model": said.model,
+        "output": [] if said.silent else [{"id": f"item_{said.number}", **item}],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": spent,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": made,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": spent + made,
+        },
+    }
+
+
+def message(said: Said) -> dict[str, Any]:
+    """The body of `/v1/messages`."""
+    block: dict[str, Any] = {"type": "text", "text": said.content or ""}
+    if said.tool is not None:
+        block = {"type": "tool_use", "id": said.call_id, "name": said.tool, "input": dict(said.arguments)}
+    spent, made = said.tokens
+    return {
+        "id": f"msg_{said.number}",
+        "type": "message",
+        "role": "assistant",
+        "model": said.model,
+        "content": [] if said.silent else [block],
+        "stop_reason": "end_turn" if said.tool is None else "tool_use",
+        "stop_sequence": None,
+        "usage": {"input_tokens": spent, "output_tokens": made},
+    }
+
+
+PROTOCOLS: Mapping[str, Callable[[Said], dict[str, Any]]] = MappingProxyType(
+    {"/chat/completions": chat_completion, "/responses": response, "/messages": message}
+)
+"""The body of an answer, by the end of the path that was asked."""
+
+
+def streamed(body: Mapping[str, Any]) -> bytes:
+    """A chat completion as server-sent events: all of it in one chunk, then how it ended, then the end."""
+    head = {**body, "object": "chat.completion.chunk"}
+    spent = head.pop("usage")
+    chunks = []
+    for choice in body["choices"]:
+        delta = dict(choice["message"])
+        delta["tool_calls"] = [{"index": at, **call} for at, call in enumerate(delta.pop("tool_calls", []))] or None
+        chunks.append({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
+    chunks.append({**head, "choices": [], "usage": spent})
+    return b"".join(f"data: {line}\n\n".encode() for line in [*map(json.dumps, chunks), "[DONE]"])

@@ -1,0 +1,186 @@
+"""What every adapter owes, with the real framework and a scripted model over HTTP: the block reaches the model, nothing
+durable holds it, what the user says is captured, and an outage is visible and stops nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
+from mnemic.types import Actor
+from tests.integrations.assistant import Assistant, Given
+
+ANA, BOB = Actor(user="ana"), Actor(user="bob")
+
+ASSISTANTS = [
+    "langchain_assistant:LangChainAssistant",
+    "langchain_assistant:SynchronousLangChainAssistant",
+    "openai_agents_assistant:OpenAIAgentsAssistant",
+    "openai_agents_assistant:CapturingSessionAssistant",
+    "pydantic_ai_assistant:PydanticAIAssistant",
+    "agent_framework_assistant:AgentFrameworkAssistant",
+    "adk_assistant:ADKAssistant",
+    *(
+        f"clients_assistant:{name}Loop"
+        for name in ("Chat", "SynchronousChat", "StreamingChat", "Responses", "Messages")
+    ),
+    "strands_assistant:StrandsAssistant",
+    "strands_assistant:SynchronousStrandsAssistant",
+]
+WITHOUT_TOOLS = ("clients_assistant",)
+"""Where the program itself says which tools its model has."""
+
+Build = Callable[..., Assistant]
+
+
+def short(name: str) -> str:
+    return name.partition(":")[2]
+
+
+@pytest.fixture(params=ASSISTANTS, ids=short)
+async def build(request: pytest.FixtureRequest, server: ScriptedModelServer, tmp_path: Path) -> AsyncIterator[Build]:
+    """Builds one framework's assistant: `build(engine, actor)`."""
+    module, _, name = request.param.partition(":")
+    made: Callable[[Given], Assistant] = getattr(import_module(f"tests.integrations.{module}"), name)
+
+    def of(engine: MemoryEngine, actor: Actor = ANA, **options: Any) -> Assistant:
+        given = Given(engine=engine, actor=actor, base_url=server.base_url, folder=tmp_path, closing=closing, **options)
+        return made(given)
+
+    async with AsyncExitStack() as closing:
+        yield of
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedModelServer]:
+    with ScriptedModelServer(lambda request: script.pop(0)) as running:
+        yield running
+
+
+script: list[Reply] = []
+
+
+@pytest.fixture(autouse=True)
+def _empty_script() -> None:
+    script.clear()
+
+
+def play(*replies: str | Reply) -> None:
+    """What the model will say."""
+    script[:] = [reply if isinstance(reply, Reply) else Reply(content=reply) for reply in replies]
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
+    one = MemoryEngine(store=SqliteStore(tmp_path / "memory.db"), embedder=WordEmbedder())
+    yield one
+    await one.close()
+
+
+def sent(request: ModelRequest) -> str:
+    """All that one request said to the model."""
+    return json.dumps(request.body, ensure_ascii=False)
+
+
+def blocks(server: ScriptedModelServer) -> list[int]:
+    """How many blocks of memories each request held."""
+    return [sent(request).count("<memory fence") for request in server.requests]
+
+
+async def test_three_turns_with_a_tool_call(build: Build, engine: MemoryEngine, server: ScriptedModelServer) -> None:
+    assistant = build(engine)
+    play("Noted.", Reply.call("timetable", city="Denver"), "Two flights.", "An aisle seat.")
+    assert await assistant.say("I prefer aisle seats.") == "Noted."
+    assert await assistant.say("Find a flight to Denver; which seat do I prefer?") == "Two flights."
+    assert await assistant.say("And which seat is it?") == "An aisle seat."
+
+    first, asked, answered, last = server.requests
+    assert blocks(server)[:2] == [0, 1]
+    assert blocks(server)[2] <= 1
+    assert blocks(server)[3] == 1
+    assert "seat: aisle" in sent(asked)
+    assert "seat: aisle" in sent(last)
+    assert "two flights to Denver" in sent(answered)
+    assert "I prefer aisle seats." in sent(first)
+
+    kept = assistant.kept()
+    assert "I prefer aisle seats." in kept
+    assert "two flights to Denver" in kept
+    assert "An aisle seat." in kept
+    assert "<memory" not in kept
+    assert "fence" not in kept
+
+    assert assistant.memory.counts["captured"] == 3
+    assert [memory.content for memory in await engine.list(actor=ANA)] == ["aisle"]
+    logged = [event.detail for event in await engine.audit(actor=ANA) if event.action == "injected"]
+    assert len(logged) == assistant.memory.counts["injected"] >= 2
+    assert assistant.memory.last is not None
+    assert assistant.memory.last.digest in {detail["sha256"] for detail in logged}
+
+
+async def test_another_user_is_shown_nothing(build: Build, engine: MemoryEngine, server: ScriptedModelServer) -> None:
+    await engine.open()
+    await engine.add("aisle", key="seat", actor=ANA)
+    play("I do not know.")
+    assert await build(engine, BOB).say("Which seat do I prefer?") == "I do not know."
+    assert blocks(server) == [0]
+
+
+async def test_an_outage_is_visible_and_the_model_answers(
+    build: Build, server: ScriptedModelServer, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    broken = MemoryEngine(store=SqliteStore(tmp_path / "file" / "memory.db"), embedder=WordEmbedder())
+    assistant = build(broken)
+    play("Still here.")
+    assert await assistant.say("I prefer aisle seats. Which seat do I prefer?") == "Still here."
+    last = assistant.memory.last
+    assert last is not None
+    assert (last.injected, last.degraded) == (False, True)
+    assert str(last.reason).startswith("search:store_")
+    assert assistant.memory.counts[f"degraded:{last.reason}"] == 1
+    assert [name for name in assistant.memory.counts if name.startswith("capture_failed:")]
+    assert blocks(server) == [0]
+
+
+@pytest.mark.parametrize(
+    "build", [name for name in ASSISTANTS if not name.startswith(WITHOUT_TOOLS)], indirect=True, ids=short
+)
+async def test_the_model_may_search_and_add_but_not_say_for_whom(
+    build: Build, engine: MemoryEngine, server: ScriptedModelServer
+) -> None:
+    await engine.open()
+    await engine.add("aisle", key="seat", actor=ANA)
+    await engine.add("window", key="seat", actor=BOB)
+    assistant = build(engine, memory_tools=True)
+    play(
+        Reply.call("search_memory", query="seat", max_results=3),
+        Reply.call("add_memory", content="Ana travels with a cat."),
+        "The aisle.",
+    )
+    assert await assistant.say("Where do I sit?") == "The aisle."
+    offered = {tool["name"]: schema for tool, schema in map(offer, server.requests[0].body["tools"])}
+    assert set(offered) >= {"timetable", "search_memory", "add_memory"}
+    assert set(offered["search_memory"]["properties"]) == {"query", "max_results"}
+    assert set(offered["add_memory"]["properties"]) == {"content"}
+    assert "seat: aisle" in sent(server.requests[1])
+    assert "window" not in sent(server.requests[1])
+    added = [memory for memory in await engine.list(actor=ANA) if "cat" in memory.content]
+    assert [memory.source.origin.value for memory in added] == ["agent_inferred"]
+    assert [memory.content for memory in await engine.list(actor=BOB)] == ["window"]
+
+
+def offer(tool: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A tool as a request offers it in any of the protocols, and the schema of its arguments."""
+    function = tool.get("function", tool)
+    return function, function.get("parameters") or function["input_schema"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
+from mnemic.ports.providers import Clock, Completer, Embedder, Reranker
 from mnemic.types import (
     AuditEvent,
-    Completion,
     Deadline,
     DocumentAnswer,
     DocumentOperation,
@@ -21,7 +21,6 @@ from mnemic.types import (
     Memory,
     Message,
     OutboxEntry,
-    Prompt,
     Scope,
     Scored,
     Signals,
@@ -32,61 +31,10 @@ from mnemic.types import (
     Where,
 )
 
+__all__ = ["Clock", "Completer", "Embedder", "Reranker"]
+"""What stands in `mnemic.ports.providers` and is a port all the same."""
+
 T = TypeVar("T")
-
-
-class Clock(Protocol):
-    """Time, injected so that tests never wait for it."""
-
-    def now(self) -> datetime:
-        """The wall clock, aware, UTC."""
-
-    def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
-
-    async def sleep(self, duration: timedelta) -> None:
-        """Wait without blocking the event loop."""
-
-
-class Embedder(Protocol):
-    """Text in, unit-length vectors out."""
-
-    @property
-    def space(self) -> VectorSpace:
-        """The space every vector of this embedder lies in. Constant."""
-
-    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per text, in order. Never blocks the event loop, never returns a partial list.
-
-        Raises EmbedderFailed (`embedder_failed:<why>`); a zero, non-finite or wrongly sized vector is such a failure.
-        """
-
-    async def close(self) -> None:
-        """Free threads, sockets and model memory. May be called twice."""
-
-
-class Completer(Protocol):
-    """A language model that answers with text meant to be one JSON object."""
-
-    @property
-    def model(self) -> str:
-        """The model's name, for reports."""
-
-    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        """One completion, finished before `deadline`.
-
-        Raises ModelTimeout, ModelUnavailable or ModelEmpty. The text is not parsed here.
-        """
-
-    async def close(self) -> None:
-        """Free sockets. May be called twice."""
-
-
-class Reranker(Protocol):
-    """Scores memories against a query, better and slower than a list can."""
-
-    async def rerank(self, query: str, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[float]:
-        """One score in 0..1 per text, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports import Transaction
-from mnemic.types import AuditEvent, Memory, OutboxEntry, Outcome, Status, WriteReceipt
-from mnemic.write.draft import Decision, Draft
+from mnemic.types import AuditEvent, Candidate, Memory, OutboxEntry, Outcome, Status, WriteReceipt
+from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.vault import keep
 
 
@@ -132,6 +132,19 @@ def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
         key=memory.key,
         level=memory.scope.level,
         reason=reason,
+    )
+
+
+def blocked_receipt(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
+    """The receipt of a write that ended, for this reason, before anything was stored."""
+    return WriteReceipt(
+        outcome=Outcome.BLOCKED,
+        key=candidate.key,
+        level=candidate.level,
+        reason=reason,
+        steps=tuple(laps.steps) if laps else (),
+        clamped=candidate.clamped,
+        durable=False,
     )
 
 

@@ -25,11 +25,10 @@ from mnemic.types import (
     JsonValue,
     Memory,
     Origin,
-    Outcome,
     Scope,
     WriteReceipt,
 )
-from mnemic.write.commit import Request, Settled
+from mnemic.write.commit import Request, Settled, blocked_receipt
 from mnemic.write.draft import Draft, Laps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import checked_idempotency_key, fingerprint, request_digest, request_key
@@ -62,7 +61,7 @@ class _Job:
         """The receipt of a write that policy ended before anything was stored."""
         if self.draft.blocked is None:
             return None
-        return _blocked(self.draft.candidate, self.draft.blocked, self.laps)
+        return blocked_receipt(self.draft.candidate, self.draft.blocked, self.laps)
 
 
 class MemoryWritePipeline:
@@ -190,7 +189,7 @@ class MemoryWritePipeline:
             known = replace(known, data=known.data if data is None else data, context=context or known.context)
         draft = await self._redraft(known, content, actor, origin, laps, deadline)
         if draft.blocked is not None:
-            return _blocked(draft.candidate, draft.blocked, laps)
+            return blocked_receipt(draft.candidate, draft.blocked, laps)
 
         async def work(tx: Transaction) -> Settled | None:
             return await passed(gate, tx, draft, await revision.settle(tx, draft=draft))
@@ -198,7 +197,7 @@ class MemoryWritePipeline:
         try:
             settled = await self._store.transact(work, deadline=deadline)
         except Refused as refused:
-            return _blocked(draft.candidate, refused.reason, laps)
+            return blocked_receipt(draft.candidate, refused.reason, laps)
         assert settled is not None
         return await self._publish(settled, laps)
 
@@ -260,7 +259,7 @@ class MemoryWritePipeline:
                 jobs[place] = await self._job(candidate, actor, policy, key, gate)
                 receipts[place] = jobs[place].blocked
             except MnemicError as error:
-                receipts[place] = _blocked(candidate, error.reason)
+                receipts[place] = blocked_receipt(candidate, error.reason)
         waiting = {place: job for place, job in jobs.items() if receipts[place] is None}
         if waiting:
             receipts = await self._together(waiting, receipts, deadline)
@@ -280,14 +279,14 @@ class MemoryWritePipeline:
         except MnemicError as error:
             for place, job in jobs.items():
                 if not job.known:
-                    done[place] = _blocked(job.draft.candidate, error.reason, job.laps)
+                    done[place] = blocked_receipt(job.draft.candidate, error.reason, job.laps)
         return done
 
     async def _finish_or_block(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
         try:
             return await self._finish(job, deadline)
         except MnemicError as error:
-            return _blocked(job.draft.candidate, error.reason, job.laps)
+            return blocked_receipt(job.draft.candidate, error.reason, job.laps)
 
     # -- the phases ---------------------------------------------------------------------------------------------------
 
@@ -349,7 +348,7 @@ class MemoryWritePipeline:
                 await self._embed([job], deadline)
                 settled, laps = await self._settle(job, deadline)
         except Refused as refused:
-            return _blocked(job.draft.candidate, refused.reason, job.laps)
+            return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
         return await self._publish(settled, laps)
 
     def _follow(self, draft: Draft) -> None:
@@ -390,16 +389,4 @@ def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
     if grant is None:
         return None
     blocked = admit([candidate], grant, Budget()).blocked
-    return _blocked(candidate, blocked[0].reason) if blocked else None
-
-
-def _blocked(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
-    return WriteReceipt(
-        outcome=Outcome.BLOCKED,
-        key=candidate.key,
-        level=candidate.level,
-        reason=reason,
-        steps=tuple(laps.steps) if laps else (),
-        clamped=candidate.clamped,
-        durable=False,
-    )
+    return blocked_receipt(candidate, blocked[0].reason) if blocked else None

@@ -69,6 +69,8 @@ def _findings(given: Given) -> Iterator[Finding]:
         else:
             yield from _store(settings, found)
             space = found.space
+        if found is None or (found.schema == found.newest_schema and found.space is not None and not found.damage):
+            yield from _remembered(settings)
     except MnemicError as error:
         yield _bad("store", error)
     yield _embedder(settings, space)
@@ -163,6 +165,46 @@ def _contents(found: Inspection) -> Iterator[Finding]:
     yield Finding(
         name="outbox", ok=None, told=f"{found.pending} entries wait for projections", facts={"pending": found.pending}
     )
+
+
+def _remembered(settings: Settings) -> Iterator[Finding]:
+    """What the tenant remembers, looked at as a whole."""
+    import asyncio
+
+    from mnemic.bootstrap import build_store
+    from mnemic.clock import SystemClock
+    from mnemic.maintain.health import WAITING_LONG, Health, examine
+
+    async def looked() -> Health:
+        store = build_store(settings.store, durability=settings.durability)
+        try:
+            await store.open(None)
+            return await examine(store, settings.tenant, SystemClock().now())
+        finally:
+            await store.close()
+
+    if settings.store == "memory:":
+        return
+    health = asyncio.run(looked())
+    yield _counted("duplicates", len(health.duplicates), "say the same as another", pairs=health.duplicates)
+    yield _counted("contradictions", len(health.contradictions), "contradict another", pairs=health.contradictions)
+    yield _counted("junk", len(health.junk), "say nothing", memories=health.junk)
+    yield _counted("unused", len(health.unused), "were never used in 90 days", memories=health.unused)
+    long = health.oldest_waiting is not None and health.oldest_waiting >= WAITING_LONG
+    yield Finding(
+        name="review",
+        ok=False if long else None,
+        told=f"{health.waiting} wait"
+        + (f", the first for {health.oldest_waiting.days} days" if health.oldest_waiting else ""),
+        code=Exit.REFUSED,
+        facts={"waiting": health.waiting},
+    )
+
+
+def _counted(name: str, count: int, what: str, **facts: Any) -> Finding:
+    """Something to look at, where there is any; no fault of the store."""
+    told = f"{count} {what}" if count else "none found"
+    return Finding(name=name, ok=None, told=told, facts={"count": count, **facts})
 
 
 def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:

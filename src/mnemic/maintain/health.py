@@ -1,0 +1,126 @@
+"""What is remembered, looked at as a whole: what stands twice, against itself, for nothing, or waits too long.
+
+Nothing is changed; what to do about a finding is a person's decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from mnemic.ports import RecordStore
+from mnemic.types import Memory, Status, Where
+from mnemic.write.statement import Statement, beyond, opposition
+
+PAGE = 500
+NEIGHBOURS = 8
+NEAR = 0.6
+"""Cosine from which two memories are compared word by word: the write path's nomination."""
+
+UNUSED_AFTER = timedelta(days=90)
+WAITING_LONG = timedelta(days=30)
+SHORTEST = 3
+"""Characters that say something; fewer are junk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """Findings by memory_id. `looked_at` of the tenant's active memories were examined, the newest; pairs name the
+    older one first.
+
+    `unused`: never put into a model's input, and older than 90 days; none where no injection was ever logged. `waiting`
+    is for review, `oldest_waiting` how long the first of it waits.
+    """
+
+    looked_at: int = 0
+    duplicates: tuple[tuple[str, str], ...] = ()
+    contradictions: tuple[tuple[str, str], ...] = ()
+    junk: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    without_vector: tuple[str, ...] = ()
+    waiting: int = 0
+    oldest_waiting: timedelta | None = None
+
+
+@dataclass(slots=True)
+class _Pairs:
+    duplicates: set[tuple[str, str]] = field(default_factory=set)
+    contradictions: set[tuple[str, str]] = field(default_factory=set)
+
+    def judge(self, one: Memory, other: Memory) -> None:
+        """Compare two memories of one scope as the write path does."""
+        if (one.kind, one.key, one.source.speaker) != (other.kind, other.key, other.source.speaker):
+            return
+        pair = (min(one.memory_id, other.memory_id), max(one.memory_id, other.memory_id))
+        said, known = Statement.of(one.content), Statement.of(other.content)
+        opposed = opposition(said, known)
+        if opposed is not None and opposed.strong and one.key is None:
+            self.contradictions.add(pair)
+        elif opposed is None and beyond(said, known) == 0 and beyond(known, said) == 0:
+            self.duplicates.add(pair)
+
+
+async def examine(store: RecordStore, tenant: str, now: datetime, *, limit: int = 2000) -> Health:
+    """Look at the `limit` newest active memories of the tenant. Raises StoreFailed."""
+    newest = await _newest(store, tenant, limit)
+    pairs = _Pairs()
+    for memory in newest:
+        for other in await _near(store, memory):
+            pairs.judge(memory, other)
+    waiting = await store.held(tenant, statuses=[Status.PENDING_REVIEW], limit=100_000)
+    used = await _injected(store, tenant)
+    return Health(
+        looked_at=len(newest),
+        duplicates=tuple(sorted(pairs.duplicates)),
+        contradictions=tuple(sorted(pairs.contradictions)),
+        junk=tuple(memory.memory_id for memory in newest if _is_junk(memory)),
+        unused=tuple(_unused(newest, used, now)),
+        without_vector=tuple(memory.memory_id for memory in newest if memory.vector is None),
+        waiting=len(waiting),
+        oldest_waiting=max((now - memory.created_at for memory in waiting), default=None),
+    )
+
+
+async def _newest(store: RecordStore, tenant: str, limit: int) -> list[Memory]:
+    """Walks all, keeps the last: identifiers sort by creation, and the port walks upwards."""
+    kept: list[Memory] = []
+    after = None
+    while page := await store.held(tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
+        after = page[-1].memory_id
+        kept = [*kept, *page][-limit:]
+    return kept
+
+
+async def _near(store: RecordStore, memory: Memory) -> list[Memory]:
+    if memory.vector is None:
+        return []
+    scored = await store.nearest(Where(scopes=(memory.scope,)), memory.vector, limit=NEIGHBOURS)
+    ids = [one.memory_id for one in scored if one.score >= NEAR and one.memory_id != memory.memory_id]
+    return list((await store.get_many(ids, scopes=[memory.scope])).values())
+
+
+def _is_junk(memory: Memory) -> bool:
+    """Says nothing: hardly a letter or digit, and no data either."""
+    said = sum(character.isalnum() for character in memory.content)
+    return said < SHORTEST and memory.key is None and not memory.data
+
+
+def _unused(memories: list[Memory], used: set[str] | None, now: datetime) -> Iterator[str]:
+    for memory in memories:
+        if used is not None and memory.memory_id not in used and now - memory.created_at >= UNUSED_AFTER:
+            yield memory.memory_id
+
+
+async def _injected(store: RecordStore, tenant: str) -> set[str] | None:
+    """Every memory that ever entered a model's input; None where that was never logged."""
+    found: set[str] | None = None
+    line = 0
+    while events := await store.audit(tenant, after=line):
+        line = events[-1].sequence
+        for event in events:
+            memories = event.detail.get("memories")
+            if event.action == "injected" and isinstance(memories, list | tuple):
+                named = (one[0] for one in memories if isinstance(one, list | tuple) and one)
+                found = (found or set()) | {str(memory_id) for memory_id in named}
+    return found

@@ -25,6 +25,7 @@ PYTEST := $(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal
 
 MADE := $(VENV)/.made
 RUN_READY := $(VENV)/.ready-run
+DEMO_READY := $(VENV)/.ready-demo
 DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
@@ -34,8 +35,13 @@ CONF := build/conformance/venv/bin
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-demo: $(RUN_READY) ## the whole thing at work, without a key; with OPENAI_API_KEY or OPENAI_BASE_URL through a model
+demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; no key needed, with OPENAI_API_KEY through a model
 	@$(BIN)/mnemic demo
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	for name in LangGraph:assistant Strands:strands_assistant; do \
+	    echo "=== The travel assistant on $${name%%:*}"; echo; \
+	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; echo; \
+	done
 
 test: $(DEV_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
@@ -99,11 +105,17 @@ $(RUN_READY): requirements-run.lock pyproject.toml | $(MADE)
 	@$(EDITABLE)
 	@touch $@
 
-# requirements-run.lock is compiled under requirements.lock: the one contains the other.
+# The demonstration shows two frameworks, too.
+$(DEMO_READY): requirements-demo.lock pyproject.toml | $(MADE)
+	@$(PIP) install --quiet --require-hashes --requirement requirements-demo.lock
+	@$(EDITABLE)
+	@touch $(RUN_READY) $@
+
+# Each lock is compiled under the next larger one, which contains it.
 $(DEV_READY): requirements.lock pyproject.toml | $(MADE)
 	@$(PIP) install --quiet --require-hashes --requirement requirements.lock
 	@$(EDITABLE)
-	@touch $(RUN_READY) $@
+	@touch $(RUN_READY) $(DEMO_READY) $@
 
 ON_STORE = PYTHONPATH="$(CURDIR)" MNEMIC_CONFORMANCE=$$store
 
@@ -119,18 +131,19 @@ $(CONF_READY): requirements-conformance.lock pyproject.toml
 
 # ---------------------------------------------------------------- the locks
 
-PIP_TOOLS := build/lock/bin/pip-compile
-COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(PIP_TOOLS) --quiet --generate-hashes --strip-extras --allow-unsafe \
-    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options --newline lf $(LOCK_ARGS)
+LOCKER := build/lock/bin/uv
+COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres build test test-frameworks dev)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres server build test test-frameworks dev)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
-	@test -x $(PIP_TOOLS) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet pip-tools==7.6.2; }
+	@test -x $(LOCKER) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet "uv>=0.9,<1"; }
 	$(COMPILE) $(DEV_EXTRAS) --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra openai --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	$(COMPILE) --extra openai --extra build --extra langgraph --extra strands --constraint requirements.lock \
+	    --output-file requirements-demo.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
 
 clean: ## remove what was built, keep the environment

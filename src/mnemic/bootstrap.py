@@ -72,7 +72,11 @@ def build_engine(
         composer=composer,
         sessions=InProcessSessions(clock),
         completer=completer,
-        rules=WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict),
+        rules=WriteRules(
+            near_duplicate=settings.near_duplicate,
+            conflict=settings.conflict,
+            fixed=frozenset({"near_duplicate", "conflict"} & settings.model_fields_set),
+        ),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
     )

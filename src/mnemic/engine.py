@@ -44,6 +44,7 @@ from mnemic.types import (
     Status,
     WriteReceipt,
 )
+from mnemic.write import calibration
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
@@ -99,8 +100,13 @@ class MemoryEngine(StewardVerbs):
         )
 
     async def open(self) -> Self:
-        """Open the store. Raises StoreNewer, StoreCorrupt, StoreUnavailable or SpaceMismatch."""
+        """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
+        StoreCorrupt, StoreUnavailable or SpaceMismatch.
+        """
         await self.store.open(self.embedder.space)
+        found = await calibration.stored(self.store, self.embedder.space)
+        if found is not None:
+            self._pipeline.calibrate(found.cosines)
         return self
 
     async def close(self) -> None:

@@ -125,6 +125,7 @@ class MemoryGateway:
             top_k=granted.top_k,
             bias=self.bias(preference_bias),
             min_score=granted.min_score,
+            known_at=granted.known_at,
             deadline=deadline,
         )
 

@@ -12,8 +12,8 @@ from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.inject.compact import within_tokens
 from mnemic.maintain.export import everything, exported
-from mnemic.ports import Clock, RecordStore
-from mnemic.retrieve.asked import intent_of, kind_of
+from mnemic.ports import Clock, RecordStore, Snapshot
+from mnemic.retrieve.asked import intent_of, kind_of, moment
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -46,6 +46,7 @@ class ReadVerbs:
         happened_from: datetime | None = None,
         happened_to: datetime | None = None,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         min_score: float = 0.0,
         max_tokens: int | None = None,
         preference_bias: bool = False,
@@ -54,11 +55,14 @@ class ReadVerbs:
         """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
         newest.
 
+        `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
+        since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
+
         What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
         `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
         """
-        window = (happened_from, happened_to)
-        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, as_of, min_score)
+        window, times = (happened_from, happened_to), (as_of, known_at)
+        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
         result = await self._searcher.search(
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
@@ -66,14 +70,26 @@ class ReadVerbs:
             top_k=top_k,
             bias=self.gateway.bias(preference_bias, standing=False),
             min_score=min_score,
+            known_at=intent.known_at,
             deadline=deadline,
         )
         return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
 
-    async def get(self, memory_id: str, *, actor: Actor) -> Memory:
-        """One memory in its current version. Raises MemoryNotFound, also for somebody else's, or what awaits review."""
-        memory = await self.store.get(memory_id, scopes=self._scopes(actor))
-        if memory is None or memory.status is Status.PENDING_REVIEW:
+    async def get(
+        self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Memory:
+        """One memory in its current version, or in the one of `known_at`. Raises MemoryNotFound, also for somebody
+        else's, for what awaits review, and with `as_of` for what was not true then.
+        """
+        scopes = self._scopes(actor)
+        if as_of is None and known_at is None:
+            memory = await self.store.get(memory_id, scopes=scopes)
+            if memory is None or memory.status is Status.PENDING_REVIEW:
+                raise MemoryNotFound()
+            return memory
+        memory = (await self.history(memory_id, actor=actor, known_at=known_at))[-1]
+        as_of = moment(as_of, "as_of")
+        if as_of is not None and not memory.was_true_at(as_of):
             raise MemoryNotFound()
         return memory
 
@@ -84,29 +100,54 @@ class ReadVerbs:
         kinds: Sequence[Kind | str] | None = None,
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
         limit: int = 50,
         before: str | None = None,
     ) -> Sequence[Memory]:
-        """Active memories, newest first; `before` is the memory_id that ended the previous page."""
+        """Active memories, newest first; `before` is the memory_id that ended the previous page. `as_of` and `known_at`
+        as in `search`.
+        """
         where = replace(
             self._where(actor, kinds),
             categories=None if categories is None else frozenset(categories),
             keys=None if keys is None else frozenset(keys),
             hidden_keys=await self.gateway.hidden_keys(actor),
+            as_of=moment(as_of, "as_of"),
         )
-        return await self.store.newest(where, limit=limit, before=before)
+        then, where = await self._then(where, known_at)
+        return await then.newest(where, limit=limit, before=before)
 
-    async def count(self, *, actor: Actor) -> int:
-        """How many active memories the actor can read."""
+    async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
+        """How many active memories the actor can read. `as_of` and `known_at` as in `search`."""
         hidden = await self.gateway.hidden_keys(actor)
-        return await self.store.count(replace(self._where(actor, None), hidden_keys=hidden))
+        where = replace(self._where(actor, None), hidden_keys=hidden, as_of=moment(as_of, "as_of"))
+        then, where = await self._then(where, known_at)
+        return await then.count(where)
 
-    async def history(self, memory_id: str, *, actor: Actor) -> Sequence[Memory]:
-        """All versions of a memory, oldest first. Raises MemoryNotFound."""
+    async def _then(self, where: Where, known_at: datetime | None) -> tuple[Snapshot, Where]:
+        """The store, or what was believed in it at `known_at`, and the filter for it."""
+        known_at = moment(known_at, "known_at")
+        if known_at is None:
+            return self.store, where
+        past = await self.store.believed(where.scopes, known_at, live_at=where.live_at)
+        return past, replace(where, live_at=known_at)
+
+    async def history(
+        self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Sequence[Memory]:
+        """All versions of a memory, oldest first: with `known_at` those written by then, with `as_of` those by which it
+        was true then. Raises MemoryNotFound where there is none, and for what awaits review.
+        """
+        as_of, known_at = moment(as_of, "as_of"), moment(known_at, "known_at")
         versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
-        if not versions or versions[-1].status is Status.PENDING_REVIEW:
+        if versions and versions[-1].status is Status.PENDING_REVIEW:
             raise MemoryNotFound()
-        return versions
+        known = [one for one in versions if known_at is None or one.updated_at <= known_at]
+        found = [one for one in known if as_of is None or one.was_true_at(as_of)]
+        if not found or (found[-1].status is Status.PENDING_REVIEW):
+            raise MemoryNotFound()
+        return found
 
     def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
         """Everything held in the actor's scopes, whatever its status, as JSON data."""

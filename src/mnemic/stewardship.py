@@ -9,12 +9,13 @@ from typing import Literal
 
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, expire, reembed, review, rollback, vault
+from mnemic.maintain import consent, erase, expire, reembed, review, rollback, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.reembed import Reembedded
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import Embedder, SessionStore
 from mnemic.reading import ReadVerbs
@@ -194,6 +195,16 @@ class StewardVerbs(ReadVerbs):
                 await review.reject(self.store, self.clock, memory, reviewer=actor, reason="aged") for memory in aged
             ]
         return receipts
+
+    async def undo(self, memory_id: str, *, actor: Actor) -> UndoReceipt:
+        """Take back what a memory replaced: a merge, a new value under a key, an approval; see `mnemic.maintain.undo`.
+
+        Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict.
+        """
+        policy = self.gateway.policy
+        return await undo.undo(
+            self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor), policy=policy
+        )
 
     # -- consent ------------------------------------------------------------------------------------------------------
 

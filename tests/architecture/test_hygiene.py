@@ -57,19 +57,19 @@ def test_few_direct_dependencies_each_with_a_reason() -> None:
 
 
 def test_locks_pin_every_line_by_hash() -> None:
-    for name in ("requirements.lock", "requirements-run.lock"):
+    for name in ("requirements.lock", "requirements-run.lock", "requirements-demo.lock"):
         text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
         pins = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
         assert pins
         assert [pin for pin in pins if not re.match(r"[a-z0-9-]+==\S+ +--hash=sha256:[0-9a-f]{64}", pin)] == []
 
 
-def test_the_run_lock_is_contained_in_the_full_one() -> None:
-    full, run = (
+def test_each_lock_is_contained_in_the_next_larger_one() -> None:
+    run, demo, full = (
         set(re.findall(r"^([a-z0-9-]+==\S+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE))
-        for name in ("requirements.lock", "requirements-run.lock")
+        for name in ("requirements-run.lock", "requirements-demo.lock", "requirements.lock")
     )
-    assert run <= full
+    assert run <= demo <= full
 
 
 def test_changelog_fragments_have_a_known_type() -> None:

@@ -44,6 +44,16 @@ def test_a_contradiction_is_reviewed_by_somebody_else(run: Run) -> None:
     assert run("review", "approve", "a", "b", "--content", "x")[0] == 2
 
 
+def test_a_replacement_is_taken_back(run: Run) -> None:
+    old = run("add", "Berlin", "--key", "home_city")[1]
+    new = run("add", "Munich", "--key", "home_city")[1]
+    code, told = run("undo", new["memory_id"])
+    assert (code, told["status"], told["restored"]) == (0, "rejected", [old["memory_id"]])
+    assert [memory["content"] for memory in run("list")[1]["memories"]] == ["Berlin"]
+    assert run("undo", old["memory_id"])[0] == 3
+    assert run("undo", new["memory_id"])[0] == 1
+
+
 def test_consent_is_taken_back(run: Run) -> None:
     run("add", "vegan", "--key", "diet")
     code, told = run("consent", "revoke", "diet")

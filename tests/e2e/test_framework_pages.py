@@ -37,7 +37,10 @@ def model(request: ModelRequest) -> str | dict[str, Any]:
 def settings() -> Iterator[dict[str, str]]:
     """The environment of a program whose model is a scripted one."""
     with ScriptedModelServer(model) as server:
-        yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        openai = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
+        anthropic = {"ANTHROPIC_BASE_URL": server.base_url.removesuffix("/v1"), "ANTHROPIC_API_KEY": "test"}
+        yield {**openai, **anthropic, "PATH": path}
 
 
 def run(script: str, folder: Path, settings: Mapping[str, str]) -> str:
@@ -90,3 +93,12 @@ def test_the_travel_assistant_shows_what_it_promises(tmp_path: Path) -> None:
     assert "stored seat = window (replaced)" in shown
     assert "seat: window" in shown.partition("(a person approves)")[2]
     assert "messages kept: 4" in shown
+
+
+def test_the_strands_assistant_shows_what_it_promises(tmp_path: Path) -> None:
+    path = ROOT / "examples" / "travel" / "strands_assistant.py"
+    shown = run(f"import runpy; runpy.run_path({str(path)!r}, run_name='__main__')", tmp_path, {})
+    friday = shown.partition("[Friday]")[2]
+    assert "I found two flights to Denver" in friday
+    assert "shown to the model: ['seat: aisle']" in friday
+    assert shown.count("blocks in the history: 0") == 2

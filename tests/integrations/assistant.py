@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -10,8 +11,10 @@ from typing import Any, Protocol
 
 from mnemic.engine import MemoryEngine
 from mnemic.integrations.turns import TurnMemory
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from mnemic.types import Actor
 
+ANA, BOB = Actor(user="ana"), Actor(user="bob")
 MODEL = "claude-scripted"
 
 
@@ -53,6 +56,16 @@ class Assistant(Protocol):
 
     def kept(self) -> str:
         """All that the framework keeps of the conversation: history, checkpoints, sessions."""
+
+
+def sent(request: ModelRequest) -> str:
+    """All that one request said to the model."""
+    return json.dumps(request.body, ensure_ascii=False)
+
+
+def blocks(server: ScriptedModelServer) -> list[int]:
+    """How many blocks of memories each request held."""
+    return [sent(request).count("<memory fence") for request in server.requests]
 
 
 def texts(parts: Sequence[Any]) -> str:

@@ -4,8 +4,7 @@ durable holds it, what the user says is captured, and an outage is visible and s
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from importlib import import_module
 from pathlib import Path
@@ -14,13 +13,9 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
+from mnemic.testing.scripted_model import Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor
-from tests.integrations.assistant import Assistant, Given
-
-ANA, BOB = Actor(user="ana"), Actor(user="bob")
+from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
 
 ASSISTANTS = [
     "langchain_assistant:LangChainAssistant",
@@ -61,45 +56,11 @@ async def build(request: pytest.FixtureRequest, server: ScriptedModelServer, tmp
         yield of
 
 
-@pytest.fixture
-def server() -> Iterator[ScriptedModelServer]:
-    with ScriptedModelServer(lambda request: script.pop(0)) as running:
-        yield running
-
-
-script: list[Reply] = []
-
-
-@pytest.fixture(autouse=True)
-def _empty_script() -> None:
-    script.clear()
-
-
-def play(*replies: str | Reply) -> None:
-    """What the model will say."""
-    script[:] = [reply if isinstance(reply, Reply) else Reply(content=reply) for reply in replies]
-
-
-@pytest.fixture
-async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
-    one = MemoryEngine(store=SqliteStore(tmp_path / "memory.db"), embedder=WordEmbedder())
-    yield one
-    await one.close()
-
-
-def sent(request: ModelRequest) -> str:
-    """All that one request said to the model."""
-    return json.dumps(request.body, ensure_ascii=False)
-
-
-def blocks(server: ScriptedModelServer) -> list[int]:
-    """How many blocks of memories each request held."""
-    return [sent(request).count("<memory fence") for request in server.requests]
-
-
-async def test_three_turns_with_a_tool_call(build: Build, engine: MemoryEngine, server: ScriptedModelServer) -> None:
+async def test_three_turns_with_a_tool_call(
+    build: Build, engine: MemoryEngine, server: ScriptedModelServer, script: list[Scripted]
+) -> None:
     assistant = build(engine)
-    play("Noted.", Reply.call("timetable", city="Denver"), "Two flights.", "An aisle seat.")
+    script += ["Noted.", Reply.call("timetable", city="Denver"), "Two flights.", "An aisle seat."]
     assert await assistant.say("I prefer aisle seats.") == "Noted."
     assert await assistant.say("Find a flight to Denver; which seat do I prefer?") == "Two flights."
     assert await assistant.say("And which seat is it?") == "An aisle seat."
@@ -128,21 +89,21 @@ async def test_three_turns_with_a_tool_call(build: Build, engine: MemoryEngine, 
     assert assistant.memory.last.digest in {detail["sha256"] for detail in logged}
 
 
-async def test_another_user_is_shown_nothing(build: Build, engine: MemoryEngine, server: ScriptedModelServer) -> None:
+async def test_another_user_is_shown_nothing(
+    build: Build, engine: MemoryEngine, server: ScriptedModelServer, script: list[Scripted]
+) -> None:
     await engine.open()
     await engine.add("aisle", key="seat", actor=ANA)
-    play("I do not know.")
+    script += ["I do not know."]
     assert await build(engine, BOB).say("Which seat do I prefer?") == "I do not know."
     assert blocks(server) == [0]
 
 
 async def test_an_outage_is_visible_and_the_model_answers(
-    build: Build, server: ScriptedModelServer, tmp_path: Path
+    build: Build, broken: MemoryEngine, server: ScriptedModelServer, script: list[Scripted]
 ) -> None:
-    (tmp_path / "file").touch()
-    broken = MemoryEngine(store=SqliteStore(tmp_path / "file" / "memory.db"), embedder=WordEmbedder())
     assistant = build(broken)
-    play("Still here.")
+    script += ["Still here."]
     assert await assistant.say("I prefer aisle seats. Which seat do I prefer?") == "Still here."
     last = assistant.memory.last
     assert last is not None
@@ -157,17 +118,17 @@ async def test_an_outage_is_visible_and_the_model_answers(
     "build", [name for name in ASSISTANTS if not name.startswith(WITHOUT_TOOLS)], indirect=True, ids=short
 )
 async def test_the_model_may_search_and_add_but_not_say_for_whom(
-    build: Build, engine: MemoryEngine, server: ScriptedModelServer
+    build: Build, engine: MemoryEngine, server: ScriptedModelServer, script: list[Scripted]
 ) -> None:
     await engine.open()
     await engine.add("aisle", key="seat", actor=ANA)
     await engine.add("window", key="seat", actor=BOB)
     assistant = build(engine, memory_tools=True)
-    play(
+    script += [
         Reply.call("search_memory", query="seat", max_results=3),
         Reply.call("add_memory", content="Ana travels with a cat."),
         "The aisle.",
-    )
+    ]
     assert await assistant.say("Where do I sit?") == "The aisle."
     offered = {tool["name"]: schema for tool, schema in map(offer, server.requests[0].body["tools"])}
     assert set(offered) >= {"timetable", "search_memory", "add_memory"}

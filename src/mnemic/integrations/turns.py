@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import weakref
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -17,7 +18,7 @@ from mnemic.inject.messages import is_user_turn, text_of
 from mnemic.inject.render import defused, visible
 from mnemic.portal import Portal
 from mnemic.trace import RunStatus
-from mnemic.types import Actor, Hit, Message, Origin
+from mnemic.types import Actor, Memory, Message, Origin, WriteReceipt
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +59,7 @@ class TurnMemory:
         self._waiting: deque[str] = deque(maxlen=_WAITING)
         self._open = False
         self._portal: Portal | None = None
+        self._starting = threading.Lock()
 
     @property
     def counts(self) -> Counter[str]:
@@ -129,7 +131,7 @@ class TurnMemory:
         except MnemicError as failure:
             self.counts[f"tool_failed:{failure.reason}"] += 1
             return {"memories": [], "error": failure.reason}
-        answer: dict[str, Any] = {"memories": [shown(hit) for hit in found.hits]}
+        answer: dict[str, Any] = {"memories": [shown(hit.memory) for hit in found.hits]}
         return {**answer, "error": "partial"} if found.degraded else answer
 
     async def add_memory(self, content: str) -> dict[str, Any]:
@@ -144,8 +146,7 @@ class TurnMemory:
         except MnemicError as failure:
             self.counts[f"tool_failed:{failure.reason}"] += 1
             return {"stored": False, "reason": failure.reason}
-        answer = {"stored": receipt.stored, "outcome": receipt.outcome.value}
-        return answer if receipt.reason is None else {**answer, "reason": receipt.reason}
+        return settled(receipt)
 
     # -- for synchronous programs -------------------------------------------------------------------------------------
 
@@ -153,15 +154,22 @@ class TurnMemory:
         """The result of one of the functions above for a synchronous caller, on an event loop of this memory's own: the
         engine must then be no other loop's.
         """
-        if self._portal is None:
-            self._portal = Portal()
-            weakref.finalize(self, self._portal.close)
+        with self._starting:
+            if self._portal is None:
+                self._portal = Portal()
+                weakref.finalize(self, self._portal.close)
         return self._portal.call(function, *args, **kwargs)
 
 
-def shown(hit: Hit) -> dict[str, Any]:
+def settled(receipt: WriteReceipt) -> dict[str, Any]:
+    """How a write ended, as a model's tool answers it."""
+    answer: dict[str, Any] = {"stored": receipt.stored, "outcome": receipt.outcome.value}
+    named = {"memory_id": receipt.memory_id, "reason": receipt.reason}
+    return answer | {name: value for name, value in named.items() if value is not None}
+
+
+def shown(memory: Memory) -> dict[str, Any]:
     """A memory as a model's tool answers it: nothing invisible, and no live address from an untrusted origin."""
-    memory = hit.memory
     trusted = memory.source.origin in TRUSTED_ORIGINS
     text = visible(f"{memory.key}: {memory.content}" if memory.key else memory.content)
     return {

@@ -47,6 +47,7 @@ class LongTermMemory(KindView[M]):
         top_k: int = 5,
         categories: Sequence[str] | None = None,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         min_score: float = 0.0,
     ) -> Sequence[Hit]:
         """The best `top_k` (1 to 100) of them for `query`, each with its memory_id, version, times and scores."""
@@ -57,6 +58,7 @@ class LongTermMemory(KindView[M]):
             top_k=top_k,
             categories=categories,
             as_of=as_of,
+            known_at=known_at,
             min_score=min_score,
         )
         return result.hits

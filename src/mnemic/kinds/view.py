@@ -74,6 +74,7 @@ class EngineVerbs(Protocol):
         happened_from: datetime | None = ...,
         happened_to: datetime | None = ...,
         as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
         min_score: float = ...,
         max_tokens: int | None = ...,
         preference_bias: bool = ...,

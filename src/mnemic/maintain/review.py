@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
 from mnemic.guard.policy import Policy
+from mnemic.maintain.trail import Steward
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.types import (
     Actor,
-    AuditEvent,
     Memory,
-    OutboxEntry,
     Outcome,
     Scope,
     Status,
@@ -28,7 +27,7 @@ from mnemic.types import (
 )
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft, starts_at
-from mnemic.write.merge import closed
+from mnemic.write.merge import closing
 from mnemic.write.vault import keep
 
 PAGE = 200
@@ -117,19 +116,19 @@ async def approve(
     Raises ReviewDenied for the proposer, MemoryNotFound, VersionConflict.
     """
     require_other(known, reviewer)
-    decision = _Decision(store, reviewer, clock.now())
+    steward = Steward(reviewer, clock.now())
 
     async def work(tx: Transaction) -> WriteReceipt:
-        pending = await decision.present(tx, known, verdict.expected_version)
+        pending = await _present(tx, known, verdict.expected_version)
         chosen = _corrected(pending, verdict.draft)
         twin = await tx.find_fingerprint(pending.scope, chosen.fingerprint)
         if twin is not None and twin.memory_id not in (*pending.conflicts_with, *verdict.merged_with):
-            await decision.change(tx, pending, "rejected", status=Status.REJECTED, reason="duplicate")
+            await steward.change(tx, pending, "rejected", detail={"reason": "duplicate"}, status=Status.REJECTED)
             return receipt_of(Outcome.REFRESHED, twin, "duplicate")
         replaced = await _replaced(tx, pending, verdict.merged_with, policy)
         if verdict.draft is not None:
             await keep(tx, verdict.draft)
-        return await decision.approved(tx, pending, chosen, replaced, merged=bool(verdict.merged_with))
+        return await _approved(tx, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
 
     return await store.transact(work)
 
@@ -146,83 +145,54 @@ async def reject(
     """End the waiting memory without it ever having been read. `reason` is a code, never free text. Also for those who
     proposed it: to take something back needs nobody else.
     """
-    decision = _Decision(store, reviewer, clock.now())
+    steward = Steward(reviewer, clock.now())
 
     async def work(tx: Transaction) -> WriteReceipt:
-        pending = await decision.present(tx, known, None)
-        ended = await decision.change(tx, pending, "rejected", status=Status.REJECTED, reason=reason)
+        pending = await _present(tx, known, None)
+        ended = await steward.change(tx, pending, "rejected", detail={"reason": reason}, status=Status.REJECTED)
         return receipt_of(Outcome.BLOCKED, ended, reason)
 
     return await store.transact(work)
 
 
-@dataclass(frozen=True, slots=True)
-class _Decision:
-    store: RecordStore
-    reviewer: Actor
-    now: datetime
+async def _present(tx: Transaction, known: Memory, expected_version: int | None) -> Memory:
+    memory = await tx.get(known.memory_id, scopes=[known.scope])
+    if memory is None or memory.status is not Status.PENDING_REVIEW:
+        raise MemoryNotFound
+    if memory.version != (expected_version or known.version):
+        raise VersionConflict(hint=f"it is at version {memory.version}")
+    return memory
 
-    async def present(self, tx: Transaction, known: Memory, expected_version: int | None) -> Memory:
-        memory = await tx.get(known.memory_id, scopes=[known.scope])
-        if memory is None or memory.status is not Status.PENDING_REVIEW:
-            raise MemoryNotFound
-        if memory.version != (expected_version or known.version):
-            raise VersionConflict(hint=f"it is at version {memory.version}")
-        return memory
 
-    async def approved(
-        self, tx: Transaction, pending: Memory, chosen: Memory, replaced: Sequence[Memory], *, merged: bool
-    ) -> WriteReceipt:
-        ids = tuple(memory.memory_id for memory in replaced)
-        for memory in replaced:
-            ended = closed(memory, self.now, starts_at(chosen))
-            await tx.replace(ended)
-            await self.tell(tx, ended, "superseded", {"by": pending.memory_id})
-            await tx.enqueue(_entry("remove", ended))
-        lasting = None if pending.expires_at is None else self.now + (pending.expires_at - pending.created_at)
-        data: dict[str, Any] = {}
-        for memory in (*(replaced if merged else ()), chosen):
-            data |= memory.data
-        action = "merged" if merged else "approved"
-        active = await self.change(
-            tx,
-            pending,
-            action,
-            **{name: getattr(chosen, name) for name in ("content", "context", "source", "fingerprint", "vector")},
-            data=data,
-            author=chosen.author,
-            trust=Trust(max(memory.trust for memory in (pending, *replaced))),
-            status=Status.ACTIVE,
-            expires_at=lasting,
-            supersedes=(*pending.supersedes, *ids),
-            conflicts_with=(),
-        )
-        await tx.enqueue(_entry("upsert", active))
-        outcome = Outcome.MERGED if merged else Outcome.SUPERSEDED if ids else Outcome.CREATED
-        return replace(receipt_of(outcome, active, action), superseded=ids)
-
-    async def change(
-        self, tx: Transaction, memory: Memory, action: str, *, reason: str | None = None, **changes: Any
-    ) -> Memory:
-        changed = memory.next_version(self.now, **changes)
-        await tx.replace(changed)
-        detail: dict[str, Any] = {"supersedes": list(changed.supersedes)} if changed.supersedes else {}
-        await self.tell(tx, changed, action, detail | ({"reason": reason} if reason else {}))
-        return changed
-
-    async def tell(self, tx: Transaction, memory: Memory, action: str, detail: dict[str, Any]) -> None:
-        await tx.append_audit(
-            AuditEvent(
-                tenant=memory.scope.tenant,
-                action=action,
-                at=self.now,
-                actor=self.reviewer.user,
-                scope=memory.scope,
-                memory_id=memory.memory_id,
-                version=memory.version,
-                detail={"agent": self.reviewer.agent, **detail},
-            )
-        )
+async def _approved(
+    tx: Transaction, steward: Steward, pending: Memory, chosen: Memory, replaced: Sequence[Memory], *, merged: bool
+) -> WriteReceipt:
+    ids = tuple(memory.memory_id for memory in replaced)
+    for memory in replaced:
+        ended = closing(memory, starts_at(chosen))
+        await steward.change(tx, memory, "superseded", detail={"by": pending.memory_id}, **ended)
+    lasting = None if pending.expires_at is None else steward.now + (pending.expires_at - pending.created_at)
+    data: dict[str, Any] = {}
+    for memory in (*(replaced if merged else ()), chosen):
+        data |= memory.data
+    action = "merged" if merged else "approved"
+    supersedes = (*pending.supersedes, *ids)
+    active = await steward.change(
+        tx,
+        pending,
+        action,
+        detail={"supersedes": list(supersedes)} if supersedes else {},
+        **{name: getattr(chosen, name) for name in ("content", "context", "source", "fingerprint", "vector")},
+        data=data,
+        author=chosen.author,
+        trust=Trust(max(memory.trust for memory in (pending, *replaced))),
+        status=Status.ACTIVE,
+        expires_at=lasting,
+        supersedes=supersedes,
+        conflicts_with=(),
+    )
+    outcome = Outcome.MERGED if merged else Outcome.SUPERSEDED if ids else Outcome.CREATED
+    return replace(receipt_of(outcome, active, action), superseded=ids)
 
 
 def _corrected(pending: Memory, draft: Draft | None) -> Memory:
@@ -257,7 +227,3 @@ async def _replaced(tx: Transaction, pending: Memory, merged_with: Sequence[str]
             if memory.kind is pending.kind:
                 found[memory.memory_id] = memory
     return list(found.values())
-
-
-def _entry(action: str, memory: Memory) -> OutboxEntry:
-    return OutboxEntry(tenant=memory.scope.tenant, action=action, memory_id=memory.memory_id, version=memory.version)

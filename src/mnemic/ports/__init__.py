@@ -162,6 +162,13 @@ class Snapshot(Protocol):
     async def speakers(self, where: Where) -> frozenset[str]:
         """Everybody who speaks in `where`'s scopes."""
 
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        """The same reads as of `known_at`: each memory of `scopes` in the newest version written by then, but for what
+        was removed since or stands now as expired by `live_at`. Words that were changed since have no vector.
+        """
+
 
 class SecondSpace(Protocol):
     """A further vector space, filled while the present one is used, and then put in its place."""

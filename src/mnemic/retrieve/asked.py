@@ -21,15 +21,18 @@ def intent_of(
     categories: Sequence[str] | None,
     keys: Sequence[str] | None,
     window: tuple[datetime | None, datetime | None],
-    as_of: datetime | None,
+    times: tuple[datetime | None, datetime | None],
     min_score: float,
 ) -> Intent:
-    """The intent that the arguments of a search spell. Raises InvalidInput (`top_k`, `query`, `kind`, `window`)."""
+    """The intent that the arguments of a search spell; `times` are `as_of` and `known_at`.
+
+    Raises InvalidInput (`top_k`, `query`, `kind`, `window`, `as_of`, `known_at`).
+    """
     if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
         raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
     if not isinstance(query, str):
         raise InvalidInput("query")
-    begin, end = (None if moment is None else aware(moment, "window") for moment in window)
+    begin, end = (moment(given, "window") for given in window)
     return Intent(
         query=query,
         top_k=top_k,
@@ -39,9 +42,15 @@ def intent_of(
         keys=_listed(keys),
         happened_from=begin,
         happened_to=end,
-        as_of=None if as_of is None else aware(as_of, "as_of"),
+        as_of=moment(times[0], "as_of"),
+        known_at=moment(times[1], "known_at"),
         min_score=min_score,
     )
+
+
+def moment(given: datetime | None, name: str) -> datetime | None:
+    """`given` in UTC. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    return None if given is None else aware(given, name)
 
 
 def _listed(values: Sequence[T] | None) -> tuple[T, ...] | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
+from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, RecordStore, Snapshot
@@ -19,6 +21,7 @@ from mnemic.types import Deadline, Hit, Scored, SearchResult, Vector, Where
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
 
+T = TypeVar("T")
 Lists = dict[str, Sequence[Scored]]
 
 
@@ -31,6 +34,7 @@ class _Search:
     top_k: int
     bias: Bias
     min_score: float
+    known_at: datetime | None
     errors: dict[str, str] = field(default_factory=dict)
     failures: list[MnemicError] = field(default_factory=list)
 
@@ -65,9 +69,11 @@ class Searcher:
         top_k: int,
         bias: Bias | None = None,
         min_score: float = 0.0,
+        known_at: datetime | None = None,
         deadline: Deadline | None = None,
     ) -> SearchResult:
-        """The `top_k` best memories for `query`; an empty query lists the newest.
+        """The `top_k` best memories for `query`; an empty query lists the newest. With `known_at` they are searched as
+        they stood then.
 
         Raises MnemicError if every list fails.
         """
@@ -79,14 +85,23 @@ class Searcher:
             top_k=top_k,
             bias=bias or Bias(),
             min_score=min_score,
+            known_at=known_at,
         )
         if not text:
-            return await self.store.read(partial(self._listed, search))
+            return await self._read(search, self._listed)
         vector, early = await asyncio.gather(
-            self._vector(search, deadline), self.store.read(partial(self._made, search, self.early_lists))
+            self._vector(search, deadline), self._read(search, partial(self._made, self.early_lists))
         )
         search = replace(search, question=replace(search.question, vector=vector))
-        return await self.store.read(partial(self._answer, search, early))
+        return await self._read(search, partial(self._answer, early))
+
+    async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
+        """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for."""
+        if search.known_at is None:
+            return await self.store.read(partial(work, search))
+        where = search.where
+        past = await self.store.believed(where.scopes, search.known_at, live_at=where.live_at)
+        return await work(replace(search, where=replace(where, live_at=search.known_at)), past)
 
     async def _vector(self, search: _Search, deadline: Deadline | None) -> Vector | None:
         try:
@@ -95,7 +110,7 @@ class Searcher:
             search.note("vector", failure)
             return None
 
-    async def _made(self, search: _Search, lists: Mapping[str, RankedList], moment: Snapshot) -> Lists:
+    async def _made(self, lists: Mapping[str, RankedList], search: _Search, moment: Snapshot) -> Lists:
         made: Lists = {}
         for name, make in lists.items():
             try:
@@ -109,8 +124,8 @@ class Searcher:
         lists: Lists = {"recency": await moment.recent(search.where, limit=search.top_k)}
         return await self._result(search, lists, fuse(lists, Weights(recency=1.0)), moment)
 
-    async def _answer(self, search: _Search, early: Lists, moment: Snapshot) -> SearchResult:
-        late = {} if search.question.vector is None else await self._made(search, self.late_lists, moment)
+    async def _answer(self, early: Lists, search: _Search, moment: Snapshot) -> SearchResult:
+        late = {} if search.question.vector is None else await self._made(self.late_lists, search, moment)
         lists = early | late
         if not lists:
             raise search.failures[0]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 import threading
-from array import array
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
-from operator import mul
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from mnemic.errors import IdempotencyConflict, InvalidInput, SpaceMismatch, StoreBusy, StoreUnavailable, VersionConflict
 from mnemic.ports import Capabilities, Snapshot, Transaction
@@ -22,16 +18,13 @@ from mnemic.stores.codec import (
     decode_memory,
     encode_event,
     encode_memory,
-    fields_of,
     first_broken,
     is_message,
     link,
     load,
-    to_micros,
 )
-from mnemic.text.analyse import analyse, parse_query
+from mnemic.stores.held import Held, HeldSnapshot, by_cosine
 from mnemic.text.bm25 import Bm25
-from mnemic.text.cues import read_cues
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -52,28 +45,25 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class _State:
+class _State(Held):
     """Everything that is stored. A transaction works on a copy, which replaces the original when it commits."""
 
-    memories: dict[tuple[str, str], Memory] = field(default_factory=dict)
-    history: dict[tuple[str, str], tuple[Memory, ...]] = field(default_factory=dict)
     audit: dict[str, tuple[AuditEvent, ...]] = field(default_factory=dict)
     outbox: tuple[OutboxEntry, ...] = ()
     taken: int = 0
     requests: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
-    turns: dict[tuple[str, str], int] = field(default_factory=dict)
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def copy(self) -> _State:
         return _State(
-            dict(self.memories),
-            dict(self.history),
-            dict(self.audit),
-            self.outbox,
-            self.taken,
-            dict(self.requests),
-            dict(self.turns),
-            dict(self.marks),
+            memories=dict(self.memories),
+            history=dict(self.history),
+            turns=dict(self.turns),
+            audit=dict(self.audit),
+            outbox=self.outbox,
+            taken=self.taken,
+            requests=dict(self.requests),
+            marks=dict(self.marks),
         )
 
     def next_turn(self, scope: Scope, session: str | None) -> int:
@@ -93,18 +83,6 @@ class _State:
                 more = len(encode_memory(memory).encode())
                 counted[memory.kind] = Usage(rows + 1, size + more, recent + (memory.created_at >= since))
         return counted
-
-    def get(self, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
-        found = (self.memories.get((scope.tenant, memory_id)) for scope in scopes)
-        return next((memory for memory in found if memory is not None and memory.scope in scopes), None)
-
-    def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return next((m for m in self.active(scope) if m.fingerprint == fingerprint != ""), None)
-
-    def active(self, scope: Scope) -> list[Memory]:
-        """Oldest first: identifiers sort by creation."""
-        inside = (memory for memory in self.memories.values() if memory.scope == scope)
-        return sorted((m for m in inside if m.status is Status.ACTIVE), key=lambda memory: memory.memory_id)
 
 
 class _InProcessTransaction(Transaction):
@@ -135,7 +113,7 @@ class _InProcessTransaction(Transaction):
         return [memory for memory in self._state.active(scope) if memory.key == key]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
-        ranked = _by_cosine(self._begun.active(scope), vector)
+        ranked = by_cosine(self._begun.active(scope), vector)
         return [(memory, score) for memory, score in ranked if score >= at_least][:limit]
 
     async def insert(self, memory: Memory) -> None:
@@ -252,9 +230,7 @@ class InProcessStore:
             return result
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
-        moment = InProcessStore(bm25=self._bm25)
-        moment._state, moment._space, moment._open = self._committed(), self._space, True
-        return run_through(work, moment)
+        return run_through(work, self._moment)
 
     async def begin_space(self, space: VectorSpace) -> None:
         with self._writing:
@@ -303,63 +279,39 @@ class InProcessStore:
         return self._committed().get(memory_id, scopes)
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        state = self._committed()
-        found = {memory_id: state.get(memory_id, scopes) for memory_id in memory_ids}
-        return {memory_id: memory for memory_id, memory in found.items() if memory is not None}
+        return await self._moment.get_many(memory_ids, scopes=scopes)
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return self._committed().find_fingerprint(scope, fingerprint)
+        return await self._moment.find_fingerprint(scope, fingerprint)
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        state = self._committed()
-        current = state.get(memory_id, scopes)
-        return [] if current is None else [*state.history.get((current.scope.tenant, memory_id), ()), current]
+        return await self._moment.versions(memory_id, scopes=scopes)
 
     async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        accepted = sorted(self._accepted(where), key=lambda memory: memory.memory_id, reverse=True)
-        return [memory for memory in accepted if before is None or memory.memory_id < before][:limit]
+        return await self._moment.newest(where, limit=limit, before=before)
 
     async def count(self, where: Where) -> int:
-        return len(self._accepted(where))
+        return await self._moment.count(where)
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        self._committed()
-        checked_vector(vector, self._dimension)
-        ranked = _by_cosine(self._accepted(where), vector)
-        return [Scored(memory_id=memory.memory_id, score=score) for memory, score in ranked[:limit]]
+        return await self._moment.nearest(where, vector, limit=limit)
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        accepted = {memory.memory_id for memory in self._accepted(where)}
-        scores: dict[str, float] = {}
-        for scope in dict.fromkeys(where.scopes):
-            inside = [memory for memory in self._committed().memories.values() if memory.scope == scope]
-            scores |= _by_words(inside, query, self._bm25)
-        found = ((memory_id, score) for memory_id, score in scores.items() if memory_id in accepted and score > 0)
-        return _best(found, limit)
+        return await self._moment.match(where, query, limit=limit)
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        times = ((memory.memory_id, (to_micros(memory.happened_at) or 0) / 1e6) for memory in self._accepted(where))
-        return _best(times, limit)
+        return await self._moment.recent(where, limit=limit)
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        found = await self.get_many(memory_ids, scopes=where.scopes)
-        turns = self._committed().turns
-        return {
-            memory_id: Signals(
-                memory_id=memory_id,
-                happened_at=memory.happened_at,
-                session=memory.source.session,
-                turn=turns.get((memory.scope.tenant, memory_id), -1),
-                speaker=memory.source.speaker,
-                cues=read_cues(memory.content),
-            )
-            for memory_id, memory in found.items()
-        }
+        return await self._moment.signals(where, memory_ids)
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        state = self._committed()
-        said = (memory.source.speaker for scope in where.scopes for memory in state.active(scope))
-        return frozenset(speaker for speaker in said if speaker is not None)
+        return await self._moment.speakers(where)
+
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await self._moment.believed(scopes, known_at, live_at=live_at)
 
     async def held(
         self,
@@ -428,13 +380,14 @@ class InProcessStore:
     def _dimension(self) -> int:
         return self._space.dimension if self._space else 0
 
+    @property
+    def _moment(self) -> HeldSnapshot:
+        return HeldSnapshot(self._committed(), dimension=self._dimension, bm25=self._bm25)
+
     def _committed(self) -> _State:
         if not self._open:
             raise StoreUnavailable("closed")
         return self._state
-
-    def _accepted(self, where: Where) -> list[Memory]:
-        return [memory for memory in self._committed().memories.values() if where.accepts(memory)]
 
 
 def _named(memory: Memory) -> tuple[str, str, int]:
@@ -453,58 +406,3 @@ def _texts(value: Any) -> set[str]:
 def _reopen_with(space: VectorSpace | None) -> str:
     name = f"{space.model} of dimension {space.dimension}" if space else "another model"
     return f"open it with the model {name}, or export the memories and import them into a new store"
-
-
-def _best(scores: Iterable[tuple[str, float]], limit: int) -> list[Scored]:
-    """Best first; among equals the newer memory."""
-    ranked = sorted(scores, key=lambda entry: (entry[1], entry[0]), reverse=True)
-    return [Scored(memory_id=memory_id, score=score) for memory_id, score in ranked[: max(0, limit)]]
-
-
-def _by_cosine(memories: Iterable[Memory], vector: Vector) -> list[tuple[Memory, float]]:
-    wanted = array("f", vector)
-    scored = [(m, sum(map(mul, array("f", m.vector), wanted))) for m in memories if m.vector is not None]
-    return sorted(scored, key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
-
-
-class _Fields(NamedTuple):
-    """The terms of one memory, field by field: in order for phrases, counted for scores."""
-
-    spellings: tuple[list[str], list[str]]
-    counts: tuple[Counter[str], Counter[str]]
-
-
-def _by_words(memories: Sequence[Memory], query: str, bm25: Bm25) -> dict[str, float]:
-    """BM25 scores of the memories of one scope; its statistics count the active ones."""
-    wanted, phrases = parse_query(query)
-    analysed = {memory.memory_id: _analyse(memory) for memory in memories}
-    active = [analysed[memory.memory_id].counts for memory in memories if memory.status is Status.ACTIVE]
-    averages = [sum(counts[side].total() for counts in active) / (len(active) or 1) or 1.0 for side in (0, 1)]
-    idfs = {
-        term: bm25.idf(len(active), sum(term in content or term in context for content, context in active))
-        for term in wanted
-    }
-    scores = {}
-    for memory_id, fields in analysed.items():
-        if all(any(_holds(spelling, phrase) for spelling in fields.spellings) for phrase in phrases):
-            gains = (bm25.gain(idf, _frequency(term, fields, averages, bm25)) for term, idf in idfs.items())
-            scores[memory_id] = sum(gains)
-    return scores
-
-
-def _analyse(memory: Memory) -> _Fields:
-    content, context = (analyse(text) for text in fields_of(memory))
-    counts = Counter(content.sequence + content.extras), Counter(context.sequence + context.extras)
-    spellings = [*content.sequence, "", *content.extras], [*context.sequence, "", *context.extras]
-    return _Fields(spellings, counts)
-
-
-def _frequency(term: str, fields: _Fields, averages: Sequence[float], bm25: Bm25) -> float:
-    weights = bm25.content_weight, bm25.context_weight
-    sides = zip(weights, fields.counts, averages, strict=True)
-    parts = [bm25.frequency(weight, counts[term], counts.total(), average) for weight, counts, average in sides]
-    return math.fsum(parts)
-
-
-def _holds(spelling: Sequence[str], phrase: tuple[str, ...]) -> bool:
-    return any(tuple(spelling[start : start + len(phrase)]) == phrase for start in range(len(spelling)))

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -136,12 +136,14 @@ class StoreMachine(RuleBasedStateMachine):
         )
         return new
 
-    @rule(old=memories, content=CONTENTS, fields=FIELDS, stale=st.sampled_from([0, 0, 0, 1]))
-    def replace(self, old: Memory, content: str, fields: dict[str, Any], stale: int) -> None:
+    @rule(old=memories, content=CONTENTS, fields=FIELDS, stale=st.sampled_from([0, 0, 0, 1]), late=st.integers(-2, 2))
+    def replace(self, old: Memory, content: str, fields: dict[str, Any], stale: int, late: int) -> None:
         """Change a memory from its present version, or from one that is not the present one."""
         current = self._both(lambda store: store.get(old.memory_id, scopes=[old.scope]))
         base = current or old
-        changed = base.next_version(START, content=content, vector=EMBEDDER.vector(content), **fields)
+        changed = base.next_version(
+            START + timedelta(days=late), content=content, vector=EMBEDDER.vector(content), **fields
+        )
         changed = replace(changed, version=changed.version + stale)
         self._transact(lambda transaction: transaction.replace(changed))
 
@@ -200,6 +202,20 @@ class StoreMachine(RuleBasedStateMachine):
         """One memory and its versions, from scopes that may or may not hold it."""
         self._both(lambda store: store.get(old.memory_id, scopes=places))
         self._both(lambda store: store.versions(old.memory_id, scopes=places))
+
+    @rule(where=FILTERS, late=st.integers(-3, 3), query=CONTENTS, live_at=DAYS)
+    def believe(self, where: Where, late: int, query: str, live_at: datetime | None) -> None:
+        """What was believed at some moment, in full and searched."""
+        known_at = START + timedelta(days=late)
+
+        async def ask(store: RecordStore) -> Any:
+            then = await store.believed(where.scopes, known_at, live_at=live_at)
+            found = await then.newest(where, limit=999)
+            ranked = await then.match(where, query, limit=999)
+            near = await then.nearest(where, EMBEDDER.vector(query), limit=999)
+            return found, await then.count(where), sorted(ranked), sorted(near)
+
+        self._both(ask)
 
     @rule(count=st.integers(1, 3))
     def drain(self, count: int) -> None:

@@ -116,6 +116,11 @@ class Memory:
         """When it took place, or when it was learnt where that is not known."""
         return self.occurred_at or self.created_at
 
+    def was_true_at(self, moment: datetime) -> bool:
+        """Whether it held in the world at `moment`, as far as this version knows."""
+        began = self.valid_from or self.happened_at
+        return began <= moment and (self.valid_to is None or self.valid_to > moment)
+
     def next_version(self, updated_at: datetime, **changes: object) -> Memory:
         """This memory changed, one version on."""
         return replace(self, version=self.version + 1, updated_at=updated_at, **changes)  # type: ignore[arg-type]

@@ -59,18 +59,15 @@ class Where:
     def _accepts_state(self, memory: Memory) -> bool:
         if self.as_of is None:
             return memory.status in self.statuses
-        began = memory.valid_from or memory.happened_at
-        ended = memory.valid_to
-        return (
-            memory.status in self.statuses | {Status.SUPERSEDED}
-            and began <= self.as_of
-            and (ended is None or ended > self.as_of)
-        )
+        return memory.status in self.statuses | {Status.SUPERSEDED} and memory.was_true_at(self.as_of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """What to look for. `levels` None means the levels the runtime grants; `top_k` counts memories."""
+    """What to look for. `levels` None means the levels the runtime grants; `top_k` counts memories.
+
+    `as_of`: what was true then. `known_at`: what was believed then. Together: what was believed then of that time.
+    """
 
     query: str = field(repr=False)
     top_k: int = 4
@@ -81,6 +78,7 @@ class Intent:
     happened_from: datetime | None = None
     happened_to: datetime | None = None
     as_of: datetime | None = None
+    known_at: datetime | None = None
     min_score: float = 0.0
 
 

@@ -11,9 +11,9 @@ from datetime import datetime
 
 from mnemic.ports import Transaction
 from mnemic.types import Memory, Outcome, Status
-from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.merge import Near, closed
-from mnemic.write.statement import Statement, opposition
+from mnemic.write.statement import Statement, denies, negates, opposition
 
 
 def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | None:
@@ -61,12 +61,12 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     """The memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
-    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise. Between
-    speakers there is no contradiction.
+    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise, and from
+    `denied` on where a clause denies a clause. Between speakers there is no contradiction.
     """
     if not near:
         return []
-    candidate, rules = draft.candidate, draft.rules
+    candidate = draft.candidate
     said = Statement.of(candidate.content)
     found: list[tuple[Memory, str]] = []
     for one in near:
@@ -74,12 +74,30 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
             continue
         if candidate.key is None and one.memory.category != candidate.category:
             continue
-        opposed = opposition(said, one.statement)
-        if opposed is None or (candidate.key is not None and opposed.how == "value"):
-            continue
-        if candidate.key is not None or one.cosine > (rules.nominate if opposed.strong else rules.conflict):
-            found.append((one.memory, opposed.how))
+        how = _opposed(draft, said, one)
+        if how is not None and (candidate.key is None or how != "value"):
+            found.append((one.memory, how))
     return found
+
+
+def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:
+    rules = draft.rules
+    if draft.candidate.key is not None:
+        opposed = opposition(said, one.statement)
+        return opposed.how if opposed else None
+    if one.cosine <= min(rules.nominate, rules.conflict) and not (said.negations or negates(one.memory.content)):
+        return None  # so far apart only a denial counts, and most memories deny nothing: they need not be taken apart
+    return opposing(said, one.statement, one.cosine, rules)
+
+
+def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> str | None:
+    """How two statements without a key contradict each other, at this cosine: `negation`, `antonym`, `value`, None."""
+    if cosine <= min(rules.nominate, rules.conflict):
+        return "negation" if cosine > rules.denied and denies(one, other) else None
+    opposed = opposition(one, other)
+    if opposed is None:
+        return None
+    return opposed.how if cosine > (rules.nominate if opposed.strong else rules.conflict) else None
 
 
 def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str) -> Decision:

@@ -25,6 +25,10 @@ from mnemic.types import (
     subject_of,
 )
 
+THRESHOLDS = ("near_duplicate", "conflict", "nominate", "retold", "denied")
+"""The cosines of `WriteRules`."""
+MEASURED_WITH = "all-MiniLM-L6-v2-int8"
+"""The model of the embedder that their defaults were measured with."""
 MAX_CONTENT_BYTES = 32 * 1024
 
 
@@ -35,8 +39,13 @@ class WriteRules:
     `near_duplicate` (0.92) and `conflict` (0.85) are the defaults of the write pipeline's specification. Both are only
     necessary: with all-MiniLM-L6-v2 a third of opposite statements lie above 0.92, so words decide, not the cosine.
     They hold where words leave something open: a statement that says more than the other, an opposition of which only
-    the half agrees. Where words settle it, `nominate` (0.60, set on the dev halves of the pairs in
-    docs/benchmarks/write-quality.md) is enough.
+    the half agrees. Where words settle it, `nominate` is enough; `retold` holds for the same told in other words, and
+    `denied` where a clause squarely denies a clause. These three (0.60, 0.70, 0.40) were set on the dev halves of the
+    pairs in docs/benchmarks/write-quality.md.
+
+    A calibration of the embedder in use (`mnemic calibrate`) replaces them all, but for those named in `fixed`, which
+    an operator has set.
+
     `neighbours` is how many memories a new one is compared with. Memories of `reviewed_categories` that come from
     `reviewed_origins` wait for a person.
     """
@@ -44,24 +53,39 @@ class WriteRules:
     near_duplicate: float = 0.92
     conflict: float = 0.85
     nominate: float = 0.6
+    retold: float = 0.7
+    denied: float = 0.4
     neighbours: int = 32
     reviewed_categories: frozenset[str] = frozenset(
         {"instruction", "instructions", "procedure", "policy", "permission"}
     )
     reviewed_origins: frozenset[Origin] = frozenset({Origin.TOOL_OUTPUT, Origin.WEB, Origin.AGENT_INFERRED})
+    fixed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        if not (0.0 < self.near_duplicate <= 1.0 and 0.0 < self.conflict <= 1.0 and 0.0 < self.nominate <= 1.0):
-            raise InvalidConfig(
-                "write_rules", hint="near_duplicate, conflict and nominate are cosines above 0 and up to 1"
-            )
+        if not all(0.0 < cosine <= 1.0 for cosine in self.cosines):
+            raise InvalidConfig("write_rules", hint="its thresholds are cosines above 0 and up to 1")
         if not 1 <= self.neighbours <= 1000:
             raise InvalidConfig("write_rules", hint="neighbours is 1 to 1000")
 
     @property
+    def cosines(self) -> tuple[float, ...]:
+        """Its thresholds, which hold for one embedder, in the order of `THRESHOLDS`."""
+        return tuple(getattr(self, name) for name in THRESHOLDS)
+
+    def calibrated(self, cosines: Mapping[str, float]) -> WriteRules:
+        """These rules with the thresholds of a calibration; what is `fixed` stays. Raises InvalidConfig."""
+        return replace(self, **{name: cosines[name] for name in cosines.keys() - self.fixed})  # type: ignore[arg-type]
+
+    @property
     def compared_from(self) -> float:
         """The cosine from which a memory is compared word by word."""
-        return min(self.near_duplicate, self.conflict, self.nominate)
+        return min(self.cosines)
+
+    @property
+    def merged_from(self) -> float:
+        """The cosine from which two memories may be merged."""
+        return min(self.near_duplicate, self.nominate, self.retold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,22 +1,30 @@
 """Step 5: the same again, and nearly the same.
 
-An identical memory is refreshed. A near-duplicate is merged only where words agree that nothing contradicts and nothing
-gets lost: one statement must hold every word of content of the other. Then both originals are kept as superseded, and
-one new memory says what the fuller of them says. Merged texts are never composed, so that they can neither grow nor be
-made up.
+An identical memory is refreshed. A near-duplicate is merged only where words agree that nothing contradicts. Where one
+statement holds every word of content of the other, one new memory says what the fuller of them says. Where each holds
+something of its own, one new memory says both, word for word, one below the other. Nothing is ever composed, so that
+nothing can be lost or made up; originals are kept as superseded, and `mnemic.maintain.undo` takes a merge back. What
+was joined once is never joined again, so that no memory grows beyond two statements.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from math import hypot
 from typing import Any
 
-from mnemic.types import Memory, Outcome, Status
-from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.types import Memory, Outcome, Status, Vector
+from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
+from mnemic.write.fingerprint import fingerprint_of, normal_form
+from mnemic.write.retell import retold
 from mnemic.write.statement import Statement, beyond
+
+_LONGEST_JOINED = 1000
+"""Characters of a statement that may still be joined to another: a memory is put into prompts as a whole."""
 
 _WORTH_A_VERSION = timedelta(hours=1)
 """An expiry that moves by less (and by less than a hundredth of the time to live) makes no new version: a statement
@@ -76,18 +84,20 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     """One memory for the draft and its near-duplicates, or None where merging could lose or blur anything.
 
     Where the draft says more, it absorbs what it covers; where a known memory says more, that text is kept and the
-    draft is stored beside it as superseded. Trust is never traded: a near-duplicate of higher trust is confirmed
-    (`near_duplicate`), or, where the draft says more than it, the draft waits for review (`lower_trust`).
+    draft is stored beside it as superseded; where each says something of its own, both texts make one memory. Trust is
+    never traded: a near-duplicate of higher trust is confirmed (`near_duplicate`), or, where the draft says more than
+    it, the draft waits for review (`lower_trust`).
     """
-    if not near:
+    alike = [one for one in near if one.cosine > draft.rules.merged_from and _mergeable(one.memory, draft)]
+    if not alike:
         return None
     said = Statement.of(draft.candidate.content)
-    alike = [one for one in near if _mergeable(one.memory, draft)]
-    covered = [one.memory for one in alike if _covered(said, one.statement, one.cosine, draft)]
+    covered = [one.memory for one in alike if _covered(said, one.statement, one.cosine, draft.rules)]
     fuller = [
         one.memory
         for one in alike
-        if one.memory.trust >= draft.trust and _covered(one.statement, said, one.cosine, draft)
+        if one.memory.trust >= draft.trust
+        and (_holds(one.memory, draft) or _covered(one.statement, said, one.cosine, draft.rules))
     ]
     if fuller and fuller[0].trust > draft.trust:
         return refresh(fuller[0], draft, reason="near_duplicate")
@@ -99,21 +109,49 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
         return _absorbed(draft, covered, draft.memory(memory_id))
     if fuller:
         return _kept(draft, fuller[0], memory_id, kept_id)
-    return None
+    joinable = (one.memory for one in alike if _joinable(one, said, draft))
+    return next((_joined(draft, known, memory_id, kept_id) for known in joinable), None)
 
 
-def _covered(full: Statement, part: Statement, cosine: float, draft: Draft) -> bool:
-    """Word for word the same needs only nomination; what says more must also be near."""
+def same_claim(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> bool:
+    """Whether two statements without a key, neither of which contradicts the other, are merged at this cosine."""
+    covered = _covered(one, other, cosine, rules) or _covered(other, one, cosine, rules)
+    return covered or (cosine > rules.retold and retold(one, other))
+
+
+def _covered(full: Statement, part: Statement, cosine: float, rules: WriteRules) -> bool:
+    """Word for word the same needs only nomination; what says more must also be near, or be the same retold."""
     more = beyond(full, part)
-    return more is not None and cosine > (draft.rules.near_duplicate if more else draft.rules.nominate)
+    if more is not None and cosine > (rules.near_duplicate if more else rules.nominate):
+        return True
+    return cosine > rules.retold and set(part.stems) <= set(full.stems) and retold(full, part)
+
+
+def _holds(known: Memory, draft: Draft) -> bool:
+    """Whether `known` was joined, and the draft is one of the two again."""
+    lines = known.content.splitlines()
+    return len(lines) > 1 and normal_form(draft.candidate.content) in map(normal_form, lines)
+
+
+def _joinable(one: Near, said: Statement, draft: Draft) -> bool:
+    known, candidate = one.memory, draft.candidate
+    return (
+        candidate.key is None
+        and known.trust == draft.trust
+        and one.cosine > draft.rules.retold
+        and not any("\n" in text or len(text) > _LONGEST_JOINED for text in (known.content, candidate.content))
+        and retold(said, one.statement)
+    )
 
 
 def _mergeable(memory: Memory, draft: Draft) -> bool:
-    """Same category and speaker, and no field of data in which the two differ."""
-    data = draft.candidate.data
+    """Same category and speaker, and no field of data and no bound of their time in which the two differ."""
+    candidate, data = draft.candidate, draft.candidate.data
+    bounds = ((memory.valid_from, candidate.valid_from), (memory.valid_to, candidate.valid_to))
     return (
-        memory.category == draft.candidate.category
-        and memory.source.speaker == draft.candidate.source.speaker
+        memory.category == candidate.category
+        and memory.source.speaker == candidate.source.speaker
+        and all(one == other for one, other in bounds if one is not None and other is not None)
         and all(memory.data[name] == data[name] for name in memory.data.keys() & data.keys())
     )
 
@@ -140,6 +178,30 @@ def _kept(draft: Draft, fuller: Memory, memory_id: str, kept_id: str) -> Decisio
     )
     new = draft.memory(memory_id, **{name: getattr(fuller, name) for name in says})
     return _merged(draft, [fuller], new, supersedes=(fuller.memory_id, kept_id), kept=(original,))
+
+
+def _joined(draft: Draft, known: Memory, memory_id: str, kept_id: str) -> Decision:
+    """Both texts in one memory, found by the words and, between the two, by the vector of either."""
+    original = draft.memory(kept_id, status=Status.SUPERSEDED, valid_to=draft.candidate.valid_to or draft.now)
+    content = f"{known.content}\n{draft.candidate.content}"
+    candidate = replace(draft.candidate, content=content)
+    assert known.vector is not None
+    assert draft.vector is not None
+    new = draft.memory(
+        memory_id,
+        content=content,
+        context="\n".join(filter(None, dict.fromkeys((known.context, candidate.context)))),
+        fingerprint=fingerprint_of(draft.secret, draft.scope, candidate),
+        vector=_between(known.vector, draft.vector),
+    )
+    return _merged(draft, [known], new, supersedes=(known.memory_id, kept_id), kept=(original,))
+
+
+def _between(one: Vector, other: Vector) -> Vector:
+    """The unit vector halfway between two that are near each other."""
+    total = [mine + theirs for mine, theirs in zip(array("f", one), array("f", other), strict=True)]
+    length = hypot(*total)
+    return array("f", (value / length for value in total)).tobytes()
 
 
 def _merged(
@@ -171,8 +233,13 @@ def _merged(
 
 def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
     """`memory` superseded: it was true until `ended_at`, or until it had ended by itself."""
+    return memory.next_version(now, **closing(memory, ended_at))
+
+
+def closing(memory: Memory, ended_at: datetime) -> dict[str, Any]:
+    """What changes in `memory` when another takes its place at `ended_at`."""
     ended_at = min(ended_at, memory.valid_to) if memory.valid_to is not None else ended_at
-    return memory.next_version(now, status=Status.SUPERSEDED, valid_to=ended_at)
+    return {"status": Status.SUPERSEDED, "valid_to": ended_at}
 
 
 def _latest(moments: Sequence[datetime | None]) -> datetime | None:

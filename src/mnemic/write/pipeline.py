@@ -105,6 +105,15 @@ class MemoryWritePipeline:
         self._embedder, self.successor = embedder, None
 
     @property
+    def rules(self) -> WriteRules:
+        """The thresholds in use."""
+        return self._rules
+
+    def calibrate(self, cosines: Mapping[str, float]) -> None:
+        """From now on decide by these thresholds, but for those that the rules fix. Raises InvalidConfig."""
+        self._rules = self._rules.calibrated(cosines)
+
+    @property
     def failures(self) -> dict[str, int]:
         """How often each projection missed a change since the start."""
         return dict(self._publisher.failures)

@@ -12,7 +12,10 @@ from mnemic.write.conflict import by_key, contradicted, once, pending
 from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.merge import Near, merge, refresh
 
-_LINEAGE = 64
+MAX_LINEAGE = 64
+"""Originals that one memory may stand for. A statement that would merge beyond that is kept beside it, so that merging
+cannot snowball.
+"""
 
 
 async def is_known(moment: Snapshot, draft: Draft) -> bool:
@@ -81,26 +84,34 @@ async def _by_rules(tx: Transaction, draft: Draft, peers: Sequence[Memory], memo
 
 async def _merged(tx: Transaction, draft: Draft, near: Sequence[Near], memory_ids: tuple[str, str]) -> Decision | None:
     decision = merge(draft, near, *memory_ids)
-    if decision is not None and decision.outcome is Outcome.MERGED:
-        # Heard again, a statement that was merged before is not merged a second time.
-        again = await _in_lineage(tx, draft, [one.memory for one in near])
-        if again is not None:
-            return refresh(again, draft, reason="near_duplicate")
-    return decision
+    if decision is None or decision.outcome is not Outcome.MERGED:
+        return decision
+    # Heard again, a statement that was merged before is not merged a second time.
+    again = await _in_lineage(tx, draft, [one.memory for one in near])
+    if again is not None:
+        return refresh(again, draft, reason="near_duplicate")
+    merged = sum([len(await _lineage(tx, draft, memory)) for memory in decision.replaced])
+    return decision if merged < MAX_LINEAGE else None
 
 
 async def _in_lineage(tx: Transaction, draft: Draft, memories: Sequence[Memory]) -> Memory | None:
     """The memory of `memories` that superseded one with the draft's fingerprint."""
     for memory in memories:
-        waiting = list(memory.supersedes)
-        for _ in range(_LINEAGE):
-            if not waiting:
-                break
-            older = await tx.get(waiting.pop(0), scopes=[draft.scope])
-            if older is not None and older.fingerprint == draft.fingerprint:
-                return memory
-            waiting += older.supersedes if older is not None else ()
+        if any(older.fingerprint == draft.fingerprint for older in await _lineage(tx, draft, memory)):
+            return memory
     return None
+
+
+async def _lineage(tx: Transaction, draft: Draft, memory: Memory) -> list[Memory]:
+    """What `memory` superseded, and what those had, the nearest first, up to `MAX_LINEAGE`."""
+    found: list[Memory] = []
+    waiting = list(memory.supersedes)
+    while waiting and len(found) < MAX_LINEAGE:
+        older = await tx.get(waiting.pop(0), scopes=[draft.scope])
+        if older is not None:
+            found.append(older)
+            waiting += older.supersedes
+    return found
 
 
 async def _peers(tx: Transaction, draft: Draft) -> list[Memory]:

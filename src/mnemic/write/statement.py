@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -33,6 +33,7 @@ from mnemic.write.wording import (
     QUALIFIERS,
     RELATIONS,
     VALUE_CLASSES,
+    is_negative,
 )
 
 MAX_COMPARED_WORDS = 200
@@ -40,8 +41,8 @@ MAX_COMPARED_WORDS = 200
 MAX_CLAUSES = 24
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
-_NEGATIVE = re.compile(rf"(?:{'|'.join(sorted(NEGATIVE_PREFIXES))})\w{{3}}")
 _PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
+_NEGATES = re.compile(rf"(?i)\b(?:{'|'.join(NEGATIONS)})\b|n['’]t\b|\bcannot\b")
 _FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
 _CLASS = {"label": "number", "person": "name"}
 _DOING = frozenset("is are am was were m s re".split())
@@ -82,13 +83,14 @@ class Word(NamedTuple):
 class Statement:
     """A text taken apart: its words of content in order, how often it negates, whether it asks.
 
-    `readings` are the orders in which it may be told: as it stands, and a passive also as its active. `clauses` are
-    its parts, where it has more than one.
+    `denied` are the words that its negations stand before, in alphabetical order. `readings` are the orders in which
+    it may be told: as it stands, and a passive also as its active. `clauses` are its parts, where it has more than one.
     """
 
     words: tuple[Word, ...]
     negations: int
     asks: bool
+    denied: tuple[str, ...] = ()
     readings: tuple[tuple[Word, ...], ...] = ()
     clauses: tuple[Statement, ...] = ()
 
@@ -120,7 +122,8 @@ class Statement:
                 told.append([] if empty else _words(token, before, initial=_starts_sentence(plain, match.start())))
                 before = low
         words = tuple(word for some in told for word in some)
-        return cls(words, negations, plain.rstrip().endswith("?"), (words, *_retold(tokens, gaps, told)), clauses)
+        readings = (words, *_retold(tokens, gaps, told))
+        return cls(words, negations, plain.rstrip().endswith("?"), _denied(tokens, told), readings, clauses)
 
     @property
     def stems(self) -> list[str]:
@@ -141,6 +144,13 @@ def _retold(tokens: list[str], gaps: list[str], told: list[list[Word]]) -> Itera
     order = attributes(tokens, gaps)
     if order is not None:
         yield tuple(word for place in order for word in told[place])
+
+
+def _denied(tokens: Sequence[str], told: Sequence[Sequence[Word]]) -> tuple[str, ...]:
+    """The first word of content behind each negation."""
+    negations = (place for place, token in enumerate(tokens) if token.casefold() in NEGATIONS)
+    behind = (next((words[0].stem for words in told[place:] if words), "") for place in negations)
+    return tuple(sorted(behind))
 
 
 class Opposition(NamedTuple):
@@ -167,7 +177,7 @@ def _opposed(one: Statement, other: Statement) -> str | None:
     shared, shorter = (mine & theirs).total(), min(len(one.words), len(other.words))
     # Denying two things is denying; two denials of one thing are rare.
     negated = (one.negations - other.negations) % 2 == 1 or (one.negations == 0) != (other.negations == 0)
-    reversed_ = _any_opposite(
+    reversed_ = any_opposite(
         [word for word in one.words if word.stem not in theirs], [word for word in other.words if word.stem not in mine]
     )
     if reversed_:
@@ -190,25 +200,60 @@ def _denies(one: Statement, other: Statement) -> bool:
     """Whether a clause of `one` denies what clauses of `other` tell without denying it."""
     if not (one.clauses or other.clauses):
         return False
-    asserted = {word.stem for clause in other.clauses or (other,) if not clause.negations for word in clause.words}
-    for clause in one.clauses or (one,):
+    asserted = {word.stem for clause in _asserting(other) for word in clause.words}
+    return any(10 * len(asserted & said) >= 6 * len(said) for said in _denied_claims(one))
+
+
+def denies(one: Statement, other: Statement) -> bool:
+    """Whether a clause of either denies what one clause of the other tells: two thirds of its words stand there.
+
+    Plain enough to be looked for from a lower cosine on: messages of several clauses are near each other only as a
+    whole.
+    """
+    return _denies_one(one, other) or _denies_one(other, one)
+
+
+def _denies_one(one: Statement, other: Statement) -> bool:
+    told = [{word.stem for word in clause.words} for clause in _asserting(other)]
+    return any(3 * len(words & said) >= 2 * len(said) for said in _denied_claims(one) for words in told)
+
+
+def _asserting(statement: Statement) -> list[Statement]:
+    return [clause for clause in statement.clauses or (statement,) if not clause.negations]
+
+
+def _denied_claims(statement: Statement) -> Iterator[set[str]]:
+    """The words of each clause that denies one thing, where they are enough to know the thing by."""
+    for clause in statement.clauses or (statement,):
         said = {word.stem for word in clause.words} - RELATIONS
-        if clause.negations == 1 and len(said) >= 3 and 10 * len(asserted & said) >= 6 * len(said):
-            return True
-    return False
+        if clause.negations == 1 and len(said) >= 3:
+            yield said
 
 
-def _any_opposite(mine: list[Word], theirs: list[Word]) -> bool:
+def negates(text: str) -> bool:
+    """Whether `text` may hold a negation, at a glance: what has none denies nothing."""
+    return _NEGATES.search(text) is not None
+
+
+def any_opposite(mine: Iterable[Word], theirs: Iterable[Word]) -> bool:
+    """Whether a word of the one side is opposite to a word of the other."""
     pairs = product(mine, theirs)
     return any(opposite(one.stem, other.stem) or opposite(one.form, other.form) for one, other in pairs)
 
 
 def opposite(one: str, other: str) -> bool:
-    """Whether two stems are antonyms, by the list or by a prefix such as un-."""
+    """Whether two stems are antonyms, by the list or by a prefix such as un-; also as comparatives."""
+    one, other = _positive(one), _positive(other)
     if other in ANTONYMS.get(one, ()) or one in ANTONYMS.get(other, ()):
         return True
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
     return len(shorter) >= 3 and longer.endswith(shorter) and longer[: -len(shorter)] in NEGATIVE_PREFIXES
+
+
+def _positive(stem: str) -> str:
+    """What "larger" is the comparative of, where that has an opposite."""
+    base = same_word(stem[:-2]) if stem.endswith("er") and stem not in ANTONYMS else stem
+    return base if base in ANTONYMS else stem
 
 
 def covers(full: Statement, part: Statement) -> bool:
@@ -225,7 +270,7 @@ def beyond(full: Statement, part: Statement) -> int | None:
     qualifies nothing, brings in nobody else, and adds no value of a class of which `part` already names one. Questions
     claim nothing: they cover nothing.
     """
-    if not (full.comparable and part.comparable) or full.asks or part.asks or full.negations != part.negations:
+    if not (full.comparable and part.comparable) or full.asks or part.asks or full.denied != part.denied:
         return None
     readings = product(full.readings, part.readings)
     found = [_beyond(said, wanted, exact=full.negations > 0) for said, wanted in readings]
@@ -243,16 +288,21 @@ def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int |
             return None
         rest.pop(0)
     extra += rest
-    named = {_CLASS.get(word.value, word.value) for word in part if word.value}
+    named = {value_class(word) for word in part if word.value}
     harmless = len(extra) <= (0 if exact else max(2, len(part) // 2)) and not any(
-        _bends(word) or _CLASS.get(word.value or "", word.value) in named for word in extra
+        _bends(word) or value_class(word) in named for word in extra
     )
     return len(extra) if harmless else None
 
 
+def value_class(word: Word) -> str:
+    """The class of value of which a frame holds one at a time; empty for a word that is none."""
+    return _CLASS.get(word.value or "", word.value or "")
+
+
 def _bends(word: Word) -> bool:
     """Whether it may take back what stands around it. A negative prefix is enough: "ineligible", "unable"."""
-    return word.stem in QUALIFIERS or _NEGATIVE.match(word.stem) is not None
+    return word.stem in QUALIFIERS or is_negative(word.stem)
 
 
 def content_words(text: str) -> frozenset[str]:

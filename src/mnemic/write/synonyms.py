@@ -108,7 +108,7 @@ approximately roughly
 primary main
 near beside nearby
 beach seashore shore
-path trail
+path trail road
 bounce hop
 mix stir
 chef cook
@@ -149,6 +149,8 @@ cat | kitten
 sport | soccer football basketball baseball tennis hockey rugby golf cricket volleyball
 male | man boy
 female | woman girl
+run | sprint jog
+play | strum
 water | ocean river lake pond pool
 weapon | sword gun knife rifle
 jump | dive hop bounce leap
@@ -212,6 +214,13 @@ PHRASES: Mapping[str, str] = MappingProxyType(
         "a couple of": "two",
         "a lot of": "many",
         "lots of": "many",
+        "yet to": "not",
+        "unable to": "not",
+        "failed to": "not",
+        "fails to": "not",
+        "refused to": "not",
+        "refuses to": "not",
+        "incapable of": "not",
     }
 )
 """Several words that say what one says."""

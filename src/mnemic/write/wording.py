@@ -4,6 +4,7 @@ compared.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
@@ -57,13 +58,26 @@ QUALIFIERS = frozenset(
     could would should or but though although however maybe perhaps probably possibly hope want wish plan think
     believe suspect doubt pretend tomorrow yesterday longer anymore instead against far false fake failed fail
     refuse avoid deny stop hate dislike from unlike supposedly allegedly about approximately around over under
-    above below another other different old new previous next who whose whom which what where when why how he
+    above below another other different old new previous next yet vice deputy forget forgot exempt exemption
+    outside inside beyond law who whose whom which what where when why how he
     she they we you him her them us his their our your with brother sister mother father wife husband son
     daughter friend boss colleague lack exclude omit decrease reduce decline drop cease prevent forbid prohibit ban
     reject cancel lose without absent missing non theoretical supposed so-called pseudo quasi
     """.split()
 )
 """Words that may take back or bend what the rest of a sentence says."""
+
+TURNING_WORDS = frozenset(
+    stem_of(word)
+    for word in """
+    only except unless without against instead false fake invalid fail refuse ignore abandon forget neglect deny stop
+    avoid halt skip withhold omit exclude lack lacking missing drop cancel reject decline attack abolish demolish
+    destroy escape remain yet exempt exemption vice deputy assistant outside inside beyond impossible either or law
+    hate dislike doubt failure withheld escaped disagree pretend supposed theoretical former formerly ex longer anymore
+    different
+    """.split()
+)
+"""Those that can turn what a whole sentence says, wherever they stand."""
 
 RELATIONS = frozenset(
     stem_of(word)
@@ -72,6 +86,32 @@ RELATIONS = frozenset(
 """Words of which no claim is made."""
 
 NEGATIVE_PREFIXES = frozenset("un in im il ir dis non mis anti".split())
+
+_PREFIXED = re.compile(r"(?:un|non|dis|mis|anti)\w{3}")
+_NO_PREFIX = frozenset(
+    stem_of(word)
+    for word in """
+    under understand until unless unit unite union unique universe universal university uniform unveil
+    discuss discussion display distance distribute distributor district distinct discover discovery discipline
+    disc disk disease dish dispute distress mission missile miss mister mistress misty antique
+    """.split()
+)
+NEGATIVE_WORDS = frozenset(
+    stem_of(word)
+    for word in """
+    incapable inability ineligible invalid inactive inadequate incomplete inconsistent incompatible incorrect
+    ineffective inefficient insufficient insignificant inaccurate inappropriate incompetent indirect infrequent
+    insecure insane intolerant invisible involuntary immobile impossible improbable imperfect impatient impolite
+    illegal illegible illogical irregular irrelevant irresponsible irrational asymmetrical devoid indifferent
+    """.split()
+)
+"""Negative words in in-, im-, il- and ir-, which begin many a harmless word too."""
+
+
+def is_negative(stem: str) -> bool:
+    """Whether the word itself denies something, as "unable" and "ineligible" do."""
+    return stem in NEGATIVE_WORDS or (_PREFIXED.match(stem) is not None and stem not in _NO_PREFIX)
+
 
 ANTONYMS = _pairs(
     """
@@ -208,6 +248,14 @@ temporary | permanent
 single | multiple several
 able can | unable
 aisle | window
+expand enlarge widen | reduce shrink narrow
+survive | die succumb
+free release | trap capture
+promote encourage | prevent discourage
+approve | reject
+private privately | public government
+complete completely | partial partially
+worse worsen | improve better
 """.strip().splitlines()
 )
 

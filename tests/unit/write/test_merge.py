@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.guard.policy import KeyRule, Policy
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Kind, Origin, Outcome, Source, Status
+from mnemic.write.draft import WriteRules
 from mnemic.write.statement import content_words
 from tests.unit.write.conftest import Blind, Desk
 from tests.unit.write.test_statement import OPPOSITES, SWAPS
@@ -194,3 +197,98 @@ async def test_no_word_is_ever_lost(texts: list[str]) -> None:
     # Every text is still there as it was said: active, waiting, or kept as an original.
     stored = {memory.content.casefold() for memory in await desk.all()}
     assert {text.casefold() for text in texts} <= stored
+
+
+BEACH = "The dog plays wildly on the long beach near the harbour"
+HARBOUR = "The dog plays on the long beach near the harbour at noon"
+
+
+async def test_what_each_tells_alone_is_kept_word_for_word(blind: Any) -> None:
+    old = await blind.add(BEACH, context="at sea", confidence=0.9, data={"a": 1})
+    new = await blind.add(HARBOUR, context="on leave", confidence=0.4, data={"b": 2})
+    joined = await blind.get(new.memory_id)
+    kept = [memory for memory in await blind.all(Status.SUPERSEDED) if memory.memory_id != old.memory_id]
+    assert (new.outcome, joined.content) == (Outcome.MERGED, f"{BEACH}\n{HARBOUR}")
+    assert (joined.context, joined.confidence, joined.data) == ("at sea\non leave", 0.9, {"a": 1, "b": 2})
+    assert [memory.content for memory in kept] == [HARBOUR]
+    assert set(joined.supersedes) == {old.memory_id, kept[0].memory_id}
+    for text in (BEACH, HARBOUR, f"{BEACH}\n{HARBOUR}"):
+        again = await blind.add(text)
+        assert (again.outcome, again.memory_id) == (Outcome.REFRESHED, joined.memory_id)
+
+
+async def test_a_joined_memory_lies_between_its_two(desk: Any) -> None:
+    await desk.add(BEACH)
+    joined = await desk.get((await desk.add(HARBOUR)).memory_id)
+    (one, other) = [memory.vector for memory in await desk.all(Status.SUPERSEDED)]
+    near = [nearness(joined.vector, vector) for vector in (one, other)]
+    assert min(near) > nearness(one, other)
+    assert near[0] == pytest.approx(near[1], abs=1e-5)
+
+
+def nearness(one: bytes, other: bytes) -> float:
+    return sum(a * b for a, b in zip(array("f", one), array("f", other), strict=True))
+
+
+async def test_a_joined_memory_never_grows(blind: Any) -> None:
+    for text in (BEACH, HARBOUR, "The dog plays on the long beach near the harbour in boots"):
+        await blind.add(text)
+    assert max(len(memory.content.splitlines()) for memory in await blind.all()) == 2
+    assert len(await blind.active()) == 2
+
+
+async def test_merging_ends_somewhere(blind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemic.write.settle.MAX_LINEAGE", 2)
+    texts = ["Prefers dark mode", "Prefers dark mode daily", "Prefers dark mode daily here"]
+    outcomes = [(await blind.add(text)).outcome for text in texts]
+    assert outcomes == [Outcome.CREATED, Outcome.MERGED, Outcome.MERGED]
+    more = await blind.add("Prefers dark mode daily here indoors")
+    assert (more.outcome, len(await blind.active())) == (Outcome.CREATED, 2)
+
+
+@pytest.mark.parametrize("bound", ["valid_from", "valid_to"])
+async def test_what_was_true_at_other_times_is_kept_apart(blind: Any, bound: str) -> None:
+    await blind.add("Prefers dark mode", **{bound: blind.clock.now() + DAY})
+    receipt = await blind.add("The user prefers the dark mode", **{bound: blind.clock.now() + 9 * DAY})
+    assert receipt.outcome is Outcome.CREATED
+
+
+async def test_other_trust_is_never_joined(blind: Any) -> None:
+    await blind.add(BEACH)
+    receipt = await blind.add(HARBOUR, origin=Origin.WEB)
+    assert receipt.outcome is Outcome.CREATED
+
+
+async def test_what_is_far_off_is_neither_merged_nor_joined() -> None:
+    rules = WriteRules(near_duplicate=1.0, conflict=1.0, nominate=1.0, retold=1.0)
+    desk = await Desk(WordEmbedder(), rules=rules).open()
+    await desk.add(BEACH)
+    assert (await desk.add(HARBOUR)).outcome is Outcome.CREATED
+
+
+SAID = st.lists(
+    st.sampled_from("the user likes green tea in a quiet office near Berlin with 3 friends on Monday".split()),
+    min_size=2,
+    max_size=9,
+).map(" ".join)
+
+
+@settings(max_examples=60)
+@given(SAID, st.integers(0, 8), st.sampled_from(["not", "never", "no longer", "hardly", "unable to", "failed to"]))
+async def test_the_negation_of_a_memory_never_merges_with_it(said: str, place: int, negation: str) -> None:
+    words = said.split()
+    denied = " ".join([*words[:place], *negation.split(), *words[place:]])
+    for first, second in ((said, denied), (denied, said)):
+        desk = await Desk(Blind()).open()
+        await desk.add(first)
+        receipt = await desk.add(second)
+        assert receipt.outcome in (Outcome.CREATED, Outcome.PENDING_REVIEW)
+
+
+@settings(max_examples=60)
+@given(SAID, st.integers(1, 50), st.integers(1, 50), st.sampled_from(["costs", "on the", "at", "number"]))
+async def test_another_number_never_merges(said: str, one: int, more: int, frame: str) -> None:
+    desk = await Desk(Blind()).open()
+    await desk.add(f"{said} {frame} {one}")
+    receipt = await desk.add(f"{said} {frame} {one + more}")
+    assert receipt.outcome in (Outcome.CREATED, Outcome.PENDING_REVIEW)

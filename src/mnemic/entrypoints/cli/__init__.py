@@ -15,6 +15,7 @@ COMMANDS = MappingProxyType(
         "list": Listed("reading", "List memories, newest first."),
         "update": Listed("writing", "Correct a memory; the old version is kept."),
         "history": Listed("reading", "Show every version of a memory."),
+        "undo": Listed("writing", "Take back a merge or a replacement."),
         "rollback": Listed("writing", "Go back to an earlier version of a memory."),
         "forget": Listed("writing", "Delete memories for good."),
         "export": Listed("moving", "Write all memories as JSON lines."),
@@ -30,10 +31,14 @@ COMMANDS = MappingProxyType(
         "backup": Listed("backing", "Copy the memory file while it is in use."),
         "restore": Listed("backing", "Make a memory file from a backup, checked."),
         "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
+        "mcp": Listed("mcp_server", "Serve one user's memory to MCP clients."),
+        "serve": Listed("serving", "Serve memory over HTTP."),
+        "apikeys": Listed("serving", "Make and revoke the keys of the service."),
         "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),
         "doctor": Listed("health", "Check the store, the embedder and the configuration."),
         "eval": Listed("measure", "Measure how well it finds, on public conversations."),
         "bench": Listed("measure", "Measure how fast it is on this machine."),
+        "calibrate": Listed("measure", "Choose the cosines of merging and flagging for your embedder."),
         "completion": Listed("completion", "Print the completion script of a shell."),
     }
 )

@@ -61,7 +61,7 @@ def _findings(given: Given) -> Iterator[Finding]:
         yield _bad("settings", error)
         return
     yield _policy(settings)
-    space = None
+    space = found = None
     try:
         found = _inspected(settings)
         if found is None:
@@ -73,7 +73,10 @@ def _findings(given: Given) -> Iterator[Finding]:
             yield from _remembered(settings)
     except MnemicError as error:
         yield _bad("store", error)
-    yield _embedder(settings, space)
+    embedder = _embedder(settings, space)
+    yield embedder
+    if embedder.ok and found is not None:
+        yield _thresholds(settings, embedder.facts)
     yield _model(settings)
 
 
@@ -231,6 +234,30 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
         told += f"; but the file holds vectors of {expected.model}, {expected.dimension} dimensions"
         return Finding(name="embedder", ok=False, told=told, code=Exit.MODEL, facts=facts)
     return Finding(name="embedder", ok=True, told=told, facts=facts)
+
+
+def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
+    """Whether the cosines of merging and flagging were measured for this embedder."""
+    from mnemic.bootstrap import store_file
+    from mnemic.stores.sqlite.inspection import marks_in
+    from mnemic.types import VectorSpace
+    from mnemic.write.calibration import STORE_TENANT, Calibration, mark_of
+    from mnemic.write.draft import MEASURED_WITH
+
+    path, space = store_file(settings.store), VectorSpace(**facts)
+    assert path is not None
+    try:
+        text = marks_in(path, STORE_TENANT, mark_of(space)).get(mark_of(space))
+        found = None if text is None else Calibration.decoded(space, text)
+    except MnemicError as error:
+        return _bad("thresholds", error)
+    if found is not None:
+        told = f"calibrated for {space.model} with {found.pairs} pairs, {found.calibrated_at:%Y-%m-%d}"
+    elif space.model == MEASURED_WITH:
+        told = "the defaults, which were measured with this embedder"
+    else:
+        told = f"not calibrated: the defaults were measured with {MEASURED_WITH}; `mnemic calibrate` measures yours"
+    return Finding(name="thresholds", ok=None, told=told, facts={"calibrated": found is not None})
 
 
 def _model(settings: Settings) -> Finding:

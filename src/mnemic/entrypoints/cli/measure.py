@@ -1,15 +1,19 @@
-"""`mnemic eval` and `mnemic bench`: how well it finds, and how fast."""
+"""`mnemic eval`, `mnemic bench` and `mnemic calibrate`: how well it finds, how fast, and where it decides."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.terminal import Progress
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
 
 SETS = ("locomo", "longmemeval", "realtalk", "beam", "pairs", "pii")
 
@@ -121,3 +125,58 @@ def _told() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
         current[what].at(done, total)
 
     return progress, end
+
+
+@click.command("calibrate", cls=Command)
+@click.option("--data", metavar="FILE", type=_FILE, help="Labelled pairs: JSON lines of first, second, label.")
+@click.option("--error", type=click.FloatRange(0, 0.5), default=0.01, show_default=True, help="Merged wrongly at most.")
+@click.option(
+    "--flagged", type=click.FloatRange(0, 0.5), default=0.1, show_default=True, help="Flagged wrongly at most."
+)
+@click.option("--dry-run", is_flag=True, help="Choose and show; keep nothing.")
+@click.option("--reset", is_flag=True, help="Forget the calibration; the defaults hold again.")
+@click.pass_obj
+def calibrate_(given: Given, /, data: Path | None, error: float, flagged: float, dry_run: bool, reset: bool) -> None:
+    r"""Choose the cosines from which memories are merged and flagged, for the embedder in use, and keep them in the
+    store with its vectors.
+
+    \b
+      {"first": "I moved to Oslo", "second": "Oslo is where I moved", "label": "same"}
+      {"first": "I eat meat", "second": "I never eat meat", "label": "opposite"}
+      {"first": "I eat meat", "second": "I eat fish", "label": "other"}
+
+    Half of the pairs choose, the other half shows what the choice does. What the settings name themselves wins.
+    """
+    from mnemic.evaluate.tables import calibration_table
+
+    if reset is (data is not None):
+        raise click.UsageError("either --data FILE or --reset", ctx=click.get_current_context())
+    chosen = given.with_engine(
+        lambda engine, _: _calibrated(engine, data, error, flagged, dry_run), creates=not dry_run
+    )
+    given.show(chosen, lambda: calibration_table(chosen) if chosen["cosines"] else "the defaults hold again")
+
+
+async def _calibrated(
+    engine: MemoryEngine, data: Path | None, error: float, flagged: float, dry_run: bool
+) -> dict[str, Any]:
+    from mnemic.evaluate.calibration import calibrate, labelled_pairs
+    from mnemic.write.calibration import Calibration, keep
+
+    space = engine.embedder.space
+    if data is None:
+        await keep(engine.store, space, None)
+        return {"embedder": space.model, "cosines": {}, "kept": True}
+    pairs = labelled_pairs(data)
+    chosen = await calibrate(pairs, engine.embedder, engine.gateway.pipeline.rules, error=error, flagged=flagged)
+    if not dry_run:
+        found = Calibration(
+            space=space,
+            cosines=chosen["cosines"],
+            error=error,
+            flagged=flagged,
+            pairs=len(pairs),
+            calibrated_at=engine.clock.now(),
+        )
+        await keep(engine.store, space, found)
+    return {"embedder": space.model, **chosen, "kept": not dry_run}

@@ -22,10 +22,18 @@ from mnemic.entrypoints.cli.views import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mnemic.engine import MemoryEngine
     from mnemic.types import Actor, Memory, SearchResult
+
+
+def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of the two axes of time."""
+    command = click.option("--known-at", type=MOMENT, help="What was believed then, whatever was learnt since.")(
+        command
+    )
+    return click.option("--as-of", type=MOMENT, help="What was true then.")(command)
 
 
 @click.command("search", cls=Command)
@@ -37,7 +45,7 @@ if TYPE_CHECKING:
 @click.option("--level", "levels", type=LEVEL, multiple=True, help="Only at this level; may be repeated.")
 @click.option("--since", "happened_from", type=MOMENT, help="Happened then or later.")
 @click.option("--until", "happened_to", type=MOMENT, help="Happened before then.")
-@click.option("--as-of", type=MOMENT, help="What was true then.")
+@in_time
 @click.option("--min-score", type=float, default=0.0, help="Leave out what scores less, 0 to 1.")
 @click.option("--max-tokens", type=int, help="Stop when a prompt of so many tokens is full.")
 @click.option("--preference-bias", is_flag=True, help="Lift the policy's preference keys.")
@@ -63,12 +71,13 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
 
 @click.command("get", cls=Command)
 @click.argument("memory_id")
+@in_time
 @click.pass_obj
-def get_(given: Given, memory_id: str) -> None:
+def get_(given: Given, /, memory_id: str, **times: Any) -> None:
     """Show one memory with all that is known of it."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> Memory:
-        return await engine.get(memory_id, actor=actor)
+        return await engine.get(memory_id, actor=actor, **times)
 
     memory = given.with_engine(work)
     given.show(memory_dict(memory), lambda: memory_text(memory))
@@ -78,13 +87,14 @@ def get_(given: Given, memory_id: str) -> None:
 @click.option("--kind", "kinds", type=KIND, multiple=True, help="Only this kind; may be repeated.")
 @click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
 @click.option("--before", metavar="MEMORY_ID", help="Go on behind this memory, the last of the previous page.")
+@in_time
 @click.pass_obj
-def list_(given: Given, kinds: tuple[str, ...], limit: int, before: str | None) -> None:
+def list_(given: Given, /, kinds: tuple[str, ...], limit: int, before: str | None, **times: Any) -> None:
     """List active memories, newest first."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int]:
-        page = await engine.list(actor=actor, kinds=list(kinds) or None, limit=limit, before=before)
-        return page, await engine.count(actor=actor)
+        page = await engine.list(actor=actor, kinds=list(kinds) or None, limit=limit, before=before, **times)
+        return page, await engine.count(actor=actor, **times)
 
     page, total = given.with_engine(work)
     following = page[-1].memory_id if len(page) == limit and total > limit else None
@@ -96,12 +106,13 @@ def list_(given: Given, kinds: tuple[str, ...], limit: int, before: str | None) 
 
 @click.command("history", cls=Command)
 @click.argument("memory_id")
+@in_time
 @click.pass_obj
-def history_(given: Given, memory_id: str) -> None:
+def history_(given: Given, /, memory_id: str, **times: Any) -> None:
     """Show every version of a memory, oldest first."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> Sequence[Memory]:
-        return await engine.history(memory_id, actor=actor)
+        return await engine.history(memory_id, actor=actor, **times)
 
     versions = given.with_engine(work)
     if given.as_json:

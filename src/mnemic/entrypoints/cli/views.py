@@ -6,21 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mnemic.entrypoints.cli.terminal import one_line, pairs, printable, table
+from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from mnemic.trace import RunReport
-    from mnemic.types import Hit, Memory, SearchResult, WriteReceipt
+    from mnemic.types import Hit, Memory, WriteReceipt
 
 CONTENT_WIDTH = 160
 
-
-def memory_dict(memory: Memory) -> dict[str, Any]:
-    """A memory as `mnemic export` writes it."""
-    from mnemic.maintain.export import as_dict
-
-    return as_dict(memory)
+__all__ = ["hit_dict", "memory_dict", "receipt_dict", "result_dict"]
 
 
 def label(memory: Memory, width: int | None = CONTENT_WIDTH) -> str:
@@ -64,22 +60,6 @@ def list_text(memories: Sequence[Memory]) -> str:
     )
 
 
-def hit_dict(hit: Hit) -> dict[str, Any]:
-    """A hit: the memory, its score in 0..1, the place in each list, and why it is here."""
-    ranks = {name: {"position": rank.position, "score": round(rank.score, 6)} for name, rank in hit.ranks.items()}
-    return {"score": round(hit.score, 6), "reason": hit.reason, "ranks": ranks, "memory": memory_dict(hit.memory)}
-
-
-def result_dict(result: SearchResult) -> dict[str, Any]:
-    """What a search found; `errors` names the lists that failed."""
-    return {
-        "query": result.query,
-        "hits": [hit_dict(hit) for hit in result.hits],
-        "errors": dict(result.errors),
-        "degraded": result.degraded,
-    }
-
-
 def hits_text(hits: Sequence[Hit]) -> str:
     """Two lines a hit: what it says, and why it was found."""
     return "\n".join(f"{place:>3}. {label(hit.memory)}\n     {why(hit)}" for place, hit in enumerate(hits, start=1))
@@ -97,25 +77,6 @@ def why(hit: Hit) -> str:
         memory.memory_id,
     )
     return "  ".join(one_line(part) for part in parts if part)
-
-
-def receipt_dict(receipt: WriteReceipt) -> dict[str, Any]:
-    """How a write ended, with what each step decided."""
-    return {
-        "outcome": receipt.outcome.value,
-        "memory_id": receipt.memory_id,
-        "version": receipt.version,
-        "key": receipt.key,
-        "level": str(receipt.level),
-        "reason": receipt.reason,
-        "superseded": list(receipt.superseded),
-        "conflicts_with": list(receipt.conflicts_with),
-        "clamped": list(receipt.clamped),
-        "durable": receipt.durable,
-        "degraded": list(receipt.degraded),
-        "replayed": receipt.replayed,
-        "steps": [{"name": step.name, "decision": step.decision, "ms": round(step.ms, 3)} for step in receipt.steps],
-    }
 
 
 def receipt_text(receipt: WriteReceipt, content: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from mnemic.engine import MemoryEngine
+    from mnemic.maintain.undo import UndoReceipt
     from mnemic.trace import RunReport
     from mnemic.types import Actor, Memory, WriteReceipt
 
@@ -107,6 +108,25 @@ def update_(given: Given, memory_id: str, content: str, expected_version: int | 
     receipt = given.with_engine(work)
     given.show(receipt_dict(receipt), lambda: receipt_text(receipt, text))
     return Exit.OK if receipt.stored else Exit.REFUSED
+
+
+@click.command("undo", cls=Command)
+@click.argument("memory_id")
+@click.pass_obj
+def undo_(given: Given, memory_id: str) -> None:
+    """Take back what a memory replaced: a merge, a new value, an approval. What it replaced is active again."""
+
+    async def work(engine: MemoryEngine, actor: Actor) -> UndoReceipt:
+        return await engine.undo(memory_id, actor=actor)
+
+    receipt = given.with_engine(work)
+    told = {
+        "memory_id": memory_id,
+        "version": receipt.version,
+        "status": receipt.status.value,
+        "restored": list(receipt.restored),
+    }
+    given.show(told, lambda: f"{receipt.status.value}  {memory_id}  (active again: {', '.join(receipt.restored)})")
 
 
 @click.command("rollback", cls=Command)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from mnemic.errors import SpaceMismatch
+from mnemic.ports import Snapshot
 from mnemic.stores.codec import CUES, checked_vector, decode_memory, from_micros
+from mnemic.stores.held import believed
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.rows import Terms, filter_of, memory_of, pack, place_of, places_of, storable
 from mnemic.stores.postgres.statements import filtered, load
@@ -116,6 +119,11 @@ class PostgresSnapshot:
         given = places_of(where.tenant, where.scopes)
         rows = await self._rows(where.tenant, _READING["speakers"], *given)
         return frozenset(row["speaker"].decode() for row in rows)
+
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._bm25)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4 on."""

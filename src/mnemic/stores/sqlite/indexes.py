@@ -55,7 +55,7 @@ class ScopeIndexes:
 
     def __init__(self, *, dimension: int, bm25: Bm25, budget: int) -> None:
         self._dimension = dimension
-        self._bm25 = bm25
+        self.bm25 = bm25
         self._budget = budget
         self._slots: OrderedDict[int, _Slot] = OrderedDict()
         self._sizes: dict[int, int] = {}
@@ -78,7 +78,7 @@ class ScopeIndexes:
             return slot
 
     def _empty(self) -> ScopeIndex:
-        return ScopeIndex(self._dimension, self._bm25)
+        return ScopeIndex(self._dimension, self.bm25)
 
     def _refresh(self, connection: apsw.Connection, scope_id: int, slot: _Slot) -> None:
         counters = connection.execute(

@@ -80,6 +80,20 @@ def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
     )
 
 
+def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
+    """The tenant's marks whose name begins with `prefix`; none in a file of an older schema. Raises as `inspect`."""
+    with typed_failures():
+        connection = connect(path, durability="durable")
+        try:
+            recognise(connection)
+            if not fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'mark'"):
+                return {}
+            rows = fetch(connection, "SELECT name, value FROM mark WHERE tenant = ? ORDER BY name", (tenant,))
+            return {name: value for name, value in rows if name.startswith(prefix)}
+        finally:
+            connection.close()
+
+
 def is_safe(version: str) -> bool:
     """Whether this SQLite is outside the range in which a WAL reset can damage a file."""
     numbers = tuple(int(part) for part in version.split(".")[:3])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import partial
 
 import apsw
 
 from mnemic.errors import SpaceMismatch
+from mnemic.ports import Snapshot
 from mnemic.stores.codec import checked_vector, decode_memory
+from mnemic.stores.held import believed
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
 from mnemic.stores.sqlite.rows import (
@@ -104,6 +107,11 @@ class SqliteSnapshot:
 
     async def speakers(self, where: Where) -> frozenset[str]:
         return frozenset(name for _, index in self._used(where) for name in index.speakers())
+
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._indexes.bm25)
 
     def _numbers(self, where: Where) -> list[int]:
         found = (find_scope(self._connection, scope) for scope in dict.fromkeys(where.scopes))

@@ -159,6 +159,11 @@ class SqliteStore:
     async def speakers(self, where: Where) -> frozenset[str]:
         return await self.read(lambda moment: moment.speakers(where))
 
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))
+
     async def held(
         self,
         tenant: str,

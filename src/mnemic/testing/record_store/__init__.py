@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import pytest
 
-for _part in ("setting", "writing", "reading", "searching", "trail", "sharing", "keeping", "spaces"):
+for _part in ("setting", "writing", "reading", "believing", "searching", "trail", "sharing", "keeping", "spaces"):
     pytest.register_assert_rewrite(f"{__name__}.{_part}")
 
+from mnemic.testing.record_store.believing import BelievingContract  # noqa: E402
 from mnemic.testing.record_store.keeping import KeepingContract  # noqa: E402
 from mnemic.testing.record_store.reading import ReadingContract  # noqa: E402
 from mnemic.testing.record_store.searching import SearchingContract  # noqa: E402
@@ -29,6 +30,13 @@ __all__ = ["EMBEDDER", "RecordStoreContract", "Setting", "memory", "remember", "
 
 
 class RecordStoreContract(
-    WritingContract, ReadingContract, SearchingContract, TrailContract, SharingContract, KeepingContract, SpacesContract
+    WritingContract,
+    ReadingContract,
+    BelievingContract,
+    SearchingContract,
+    TrailContract,
+    SharingContract,
+    KeepingContract,
+    SpacesContract,
 ):
     """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and give `new_store`."""

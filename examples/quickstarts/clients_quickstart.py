@@ -1,0 +1,14 @@
+from openai import OpenAI
+
+from mnemic import Actor, Settings, build_engine
+from mnemic.integrations.clients import TurnMemory, wrap
+
+memory = TurnMemory(build_engine(Settings.load(store="memory.db")), Actor(user="ana"))
+client = wrap(OpenAI(), memory)
+
+messages = [{"role": "user", "content": "I prefer aisle seats."}]
+answer = client.chat.completions.create(model="gpt-4.1-mini", messages=messages)
+messages += [answer.choices[0].message, {"role": "user", "content": "Which seat do I prefer?"}]
+answer = client.chat.completions.create(model="gpt-4.1-mini", messages=messages)
+print(answer.choices[0].message.content)
+print(memory.last.text)  # what the model was shown

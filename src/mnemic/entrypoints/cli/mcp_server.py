@@ -1,0 +1,62 @@
+"""mcp: one user's memory as an MCP server."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.errors import InvalidConfig
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
+    from mnemic.types import Actor
+
+
+@click.command("mcp", cls=Command)
+@click.option(
+    "--http", "port", type=click.IntRange(0, 65535), help="Serve this port of 127.0.0.1 instead; 0 picks one."
+)
+@click.pass_obj
+def mcp_(given: Given, port: int | None) -> int:
+    r"""Serve one user's memory to MCP clients, over standard input and output.
+
+    Tools, resources and prompts reach the memories of --user, and nobody else's: no tool has an argument for whom.
+
+    \b
+      mnemic --store memory.db --user ana mcp
+      MNEMIC_MCP_TOKEN=... mnemic mcp --http 8765
+
+    Over HTTP a client brings MNEMIC_MCP_TOKEN as bearer token; without one, a token is made up and told on standard
+    error.
+    """
+    token = os.environ.get("MNEMIC_MCP_TOKEN") or None
+    if port is not None and token is not None and len(token) < 16:
+        raise InvalidConfig("mcp_token", hint="MNEMIC_MCP_TOKEN needs 16 characters or more")
+
+    given.with_engine(partial(_serve, port, token), creates=True)
+    return Exit.OK
+
+
+async def _serve(port: int | None, token: str | None, engine: MemoryEngine, actor: Actor) -> None:
+    try:
+        from mnemic.integrations.mcp import memory_server, serve_http
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("mcp", hint="pip install 'mnemic[mcp]'") from missing
+    server = memory_server(engine, actor)
+    if port is None:
+        await server.run_stdio_async()
+        return
+    with socket.create_server(("127.0.0.1", port)) as listening:
+        click.echo(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", err=True)
+        if token is None:
+            token = secrets.token_urlsafe(24)
+            click.echo(f"token: {token}", err=True)
+        await serve_http(server, listening, token)

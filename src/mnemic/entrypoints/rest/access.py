@@ -1,0 +1,119 @@
+"""What a route asks of its caller: who it is, in which role, how often."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.entrypoints.rest.meter import Meter
+from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.tokens import Tokens
+from mnemic.ports import Clock
+from mnemic.types import Actor
+
+_bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
+
+
+@dataclass(slots=True)
+class Rate:
+    """A token bucket for each caller: `per_second` calls, up to `burst` at once. Keeps at most `callers` of them."""
+
+    clock: Clock
+    per_second: float = 50.0
+    burst: int = 100
+    callers: int = 10_000
+    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def wait_for(self, caller: str) -> float:
+        """0 and one call is taken, or how many seconds to wait."""
+        now = self.clock.monotonic()
+        level, at = self._levels.pop(caller, (float(self.burst), now))
+        level = min(float(self.burst), level + (now - at) * self.per_second)
+        taken = 1.0 if level >= 1.0 else 0.0
+        self._levels[caller] = (level - taken, now)
+        while len(self._levels) > self.callers:
+            self._levels.popitem(last=False)
+        return 0.0 if taken else (1.0 - level) / self.per_second
+
+
+@dataclass(slots=True, kw_only=True)
+class Service:
+    """What every route works with. `open_to` is whom calls without a credential stand for; None: they are refused."""
+
+    engine: MemoryEngine
+    keys: ApiKeys
+    tokens: Tokens
+    rate: Rate
+    meter: Meter
+    open_to: Principal | None = None
+
+
+def service_of(request: Request) -> Service:
+    """The service a request came to."""
+    service: Service = request.app.state.service
+    return service
+
+
+TheService = Annotated[Service, Depends(service_of)]
+
+
+async def principal_of(request: Request, service: TheService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
+    """Whom the request's credential stands for. Refuses with 401, the same for every flaw, and 429 past the rate."""
+    header = request.headers.get("authorization", "")
+    scheme, _, text = header.partition(" ")
+    principal = service.open_to
+    if header:
+        known = scheme.lower() == "bearer" and text.isascii() and len(text) <= 8192
+        principal = await _known(service, text.strip()) if known else None
+    if principal is None:
+        raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})
+    wait = service.rate.wait_for(principal.key_id)
+    if wait:
+        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
+    return principal
+
+
+async def _known(service: Service, text: str) -> Principal | None:
+    return await service.keys.authenticate(text) or await service.tokens.authenticate(text)
+
+
+def allowed(*roles: Role) -> Callable[..., Principal]:
+    """A dependency: the caller, who must have one of `roles`. Refuses with 403."""
+
+    def check(principal: Annotated[Principal, Depends(principal_of)]) -> Principal:
+        if principal.roles.isdisjoint(roles):
+            raise Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
+        return principal
+
+    return check
+
+
+def acting(*roles: Role) -> Callable[..., Actor]:
+    """A dependency: on whose behalf the engine is called. An application without a user is refused with 403."""
+    admitted = Depends(allowed(*roles))
+
+    def check(principal: Principal = admitted) -> Actor:
+        if principal.user is None:
+            raise Refused(HTTPStatus.FORBIDDEN, "user_required")
+        return principal.actor
+
+    return check
+
+
+Reading = Annotated[Actor, Depends(acting(Role.READER, Role.WRITER, Role.SUBJECT))]
+Writing = Annotated[Actor, Depends(acting(Role.WRITER))]
+Correcting = Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))]
+OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
+Reviewing = Annotated[Principal, Depends(allowed(Role.REVIEWER))]
+Operating = Annotated[Principal, Depends(allowed(Role.OPERATOR))]
+Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
+Administering = Annotated[Principal, Depends(allowed(Role.ADMIN, Role.OPERATOR))]
+Issuing = Annotated[Principal, Depends(allowed(*Role))]

@@ -1,0 +1,94 @@
+"""The application: routes, errors, boundary and meter around one engine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest import problems
+from mnemic.entrypoints.rest.access import Rate, Service
+from mnemic.entrypoints.rest.boundary import Boundary, Bounds
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
+from mnemic.entrypoints.rest.meter import Meter, Metered
+from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
+from mnemic.entrypoints.rest.routes import health, keys, memories, stewards, subjects
+from mnemic.entrypoints.rest.tokens import Provider, Tokens
+
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
+_PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 422, 429, 500, 501, 502, 503, 507)
+
+
+def create_app(
+    engine: MemoryEngine,
+    *,
+    provider: Provider | None = None,
+    open_to: Principal | None = None,
+    bounds: Bounds | None = None,
+    per_second: float = 50.0,
+    burst: int = 100,
+) -> ASGIApp:
+    """The service around `engine`, which it opens and closes.
+
+    `open_to` answers calls without a credential as this principal: for one person's own machine only.
+    """
+    meter = Meter()
+    service = Service(
+        engine=engine,
+        keys=ApiKeys(engine.store, engine.clock),
+        tokens=Tokens(engine.store, engine.clock, provider),
+        rate=Rate(engine.clock, per_second=per_second, burst=burst),
+        meter=meter,
+        open_to=open_to,
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with engine:
+            yield
+
+    app = FastAPI(
+        title="mnemic",
+        version="1",
+        summary="Memory for agents, for whom the credential says.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        responses=_problems(),
+    )
+    app.state.service = service
+    for part in (memories, subjects, stewards, keys, health):
+        app.include_router(part.router)
+    problems.install(app)
+    return Metered(_Hardened(Boundary(app, bounds)), meter)
+
+
+def _problems() -> dict[int | str, dict[str, Any]]:
+    """What every route may answer besides its own."""
+    schema = {"schema": Problem.model_json_schema()}
+    return {status: {"description": "A problem", "content": {MEDIA_TYPE: schema}} for status in _PROBLEMS}
+
+
+class _Hardened:
+    """Headers that keep browsers from doing anything with an answer but read it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def hardened(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(pair for pair in _HEADERS if pair[0] not in present)]
+            await send(message)
+
+        await self._app(scope, receive, hardened)

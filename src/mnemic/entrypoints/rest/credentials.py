@@ -1,0 +1,228 @@
+"""Who may call, and as whom: API keys kept in the store, and the short-lived tokens that a key can issue.
+
+A key is `mnk_<key id>_<secret>`. The secret has 256 random bits, of which only the SHA-256 is kept: a fast hash is
+enough where nothing can be guessed. Keys live as marks of a tenant of their own, which no credential can name, so that
+they are as durable as memories and lie in the same backup.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.identity import new_id
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import Actor
+
+SERVICE_TENANT = "mnemic.service"
+"""Where keys are kept; a credential that names this tenant is refused."""
+MAX_KEYS_LISTED = 10_000
+
+_PREFIX = "api_key:"
+_KEY = re.compile(r"mnk_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})", re.ASCII)
+
+
+class Role(StrEnum):
+    """What a credential may do. Roles do not contain each other: a key names every one it has."""
+
+    READER = "reader"
+    WRITER = "writer"
+    REVIEWER = "reviewer"
+    SUBJECT = "subject"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Whom a credential stands for. Without a `user` it is an application, which may issue tokens for its users."""
+
+    tenant: str
+    user: str | None
+    agent: str = "default"
+    session: str | None = None
+    roles: frozenset[Role]
+    key_id: str
+
+    def __post_init__(self) -> None:
+        if self.tenant == SERVICE_TENANT:
+            raise InvalidInput("tenant")
+        Actor(tenant=self.tenant, user=self.user or self.key_id, agent=self.agent, session=self.session)
+
+    @property
+    def actor(self) -> Actor:
+        """On whose behalf the engine is called; an application acts under the name of its key."""
+        return Actor(tenant=self.tenant, user=self.user or self.key_id, agent=self.agent, session=self.session)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key without its secret."""
+
+    principal: Principal
+    created_at: datetime
+    expires_at: datetime | None = None
+    label: str = ""
+    digests: tuple[str, ...] = field(repr=False)
+    """Of the secrets that open it: one, or two while a rotation's grace runs."""
+    retires_at: datetime | None = None
+    """When the older of two secrets stops working."""
+
+    @property
+    def key_id(self) -> str:
+        """The key's name; it is no secret."""
+        return self.principal.key_id
+
+
+class ApiKeys:
+    """The keys of a store."""
+
+    def __init__(self, store: RecordStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def create(
+        self,
+        *,
+        tenant: str,
+        roles: Iterable[Role | str],
+        user: str | None = None,
+        agent: str = "default",
+        label: str = "",
+        ttl: timedelta | None = None,
+    ) -> tuple[ApiKey, str]:
+        """A new key and its text, which cannot be had again. Raises InvalidInput."""
+        if ttl is not None and ttl <= timedelta(0):
+            raise InvalidInput("ttl")
+        now = self._clock.now()
+        chosen = _roles(roles)
+        secret = secrets.token_urlsafe(32)
+        principal = Principal(tenant=tenant, user=user, agent=agent, roles=chosen, key_id=new_id(now))
+        key = ApiKey(
+            principal=principal,
+            created_at=now,
+            expires_at=None if ttl is None else now + ttl,
+            label=label[:200],
+            digests=(_digest(secret),),
+        )
+        await self._put(key)
+        return key, f"mnk_{key.key_id}_{secret}"
+
+    async def authenticate(self, text: str) -> Principal | None:
+        """Whom the key stands for; None where it is unknown, revoked or expired, whichever it is."""
+        parts = _KEY.fullmatch(text)
+        key = None if parts is None else await self._find(parts.group(1))
+        if parts is None or key is None:
+            return None
+        now = self._clock.now()
+        if key.expires_at is not None and key.expires_at <= now:
+            return None
+        live = key.digests if key.retires_at is None or now < key.retires_at else key.digests[-1:]
+        given = _digest(parts.group(2))
+        return key.principal if any(hmac.compare_digest(given, known) for known in live) else None
+
+    async def rotate(self, key_id: str, *, grace: timedelta, tenant: str | None = None) -> str:
+        """A new secret for the key; the old one works for `grace` more. Raises MemoryNotFound."""
+        key = await self._existing(key_id, tenant)
+        secret = secrets.token_urlsafe(32)
+        retires_at = self._clock.now() + grace
+        await self._put(replace(key, digests=(key.digests[-1], _digest(secret)), retires_at=retires_at))
+        return f"mnk_{key_id}_{secret}"
+
+    async def revoke(self, key_id: str, *, tenant: str | None = None) -> None:
+        """The key opens nothing from now on. Raises MemoryNotFound."""
+        await self._existing(key_id, tenant)
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.put_mark(SERVICE_TENANT, _PREFIX + key_id, None)
+
+        await self._store.transact(work)
+
+    async def all(self, *, tenant: str | None = None) -> list[ApiKey]:
+        """Every key, oldest first; of one tenant where it is named."""
+        marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
+        keys = [_read(value) for _, value in sorted(marks.items())[:MAX_KEYS_LISTED]]
+        return [key for key in keys if tenant is None or key.principal.tenant == tenant]
+
+    async def _existing(self, key_id: str, tenant: str | None) -> ApiKey:
+        key = await self._find(key_id)
+        if key is None or (tenant is not None and key.principal.tenant != tenant):
+            raise MemoryNotFound("api_key")
+        return key
+
+    async def _find(self, key_id: str) -> ApiKey | None:
+        value = (await self._store.marks(SERVICE_TENANT, _PREFIX + key_id)).get(_PREFIX + key_id)
+        return None if value is None else _read(value)
+
+    async def _put(self, key: ApiKey) -> None:
+        async def work(transaction: Transaction) -> None:
+            await transaction.put_mark(SERVICE_TENANT, _PREFIX + key.key_id, _written(key))
+
+        await self._store.transact(work)
+
+
+def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:
+    try:
+        chosen = frozenset(Role(role) for role in roles)
+    except ValueError:
+        raise InvalidInput("roles", hint=f"of {', '.join(Role)}") from None
+    if not chosen:
+        raise InvalidInput("roles", hint="at least one")
+    return chosen
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _written(key: ApiKey) -> str:
+    principal = key.principal
+    return json.dumps(
+        {
+            "tenant": principal.tenant,
+            "user": principal.user,
+            "agent": principal.agent,
+            "roles": sorted(principal.roles),
+            "key_id": principal.key_id,
+            "created_at": key.created_at.isoformat(),
+            "expires_at": _iso(key.expires_at),
+            "retires_at": _iso(key.retires_at),
+            "label": key.label,
+            "digests": list(key.digests),
+        }
+    )
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _read(value: str) -> ApiKey:
+    kept: dict[str, Any] = json.loads(value)
+    return ApiKey(
+        principal=Principal(
+            tenant=kept["tenant"],
+            user=kept["user"],
+            agent=kept["agent"],
+            roles=frozenset(Role(role) for role in kept["roles"]),
+            key_id=kept["key_id"],
+        ),
+        created_at=datetime.fromisoformat(kept["created_at"]),
+        expires_at=_moment(kept["expires_at"]),
+        retires_at=_moment(kept["retires_at"]),
+        label=kept["label"],
+        digests=tuple(kept["digests"]),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,111 @@
+"""How an error looks to a caller: RFC 9457, with mnemic's stable `reason` in it and never any content."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from mnemic import errors
+from mnemic.errors import MnemicError
+
+_log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+
+_STATUS: tuple[tuple[type[MnemicError], HTTPStatus], ...] = (
+    (errors.MemoryNotFound, HTTPStatus.NOT_FOUND),
+    (errors.VersionConflict, HTTPStatus.CONFLICT),
+    (errors.IdempotencyConflict, HTTPStatus.CONFLICT),
+    (errors.ReviewDenied, HTTPStatus.FORBIDDEN),
+    (errors.ScopeDenied, HTTPStatus.FORBIDDEN),
+    (errors.NotSupported, HTTPStatus.NOT_IMPLEMENTED),
+    (errors.StoreFull, HTTPStatus.INSUFFICIENT_STORAGE),
+    (errors.StoreFailed, HTTPStatus.SERVICE_UNAVAILABLE),
+    (errors.EmbedderFailed, HTTPStatus.SERVICE_UNAVAILABLE),
+    (errors.BudgetSpent, HTTPStatus.SERVICE_UNAVAILABLE),
+    (errors.ModelFailed, HTTPStatus.BAD_GATEWAY),
+    (errors.InvalidInput, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (errors.RunStopped, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
+_RETRY_AFTER_SECONDS = 1
+
+
+class Problem(BaseModel):
+    """An error. `reason` is stable: programs branch on it."""
+
+    type: str = "about:blank"
+    title: str
+    status: int = Field(ge=400, le=599)
+    reason: str
+    detail: str | None = None
+
+
+class Refused(Exception):
+    """What the service itself refuses, before the engine is asked."""
+
+    def __init__(self, status: HTTPStatus, reason: str, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+        self.headers = headers or {}
+
+
+def problem(
+    status: HTTPStatus, reason: str, detail: str | None = None, headers: dict[str, str] | None = None
+) -> JSONResponse:
+    """An error as a response."""
+    body = Problem(title=status.phrase, status=status.value, reason=reason, detail=detail)
+    return JSONResponse(body.model_dump(), status_code=status.value, media_type=MEDIA_TYPE, headers=headers)
+
+
+def status_of(failure: MnemicError) -> HTTPStatus:
+    """The status that tells a caller what to do about `failure`."""
+    return next((status for kind, status in _STATUS if isinstance(failure, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+async def _engine_failure(_: Request, failure: Exception) -> JSONResponse:
+    assert isinstance(failure, MnemicError)
+    status = status_of(failure)
+    waits = {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.BAD_GATEWAY}
+    headers = {"Retry-After": str(_RETRY_AFTER_SECONDS)} if status in waits else None
+    return problem(status, failure.reason, failure.hint, headers)
+
+
+async def _refused(_: Request, failure: Exception) -> JSONResponse:
+    assert isinstance(failure, Refused)
+    return problem(failure.status, failure.reason, headers=failure.headers)
+
+
+async def _invalid(_: Request, failure: Exception) -> JSONResponse:
+    assert isinstance(failure, RequestValidationError)
+    first = failure.errors()[0]
+    place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    status = HTTPStatus.BAD_REQUEST if first["type"] == "json_invalid" else HTTPStatus.UNPROCESSABLE_ENTITY
+    reason = "json" if first["type"] == "json_invalid" else place
+    return problem(status, errors.InvalidInput(reason).reason, str(first["msg"]))
+
+
+async def _http(_: Request, failure: Exception) -> JSONResponse:
+    assert isinstance(failure, HTTPException)
+    status = HTTPStatus(failure.status_code)
+    return problem(status, status.name.lower(), headers=dict(failure.headers or {}))
+
+
+async def _bug(_: Request, failure: Exception) -> JSONResponse:
+    _log.error("internal error", extra={"error": type(failure).__name__})
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error")
+
+
+def install(app: FastAPI) -> None:
+    """Every error of `app` as a problem."""
+    app.add_exception_handler(MnemicError, _engine_failure)
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _bug)

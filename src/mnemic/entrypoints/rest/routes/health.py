@@ -1,0 +1,38 @@
+"""For whatever watches the service: alive, ready, how it goes. None of it needs a credential or names anybody."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
+
+from mnemic.entrypoints.rest.access import TheService
+from mnemic.entrypoints.rest.credentials import SERVICE_TENANT
+from mnemic.errors import MnemicError
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz")
+async def alive() -> dict[str, Any]:
+    """The process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", responses={503: {"description": "Not ready: the store does not answer."}})
+async def ready(service: TheService, response: Response) -> dict[str, Any]:
+    """The store answers."""
+    try:
+        await service.engine.store.marks(SERVICE_TENANT, "ready:")
+    except MnemicError as failure:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+        return {"status": "failed", "reason": failure.reason}
+    return {"status": "ok"}
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(service: TheService) -> PlainTextResponse:
+    """Counts and latencies in Prometheus' text format."""
+    return PlainTextResponse(service.meter.rendered(), media_type=service.meter.MEDIA_TYPE)

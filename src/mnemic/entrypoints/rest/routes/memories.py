@@ -1,0 +1,165 @@
+"""For agents and the programs they run in: remember, find, correct, forget."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Response
+
+from mnemic.entrypoints.rest.access import Correcting, Reading, TheService, Writing
+from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.shapes import (
+    ContextWanted,
+    Conversation,
+    Correction,
+    Kinds,
+    NewMemories,
+    NewMemory,
+    Said,
+    Search,
+    Turn,
+    page_dict,
+)
+from mnemic.entrypoints.wire import memory_dict, receipt_dict, result_dict
+from mnemic.errors import VersionConflict
+from mnemic.inject.bound import injector_for
+from mnemic.inject.injector import InjectionConfig
+from mnemic.types import Memory
+
+router = APIRouter(prefix="/v1", tags=["memories"])
+
+IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
+IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
+MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
+
+
+@router.post("/memories", status_code=HTTPStatus.CREATED)
+async def add(
+    wanted: NewMemory, actor: Writing, service: TheService, response: Response, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """Remember one thing. The receipt says what became of it; 201 where a memory was made, 200 otherwise."""
+    receipt = await service.engine.add(wanted.candidate(actor.session), actor=actor, idempotency_key=idempotency_key)
+    if receipt.outcome.value != "created":
+        response.status_code = HTTPStatus.OK
+    return receipt_dict(receipt)
+
+
+@router.post("/memories/batch")
+async def add_many(wanted: NewMemories, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember many things: one receipt each, in order; one that is refused stops no other."""
+    candidates = [one.candidate(actor.session) for one in wanted.memories]
+    receipts = await service.engine.add_many(candidates, actor=actor)
+    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
+
+
+@router.post("/messages")
+async def record(wanted: Conversation, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Keep the messages of a conversation themselves, as episodic memories."""
+    receipts = await service.engine.record([one.message(actor.session) for one in wanted.messages], actor=actor)
+    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
+
+
+@router.post("/capture")
+async def capture(
+    said: Said, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """Remember what is worth it in something the user said."""
+    report = await service.engine.capture(said.message(actor.session), actor=actor, idempotency_key=idempotency_key)
+    return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
+
+
+@router.post("/runs")
+async def run(
+    turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """One memory-augmented turn: remember, answer with what is remembered, audit the answer."""
+    report = await service.engine.run(
+        actor=actor, message=turn.message, goal=turn.goal, context=turn.context, idempotency_key=idempotency_key
+    )
+    return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
+
+
+@router.post("/search")
+async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
+    """The best memories for a query, each with why it was found; lists that failed are named."""
+    return result_dict(await service.engine.search(wanted.query, actor=actor, **wanted.arguments()))
+
+
+@router.post("/context")
+async def context(wanted: ContextWanted, actor: Reading, service: TheService) -> dict[str, Any]:
+    """A block of memories, ready to be put into one model call as data; it is logged as injected."""
+    injector = injector_for(
+        service.engine, actor, InjectionConfig(max_entries=wanted.top_k, max_tokens=wanted.max_tokens)
+    )
+    injection = await injector.inject([{"role": "user", "content": wanted.query}])
+    hits = [entry.hit for entry in injection.entries if entry.hit is not None]
+    return {
+        "text": injection.text,
+        "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in hits],
+        "reason": injection.reason,
+        "degraded": injection.degraded,
+        "digest": injection.digest,
+    }
+
+
+@router.get("/memories")
+async def page(
+    actor: Reading,
+    service: TheService,
+    kind: Annotated[list[Kinds] | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
+) -> dict[str, Any]:
+    """Active memories, newest first. `next` is the cursor of the page behind this one."""
+    return page_dict(await service.engine.list(actor=actor, kinds=kind, limit=limit, before=cursor), limit)
+
+
+@router.get("/memories/{memory_id}")
+async def one(memory_id: MemoryId, actor: Reading, service: TheService, response: Response) -> dict[str, Any]:
+    """One memory; its ETag is its version."""
+    memory = await service.engine.get(memory_id, actor=actor)
+    response.headers["ETag"] = etag(memory)
+    return memory_dict(memory)
+
+
+@router.get("/memories/{memory_id}/history")
+async def history(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
+    """All versions of a memory, oldest first."""
+    return {"versions": [memory_dict(version) for version in await service.engine.history(memory_id, actor=actor)]}
+
+
+@router.patch("/memories/{memory_id}")
+async def correct(
+    memory_id: MemoryId, wanted: Correction, actor: Correcting, service: TheService, if_match: IfMatch = None
+) -> dict[str, Any]:
+    """Correct a memory: its next version says something else. With `If-Match` only if it is still at that version."""
+    expected = version_of(if_match)
+    try:
+        receipt = await service.engine.update(memory_id, wanted.content, actor=actor, expected_version=expected)
+    except VersionConflict as conflict:
+        if expected is None:
+            raise
+        raise Refused(HTTPStatus.PRECONDITION_FAILED, conflict.reason) from None
+    return receipt_dict(receipt)
+
+
+@router.delete("/memories/{memory_id}", status_code=HTTPStatus.NO_CONTENT)
+async def forget(memory_id: MemoryId, actor: Correcting, service: TheService) -> None:
+    """Delete a memory with all its versions."""
+    await service.engine.forget(memory_id, actor=actor)
+
+
+def etag(memory: Memory) -> str:
+    """The version as an entity tag (RFC 9110, section 8.8.3)."""
+    return f'"{memory.version}"'
+
+
+def version_of(tag: str | None) -> int | None:
+    """The version that an `If-Match` names; `*` and nothing name none. Refuses what is no tag of ours with 412."""
+    if tag is None or tag.strip() == "*":
+        return None
+    digits = tag.strip().strip('"')
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
+        raise Refused(HTTPStatus.PRECONDITION_FAILED, VersionConflict.code)
+    return int(digits)

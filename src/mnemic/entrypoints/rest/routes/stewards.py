@@ -1,0 +1,113 @@
+"""For reviewers and operators: what waits, what happened, what time has done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path, Query
+
+from mnemic.entrypoints.rest.access import Operating, Reviewing, TheService
+from mnemic.entrypoints.rest.shapes import Approval
+from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.maintain.export import plain
+from mnemic.maintain.review import Waiting
+from mnemic.types import AuditEvent
+
+router = APIRouter(prefix="/v1", tags=["stewards"])
+
+MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
+MAX_DAYS = 36_500
+
+
+@router.get("/reviews")
+async def reviews(
+    principal: Reviewing,
+    service: TheService,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
+    older_than_days: Annotated[int | None, Query(ge=0, le=MAX_DAYS)] = None,
+) -> dict[str, Any]:
+    """What waits in the tenant, oldest first, with what it stands against. `next` is the cursor of the page behind."""
+    older = None if older_than_days is None else timedelta(days=older_than_days)
+    found = await service.engine.reviews(
+        actor=principal.actor, whole_tenant=True, limit=limit, after=cursor, older_than=older
+    )
+    last = found[-1].memory.memory_id if len(found) == limit else None
+    return {"reviews": [_waiting(one) for one in found], "next": last}
+
+
+@router.post("/reviews/{memory_id}/approval")
+async def approve(
+    memory_id: MemoryId, principal: Reviewing, service: TheService, verdict: Annotated[Approval, Body()]
+) -> dict[str, Any]:
+    """Let a waiting memory in. Whoever proposed it is refused."""
+    receipt = await service.engine.approve(
+        memory_id,
+        actor=principal.actor,
+        content=verdict.content,
+        merge_with=verdict.merge_with,
+        whole_tenant=True,
+    )
+    return receipt_dict(receipt)
+
+
+@router.post("/reviews/{memory_id}/rejection")
+async def reject(memory_id: MemoryId, principal: Reviewing, service: TheService) -> dict[str, Any]:
+    """Turn a waiting memory down."""
+    return receipt_dict(await service.engine.reject(memory_id, actor=principal.actor, whole_tenant=True))
+
+
+@router.get("/audit")
+async def audit(
+    principal: Operating,
+    service: TheService,
+    cursor: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """The tenant's audit in order. `next` is the cursor of the page behind this one."""
+    events = await service.engine.audit(actor=principal.actor, after=cursor, limit=limit)
+    return {
+        "events": [_event(event) for event in events],
+        "next": events[-1].sequence if len(events) == limit else None,
+    }
+
+
+@router.get("/audit/verification")
+async def verify_audit(principal: Operating, service: TheService) -> dict[str, Any]:
+    """Every line of the tenant's audit checked against the one before."""
+    report = await service.engine.verify_audit(actor=principal.actor)
+    return {"lines": report.lines, "broken_at": report.broken_at, "last_hash": report.last_hash}
+
+
+@router.post("/maintenance")
+async def maintain(
+    principal: Operating, service: TheService, dry_run: Annotated[bool, Query()] = False
+) -> dict[str, Any]:
+    """Every job that time makes necessary: expiry and purge, the outbox, the file."""
+    report = await service.engine.maintain(actor=principal.actor, dry_run=dry_run)
+    return {"freed_bytes": report.freed_bytes, "dry_run": report.dry_run}
+
+
+def _waiting(one: Waiting) -> dict[str, Any]:
+    return {
+        "memory": memory_dict(one.memory),
+        "against": [memory_dict(memory) for memory in one.against],
+        "age_seconds": one.age.total_seconds(),
+        "proposer": one.proposer,
+    }
+
+
+def _event(event: AuditEvent) -> dict[str, Any]:
+    return {
+        "sequence": event.sequence,
+        "action": event.action,
+        "at": event.at.isoformat(),
+        "actor": event.actor,
+        "level": event.scope.level.value if event.scope else None,
+        "owner": event.scope.owner if event.scope else None,
+        "memory_id": event.memory_id,
+        "version": event.version,
+        "detail": plain(event.detail),
+        "hash": event.hash,
+    }

@@ -1,0 +1,77 @@
+"""For the people whose memories are kept: decide, take along, erase."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
+from pydantic import JsonValue
+
+from mnemic.entrypoints.rest.access import Correcting, Erasing, OneselfOnly, Operating, Reading, TheService
+from mnemic.entrypoints.rest.credentials import Role
+from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.shapes import Erasure
+from mnemic.maintain.erase import ErasureReceipt
+
+router = APIRouter(prefix="/v1", tags=["subjects"])
+
+Key = Annotated[str, Path(min_length=1, max_length=128)]
+
+
+@router.get("/consents")
+async def consents(actor: Reading, service: TheService) -> dict[str, Any]:
+    """What the user has decided, by key."""
+    return {"consents": await service.engine.consents(actor=actor)}
+
+
+@router.put("/consents/{key}", status_code=HTTPStatus.NO_CONTENT)
+async def grant(key: Key, actor: Correcting, service: TheService) -> None:
+    """From now on memories under `key` may be written and found."""
+    await service.engine.grant_consent(key, actor=actor)
+
+
+@router.delete("/consents/{key}")
+async def revoke(
+    key: Key, actor: Correcting, service: TheService, erase: Annotated[bool, Query()] = False
+) -> dict[str, Any]:
+    """From now on nothing is written or found under `key`; with `erase` what is held under it goes as well."""
+    revoked = await service.engine.revoke_consent(key, actor=actor, erase_held=erase)
+    erased = None if revoked.erased is None else revoked.erased.as_dict()
+    return {"key": revoked.key, "hidden": revoked.hidden, "erased": erased}
+
+
+@router.get("/export", response_class=StreamingResponse)
+async def export(actor: OneselfOnly, service: TheService) -> StreamingResponse:
+    """Everything held about oneself, whatever its status, as JSON lines."""
+
+    async def lines() -> AsyncIterator[str]:
+        async for memory in service.engine.export(actor=actor):
+            yield json.dumps(memory, ensure_ascii=False) + "\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+@router.post("/erasures")
+async def erase(wanted: Erasure, principal: Erasing, service: TheService) -> dict[str, Any]:
+    """Erase everything about a user: oneself, or as an operator anybody of the tenant. The receipt can be verified."""
+    subject = wanted.subject or principal.user
+    if subject is None:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:subject")
+    if subject != principal.user and Role.OPERATOR not in principal.roles:
+        raise Refused(HTTPStatus.FORBIDDEN, "role_required:operator")
+    receipt = await service.engine.erase(subject, actor=principal.actor, block=wanted.block)
+    return receipt.as_dict()
+
+
+@router.post("/erasures/verification")
+async def verify(receipt: dict[str, JsonValue], principal: Operating, service: TheService) -> dict[str, Any]:
+    """What a scan finds now of what a receipt says was erased, by place: nothing but zeros where it holds."""
+    read = ErasureReceipt.from_dict(receipt)
+    if read.tenant != principal.tenant:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:erasure_receipt")
+    traces = await service.engine.verify_erasure(read)
+    return {"traces": traces, "complete": not any(traces.values())}

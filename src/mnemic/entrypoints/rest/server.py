@@ -1,0 +1,106 @@
+"""Running the service: on this machine only and with authentication, unless somebody says otherwise and may."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+
+import uvicorn
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from mnemic.bootstrap import build_engine
+from mnemic.clock import SystemClock
+from mnemic.config import Settings
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.boundary import Bounds
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.entrypoints.rest.tokens import Provider
+from mnemic.errors import InvalidConfig
+
+
+class ServiceSettings(BaseSettings):
+    """How the service listens and whom it believes. Every field is also an environment variable
+    `MNEMIC_SERVICE_<NAME>`.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="MNEMIC_SERVICE_", env_file=".env", extra="ignore")
+
+    host: str = Field(default="127.0.0.1", description="Address to listen at.")
+    port: int = Field(default=8377, ge=0, le=65_535, description="Port to listen at; 0 takes a free one.")
+    issuer: str | None = Field(default=None, description="Issuer of the OpenID provider whose tokens are believed.")
+    audience: str | None = Field(default=None, description="Audience that those tokens must name.")
+    jwks: Path | None = Field(default=None, description="File with that provider's public keys (JWKS).")
+    max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
+    seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
+    at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
+    per_second: float = Field(default=50.0, gt=0, description="Requests a second of one credential.")
+    drain_seconds: int = Field(default=20, ge=0, description="Time that running requests have when it stops.")
+
+    @classmethod
+    def load(cls, **overrides: object) -> ServiceSettings:
+        """Settings from the environment with `overrides` on top; those that are None are left out. Raises
+        InvalidConfig.
+        """
+        try:
+            return cls(**{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]
+        except ValidationError as invalid:
+            first = invalid.errors(include_input=False, include_url=False)[0]
+            raise InvalidConfig(f"service_{first['loc'][0]}", hint=str(first["msg"])) from None
+
+    def provider(self, default_tenant: str) -> Provider | None:
+        """The OpenID provider, if one is named. Raises InvalidConfig where only a part of it is."""
+        named = (self.issuer, self.audience, self.jwks)
+        if not any(named):
+            return None
+        if self.issuer is None or self.audience is None or self.jwks is None:
+            raise InvalidConfig("service_issuer", hint="issuer, audience and jwks belong together")
+        return Provider.from_file(self.jwks, issuer=self.issuer, audience=self.audience, default_tenant=default_tenant)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`. A name but localhost is taken for public."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def own_machine(settings: Settings, user: str) -> Principal:
+    """Whom calls without a credential stand for where one person's machine serves that person alone."""
+    return Principal(tenant=settings.tenant, user=user, roles=frozenset(Role), key_id="own-machine")
+
+
+async def require_safe(settings: Settings, service: ServiceSettings, *, opened: bool) -> None:
+    """Refuse to be reached by others without authentication. Raises InvalidConfig (`service_host`,
+    `service_keys`): open to others, or reachable by others before there is any key or provider.
+    """
+    if is_loopback(service.host):
+        return
+    if opened:
+        raise InvalidConfig("service_host", hint="without authentication the service listens at 127.0.0.1 only")
+    if service.jwks is None:
+        async with build_engine(settings) as engine:
+            if not await ApiKeys(engine.store, SystemClock()).all():
+                raise InvalidConfig("service_keys", hint="make a key first: mnemic apikeys create --role admin")
+
+
+def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
+    """Serve until told to stop; running requests are then given `drain_seconds`."""
+    app = create_app(
+        build_engine(settings),
+        provider=service.provider(settings.tenant),
+        open_to=open_to,
+        bounds=Bounds(max_bytes=service.max_bytes, seconds=service.seconds, at_once=service.at_once),
+        per_second=service.per_second,
+        burst=max(1, int(2 * service.per_second)),
+    )
+    uvicorn.run(
+        app,
+        host=service.host,
+        port=service.port,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=service.drain_seconds,
+        log_level="info",
+    )

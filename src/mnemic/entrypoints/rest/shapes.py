@@ -1,0 +1,178 @@
+"""What goes over the wire: requests are strict, answers are what the library's own values say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+
+from mnemic.entrypoints.wire import memory_dict
+from mnemic.types import Candidate, Kind, Memory, Message, Origin, Source
+
+MAX_BATCH = 500
+MAX_TEXT = 32_768
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+Kinds = Literal["long_term", "persona", "episodic", "entity", "structured"]
+
+
+class Strict(BaseModel):
+    """A request: what it does not know, it refuses."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewMemory(Strict):
+    """One thing to remember."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
+    kind: Kinds = "long_term"
+    key: Name | None = None
+    level: Literal["user", "workspace", "agent", "session"] = "user"
+    category: Name | None = None
+    data: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
+    ttl_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    confidence: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.8
+    occurred_at: Annotated[datetime, Field(strict=False)] | None = None
+
+    def candidate(self, session: str | None) -> Candidate:
+        """What the engine is asked to keep; its origin is the channel's, a caller cannot say it."""
+        return Candidate(
+            content=self.content,
+            kind=Kind(self.kind),
+            key=self.key,
+            level=self.level,
+            category=self.category,
+            data=self.data,
+            ttl=None if self.ttl_days is None else timedelta(days=self.ttl_days),
+            confidence=self.confidence,
+            source=Source(origin=Origin.USER_STATED, session=session),
+            occurred_at=_aware(self.occurred_at),
+        )
+
+
+class NewMemories(Strict):
+    """Things to remember; each gets a receipt, and a bad one stops no other."""
+
+    memories: Annotated[list[NewMemory], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class Said(Strict):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "tool", "participant"] = "user"
+    content: Text
+    message_id: Name | None = None
+    session: Name | None = None
+    speaker: Name | None = None
+    sent_at: Annotated[datetime, Field(strict=False)] | None = None
+
+    def message(self, session: str | None) -> Message:
+        """The engine's message; what a tool said is a tool's, whoever sends it."""
+        return Message(
+            role=self.role,
+            content=self.content,
+            message_id=self.message_id,
+            session=self.session or session,
+            speaker=self.speaker,
+            sent_at=_aware(self.sent_at),
+            origin=Origin.TOOL_OUTPUT if self.role == "tool" else Origin.USER_STATED,
+        )
+
+
+class Conversation(Strict):
+    """Messages to keep as they are."""
+
+    messages: Annotated[list[Said], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class Search(Strict):
+    """What to look for; an empty query lists the newest."""
+
+    query: Annotated[str, StringConstraints(max_length=8192)] = ""
+    top_k: Annotated[int, Field(ge=1, le=100)] = 10
+    kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
+    categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    happened_from: Annotated[datetime, Field(strict=False)] | None = None
+    happened_to: Annotated[datetime, Field(strict=False)] | None = None
+    as_of: Annotated[datetime, Field(strict=False)] | None = None
+    min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
+    max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """As the engine's search takes them."""
+        given = self.model_dump(exclude={"query"})
+        for name in ("happened_from", "happened_to", "as_of"):
+            given[name] = _aware(given[name])
+        return given
+
+
+class ContextWanted(Strict):
+    """What a model is about to be asked, and how much room there is."""
+
+    query: Text
+    top_k: Annotated[int, Field(ge=1, le=100)] = 10
+    max_tokens: Annotated[int, Field(ge=16, le=100_000)] = 1000
+
+
+class Turn(Strict):
+    """One turn: something said, something asked, or both."""
+
+    message: Text | None = None
+    goal: Text | None = None
+    context: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
+
+
+class Correction(Strict):
+    """What a memory should say instead."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
+
+
+class Approval(Strict):
+    """How a waiting memory is let in: as it is, saying something else, or in the place of others."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)] | None = None
+    merge_with: Annotated[list[Name], Field(max_length=20)] = []
+
+
+class Erasure(Strict):
+    """Whose memories are erased; without a name one's own."""
+
+    subject: Name | None = None
+    block: bool = False
+
+
+class KeyWanted(Strict):
+    """A new API key."""
+
+    roles: Annotated[list[Literal["reader", "writer", "reviewer", "subject", "operator", "admin"]], Field(min_length=1)]
+    tenant: Name | None = None
+    user: Name | None = None
+    agent: Name = "default"
+    label: Annotated[str, StringConstraints(max_length=200)] = ""
+    ttl_hours: Annotated[int, Field(ge=1, le=87_600)] | None = None
+
+
+class TokenWanted(Strict):
+    """A token for a user of the application that asks."""
+
+    user: Name
+    session: Name | None = None
+    roles: Annotated[list[Literal["reader", "writer", "subject"]], Field(min_length=1)] = ["reader", "writer"]
+    ttl_seconds: Annotated[int, Field(ge=1, le=86_400)] = 3600
+
+
+def page_dict(memories: Sequence[Memory], limit: int) -> dict[str, Any]:
+    """A page and the cursor of the next; None where this was the last."""
+    full = len(memories) == limit
+    return {"memories": [memory_dict(one) for one in memories], "next": memories[-1].memory_id if full else None}
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    """A moment without a zone is taken as UTC."""
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment

@@ -1,0 +1,142 @@
+"""Bearer tokens: those this service issues for an application's users, and those of an OpenID provider.
+
+Both are JSON Web Tokens (RFC 7519) read by joserfc. The algorithms are named here and never taken from a token. Our own
+are signed with HS256 under a secret of the store; a provider's with RS256 or ES256 under the keys of its JWKS file.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet, OctKey
+
+from mnemic.entrypoints.rest.credentials import SERVICE_TENANT, Principal, Role
+from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.ports import Clock, RecordStore
+
+ISSUER = "mnemic"
+MAX_TTL = timedelta(hours=24)
+LEEWAY_SECONDS = 60
+
+_OWN = ["HS256"]
+_PROVIDERS = ["RS256", "ES256"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """An OpenID provider: who signs, for whom, with which keys, and which claims say what.
+
+    `tenant_claim` and `roles_claim` are claims of the token; a token without them has the defaults given here.
+    """
+
+    issuer: str
+    audience: str
+    keys: Mapping[str, Any]
+    tenant_claim: str = "tenant"
+    roles_claim: str = "roles"
+    default_tenant: str | None = None
+
+    @classmethod
+    def from_file(cls, path: Path, *, issuer: str, audience: str, default_tenant: str | None = None) -> Provider:
+        """With the keys of a JWKS file. Raises InvalidConfig (`invalid_config:jwks`)."""
+        try:
+            keys = json.loads(path.read_text(encoding="utf-8"))
+            KeySet.import_key_set(keys)
+        except (OSError, ValueError, KeyError, JoseError):
+            raise InvalidConfig("jwks", hint="not a JWKS file") from None
+        return cls(issuer=issuer, audience=audience, keys=keys, default_tenant=default_tenant)
+
+
+class Tokens:
+    """Issues and reads tokens."""
+
+    def __init__(self, store: RecordStore, clock: Clock, provider: Provider | None = None) -> None:
+        self._store = store
+        self._clock = clock
+        self._provider = provider
+
+    async def issue(
+        self, application: Principal, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
+    ) -> str:
+        """A token for a user of the application's tenant with some of its roles. Raises InvalidInput."""
+        if not timedelta(0) < ttl <= MAX_TTL:
+            raise InvalidInput("ttl", hint="more than nothing, at most 24 hours")
+        if not roles <= application.roles:
+            raise InvalidInput("roles", hint="only roles that the key has")
+        now = int(self._clock.now().timestamp())
+        claims = {
+            "iss": ISSUER,
+            "sub": user,
+            "tenant": application.tenant,
+            "agent": application.agent,
+            "session": session,
+            "roles": sorted(roles),
+            "kid": application.key_id,
+            "iat": now,
+            "exp": now + int(ttl.total_seconds()),
+        }
+        _principal(claims, claims["tenant"], claims["roles"])
+        return jwt.encode({"alg": _OWN[0]}, claims, await self._secret())
+
+    async def authenticate(self, text: str) -> Principal | None:
+        """Whom the token stands for; None where anything about it is wrong."""
+        try:
+            return await self._own(text)
+        except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
+            pass
+        try:
+            return self._providers(text) if self._provider is not None else None
+        except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
+            return None
+
+    async def _own(self, text: str) -> Principal:
+        claims = jwt.decode(text, await self._secret(), algorithms=_OWN).claims
+        self._require(claims, ISSUER, None)
+        return _principal(claims, claims["tenant"], claims["roles"])
+
+    def _providers(self, text: str) -> Principal:
+        assert self._provider is not None
+        known = self._provider
+        keys = KeySet.import_key_set(known.keys)  # type: ignore[arg-type]
+        claims = jwt.decode(text, keys, algorithms=_PROVIDERS).claims
+        self._require(claims, known.issuer, known.audience)
+        tenant = claims.get(known.tenant_claim, known.default_tenant)
+        return _principal(claims, tenant, claims.get(known.roles_claim, [Role.SUBJECT]))
+
+    def _require(self, claims: Mapping[str, Any], issuer: str, audience: str | None) -> None:
+        now = self._clock.now().timestamp()
+        audiences = claims.get("aud")
+        listed = [audiences] if isinstance(audiences, str) else audiences or []
+        if (
+            claims.get("iss") != issuer
+            or (audience is not None and audience not in listed)
+            or not isinstance(claims.get("exp"), int | float)
+            or claims["exp"] + (LEEWAY_SECONDS if audience else 0) <= now
+            or claims.get("nbf", 0) > now + LEEWAY_SECONDS
+        ):
+            raise ValueError("claims")
+
+    async def _secret(self) -> OctKey:
+        root = await self._store.secret(SERVICE_TENANT)
+        return OctKey.import_key(hmac.digest(root, b"mnemic bearer tokens", "sha256"))
+
+
+def _principal(claims: Mapping[str, Any], tenant: object, roles: object) -> Principal:
+    if not isinstance(claims.get("sub"), str) or not isinstance(tenant, str) or not isinstance(roles, list):
+        raise ValueError("claims")
+    return Principal(
+        tenant=tenant,
+        user=claims["sub"],
+        agent=claims.get("agent") or "default",
+        session=claims.get("session"),
+        roles=frozenset(Role(role) for role in roles),
+        key_id=str(claims.get("kid") or claims["sub"]),
+    )

@@ -1,0 +1,51 @@
+"""How memories, receipts and hits look as JSON data, whichever way in they are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mnemic.types import Hit, Memory, SearchResult, WriteReceipt
+
+
+def memory_dict(memory: Memory) -> dict[str, Any]:
+    """A memory as `mnemic export` writes it."""
+    from mnemic.maintain.export import as_dict
+
+    return as_dict(memory)
+
+
+def hit_dict(hit: Hit) -> dict[str, Any]:
+    """A hit: the memory, its score in 0..1, the place in each list, and why it is here."""
+    ranks = {name: {"position": rank.position, "score": round(rank.score, 6)} for name, rank in hit.ranks.items()}
+    return {"score": round(hit.score, 6), "reason": hit.reason, "ranks": ranks, "memory": memory_dict(hit.memory)}
+
+
+def result_dict(result: SearchResult) -> dict[str, Any]:
+    """What a search found; `errors` names the lists that failed."""
+    return {
+        "query": result.query,
+        "hits": [hit_dict(hit) for hit in result.hits],
+        "errors": dict(result.errors),
+        "degraded": result.degraded,
+    }
+
+
+def receipt_dict(receipt: WriteReceipt) -> dict[str, Any]:
+    """How a write ended, with what each step decided."""
+    return {
+        "outcome": receipt.outcome.value,
+        "memory_id": receipt.memory_id,
+        "version": receipt.version,
+        "key": receipt.key,
+        "level": str(receipt.level),
+        "reason": receipt.reason,
+        "superseded": list(receipt.superseded),
+        "conflicts_with": list(receipt.conflicts_with),
+        "clamped": list(receipt.clamped),
+        "durable": receipt.durable,
+        "degraded": list(receipt.degraded),
+        "replayed": receipt.replayed,
+        "warnings": list(receipt.warnings),
+        "steps": [{"name": step.name, "decision": step.decision, "ms": round(step.ms, 3)} for step in receipt.steps],
+    }

@@ -1,0 +1,98 @@
+"""Taking a replacement back: a merge, a new value under a key, an approval.
+
+What the memory had replaced is active again, true for as long as it was before. The memory itself, which said only
+what those say, ends as `rejected`: it was never true by itself. Where it holds words of its own that a merge had put
+first, it stays beside them; where it had waited for review, it waits again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.guard.policy import Policy
+from mnemic.maintain.trail import Steward
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import Actor, Memory, Scope, Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoReceipt:
+    """What became of the memory (`status`, in its `version`), and which memories are active again. Not restored: what
+    was forgotten since, and what another active memory says by now.
+    """
+
+    memory_id: str
+    version: int
+    status: Status
+    restored: tuple[str, ...]
+
+
+async def undo(
+    store: RecordStore, clock: Clock, memory_id: str, *, actor: Actor, scopes: Sequence[Scope], policy: Policy
+) -> UndoReceipt:
+    """Restore what the active memory replaced; see the module.
+
+    Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict where it is being changed.
+    """
+    versions = await store.versions(memory_id, scopes=scopes)
+    if not versions or versions[-1].status is not Status.ACTIVE:
+        raise MemoryNotFound
+    known = versions[-1]
+    replaced = {one: await store.versions(one, scopes=[known.scope]) for one in known.supersedes}
+    earlier = {one: past for one, past in replaced.items() if past and past[-1].status is Status.SUPERSEDED}
+    if not earlier:
+        raise InvalidInput("undo:nothing_replaced", hint="it replaced nothing that is still there")
+    status = _status_after(versions, [past[-1] for past in earlier.values()], policy)
+    steward = Steward(actor, clock.now())
+
+    async def work(tx: Transaction) -> UndoReceipt:
+        present = await tx.get(memory_id, scopes=[known.scope])
+        if present is None or present.version != known.version:
+            raise VersionConflict
+        waits = status is Status.PENDING_REVIEW
+        ended = await steward.change(
+            tx,
+            present,
+            "undone",
+            detail={"restoring": list(earlier)},
+            status=status,
+            supersedes=(),
+            conflicts_with=tuple(earlier) if waits else present.conflicts_with,
+        )
+        restored = [one for one, past in earlier.items() if await _restored(tx, steward, past, memory_id)]
+        return UndoReceipt(memory_id=memory_id, version=ended.version, status=status, restored=tuple(restored))
+
+    return await store.transact(work)
+
+
+def _status_after(versions: Sequence[Memory], replaced: Sequence[Memory], policy: Policy) -> Status:
+    known = versions[-1]
+    if versions[0].status is Status.PENDING_REVIEW:
+        return Status.PENDING_REVIEW
+    said = {line for one in replaced for line in one.content.splitlines()}
+    repeats = all(line in said for line in known.content.splitlines())
+    single = known.key is not None and policy.rule(known.key).on_change != "accumulate"
+    return Status.REJECTED if repeats or single else Status.ACTIVE
+
+
+async def _restored(tx: Transaction, steward: Steward, past: Sequence[Memory], memory_id: str) -> bool:
+    """Whether the last of these versions is active again, with the end of its time that it had before."""
+    closed = await tx.get(past[-1].memory_id, scopes=[past[-1].scope])
+    if closed is None or closed.version != past[-1].version:
+        raise VersionConflict
+    if await tx.find_fingerprint(closed.scope, closed.fingerprint) is not None:
+        return False
+    await steward.change(
+        tx, closed, "restored", detail={"from": memory_id}, status=Status.ACTIVE, valid_to=_end_before(past)
+    )
+    return True
+
+
+def _end_before(past: Sequence[Memory]) -> datetime | None:
+    """When it ended by itself, before it was replaced. An original that was never active ended as it was written."""
+    if len(past) > 1:
+        return past[-2].valid_to
+    return None if past[0].valid_to == past[0].created_at else past[0].valid_to

@@ -1,0 +1,86 @@
+"""Thresholds that were measured for one embedder, kept in the store with its vectors.
+
+A cosine means something in one vector space only: with one model unrelated sentences lie at 0.1, with another at 0.8.
+What `mnemic calibrate` measured is kept under the name of the space, so that every process that opens the store decides
+alike, and another embedder does not inherit it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from mnemic.errors import StoreCorrupt
+from mnemic.ports import RecordStore
+from mnemic.types import VectorSpace
+from mnemic.write.draft import THRESHOLDS
+
+STORE_TENANT = "mnemic.store"
+"""Marks that belong to the store and to no tenant are kept under this name."""
+
+_MARK = "calibration/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The thresholds for `space`, by name; `error` and `flagged` are the bounds they were chosen for, `pairs` how many
+    labelled pairs they were chosen by.
+    """
+
+    space: VectorSpace
+    cosines: Mapping[str, float]
+    error: float
+    flagged: float
+    pairs: int
+    calibrated_at: datetime
+
+    def encoded(self) -> str:
+        """The calibration as the mark that keeps it."""
+        return json.dumps(
+            {
+                "cosines": dict(self.cosines),
+                "error": self.error,
+                "flagged": self.flagged,
+                "pairs": self.pairs,
+                "calibrated_at": self.calibrated_at.isoformat(),
+            }
+        )
+
+    @classmethod
+    def decoded(cls, space: VectorSpace, text: str) -> Calibration:
+        """The calibration of `encoded`. Raises StoreCorrupt (`store_corrupt:calibration`)."""
+        try:
+            fields = json.loads(text)
+            cosines = {name: float(fields["cosines"][name]) for name in fields["cosines"] if name in THRESHOLDS}
+            if not all(0.0 < cosine <= 1.0 for cosine in cosines.values()):
+                raise StoreCorrupt("calibration")
+            return cls(
+                space=space,
+                cosines=cosines,
+                error=float(fields["error"]),
+                flagged=float(fields["flagged"]),
+                pairs=int(fields["pairs"]),
+                calibrated_at=datetime.fromisoformat(fields["calibrated_at"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreCorrupt("calibration") from error
+
+
+def mark_of(space: VectorSpace) -> str:
+    """The name under which a calibration for `space` is kept."""
+    return f"{_MARK}{space.dimension}/{space.model}"
+
+
+async def stored(store: RecordStore, space: VectorSpace) -> Calibration | None:
+    """The calibration for `space` in this store. Raises StoreCorrupt."""
+    name = mark_of(space)
+    text = (await store.marks(STORE_TENANT, name)).get(name)
+    return None if text is None else Calibration.decoded(space, text)
+
+
+async def keep(store: RecordStore, space: VectorSpace, found: Calibration | None) -> None:
+    """Keep `found` in the place of what was there; None goes back to the defaults."""
+    text = None if found is None else found.encoded()
+    await store.transact(lambda tx: tx.put_mark(STORE_TENANT, mark_of(space), text))

@@ -1,0 +1,81 @@
+"""The service as it is run: `mnemic serve` in a process of its own, called over a socket, told to stop."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+MNEMIC = [sys.executable, "-m", "mnemic"]
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*MNEMIC, *words, "--store", str(folder / "s.db")], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A running service's address and process; its file holds no key yet."""
+    process = subprocess.Popen(
+        [*MNEMIC, "serve", "--port", "0", "--store", str(tmp_path / "s.db")],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert process.stderr is not None
+        address = ""
+        while not address and (line := process.stderr.readline()):
+            found = re.search(r"running on (http://127\.0\.0\.1:\d+)", line)
+            address = found.group(1) if found else ""
+        assert address, "the service said no address"
+        yield address, process
+    finally:
+        process.kill()
+        process.wait()
+        process.communicate()
+
+
+def test_a_key_made_on_the_command_line_opens_the_running_service(
+    served: tuple[str, subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    address, process = served
+    made = run(tmp_path, "apikeys", "create", "--role", "reader", "--role", "writer", "--for-user", "ana")
+    assert made.returncode == 0, made.stderr
+    headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
+    with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
+        kept = client.post("/v1/memories", json={"content": "I prefer aisle seats.", "key": "seat"})
+        found = client.post("/v1/search", json={"query": "where do I like to sit?"})
+        nobody = httpx.get(f"{address}/v1/memories")
+    assert (kept.status_code, kept.json()["outcome"], kept.json()["durable"]) == (201, "created", True)
+    assert found.json()["hits"][0]["memory"]["memory_id"] == kept.json()["memory_id"]
+    assert nobody.status_code == 401
+
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) in (0, -signal.SIGTERM)
+    listed = run(tmp_path, "list", "--user", "ana")
+    assert "aisle seats" in listed.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["serve", "--host", "0.0.0.0"], "invalid_config:service_keys"),
+        (["serve", "--host", "0.0.0.0", "--open"], "invalid_config:service_host"),
+        (["serve", "--host", "::", "--open"], "invalid_config:service_host"),
+        (["serve", "--host", "example.org", "--open"], "invalid_config:service_host"),
+    ],
+)
+def test_others_are_not_served_without_authentication(tmp_path: Path, words: list[str], reason: str) -> None:
+    refused = run(tmp_path, *words)
+    assert refused.returncode == 3
+    assert reason in refused.stderr

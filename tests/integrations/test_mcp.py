@@ -1,0 +1,164 @@
+"""The MCP server as the SDK's own client sees it, over standard input and output and over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from mnemic.engine import MemoryEngine
+from mnemic.integrations.mcp import memory_server
+from tests.integrations.assistant import ANA, BOB
+
+TOKEN = "a-token-for-this-test"
+COMMAND = ["-m", "mnemic", "--store", "memory.db", "--user", "ana", "mcp"]
+
+
+def environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_"))}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of this module's own, on a free port."""
+    process = subprocess.Popen(
+        [sys.executable, *COMMAND, "--http", "0"],
+        cwd=tmp_path_factory.mktemp("http"),
+        env={**environment(), "MNEMIC_MCP_TOKEN": TOKEN},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    try:
+        yield process.stderr.readline().strip()
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        process.stderr.close()
+
+
+@asynccontextmanager
+async def over_http(address: str, token: str = TOKEN) -> AsyncIterator[Client]:
+    bearer = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=bearer, timeout=60) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
+
+
+def over_stdio(folder: Path) -> AbstractAsyncContextManager[Client]:
+    parameters = StdioServerParameters(command=sys.executable, args=COMMAND, env=environment(), cwd=folder)
+    return Client(stdio_client(parameters))
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+async def test_a_client_remembers_finds_corrects_and_forgets(transport: str, address: str, tmp_path: Path) -> None:
+    async with over_http(address) if transport == "http" else over_stdio(tmp_path) as client:
+        captured = await call(client, "capture", message="I prefer aisle seats.")
+        assert (captured["status"], captured["memories"][0]["outcome"]) == ("ok", "created")
+        assert (await call(client, "add_memory", content="Ana travels with a cat."))["stored"]
+        found = await call(client, "search_memory", query="Which seat does she like?", max_results=1)
+        assert found["memories"][0]["content"] == "seat: aisle"
+        memory_id = found["memories"][0]["memory_id"]
+
+        planned = await call(client, "update_memory", memory_id=memory_id, content="window")
+        assert planned["would_change"]["content"] == "seat: aisle"
+        assert (await call(client, "update_memory", memory_id=memory_id, content="window", dry_run=False))["stored"]
+        resource = await client.read_resource(f"memory://memories/{memory_id}")
+        assert [one["content"] for one in json.loads(resource.contents[0].text)["versions"]] == [
+            "seat: aisle",
+            "seat: window",
+        ]
+        prompt = await client.get_prompt("ask_with_memory", {"question": "Which seat do I prefer?"})
+        assert "seat: window" in prompt.messages[0].content.text
+        assert prompt.messages[0].content.text.endswith("Which seat do I prefer?")
+
+        assert (await call(client, "forget_memory", memory_id=memory_id))["would_forget"]["content"] == "seat: window"
+        assert len((await call(client, "list_memories"))["memories"]) == 2
+        assert await call(client, "forget_memory", memory_id=memory_id, dry_run=False) == {"forgotten": True}
+        newest = json.loads((await client.read_resource("memory://newest")).contents[0].text)
+        assert [one["content"] for one in newest["memories"]] == ["Ana travels with a cat."]
+        assert await call(client, "forget_memory", memory_id=memory_id) == {"error": "memory_not_found"}
+
+
+async def test_only_the_bearer_of_the_token_is_served(address: str) -> None:
+    async with httpx2.AsyncClient() as http:
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
+            answer = await http.post(address, json=ping, headers=headers)
+            assert (answer.status_code, answer.content) == (401, b"")
+        rebound = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}
+        assert (await http.post(address, json=ping, headers=rebound)).status_code == 421
+
+
+# -- what it offers ----------------------------------------------------------------------------------------------------
+
+
+async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) -> None:
+    async with Client(memory_server(engine, ANA)) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        arguments = {name for tool in tools.values() for name in tool.input_schema["properties"]}
+        templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
+        prompts = (await client.list_prompts()).prompts
+    assert arguments == {"query", "max_results", "limit", "message", "content", "memory_id", "dry_run"}
+    assert templates == ["memory://memories/{memory_id}"]
+    assert [[argument.name for argument in prompt.arguments or []] for prompt in prompts] == [["question"]]
+
+
+async def test_what_destroys_says_so(engine: MemoryEngine) -> None:
+    async with Client(memory_server(engine, ANA)) as client:
+        hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+    destroying = {name for name, hint in hints.items() if hint is not None and hint.destructive_hint}
+    reading = {name for name, hint in hints.items() if hint is not None and hint.read_only_hint}
+    assert destroying == {"update_memory", "forget_memory"}
+    assert reading == {"search_memory", "list_memories"}
+
+
+async def test_somebody_elses_memory_is_not_there(engine: MemoryEngine) -> None:
+    await engine.open()
+    receipt = await engine.add("window", key="seat", actor=BOB)
+    async with Client(memory_server(engine, ANA)) as client:
+        assert (await call(client, "search_memory", query="seat"))["memories"] == []
+        for tool in ("forget_memory", "update_memory"):
+            extra = {"content": "aisle"} if tool == "update_memory" else {}
+            answer = await call(client, tool, memory_id=receipt.memory_id, dry_run=False, **extra)
+            assert answer == {"error": "memory_not_found"}
+        held = await client.read_resource(f"memory://memories/{receipt.memory_id}")
+        assert json.loads(held.contents[0].text) == {"error": "memory_not_found"}
+    assert (await engine.get(str(receipt.memory_id), actor=BOB)).content == "window"
+
+
+async def test_an_outage_is_an_answer(broken: MemoryEngine) -> None:
+    async with Client(memory_server(broken, ANA)) as client:
+        assert (await call(client, "search_memory", query="seat"))["error"].startswith("store_")
+        assert (await call(client, "capture", message="I prefer aisle seats."))["error"].startswith("store_")
+        assert (await call(client, "add_memory", content="I prefer aisle seats."))["reason"].startswith("store_")
+        prompt = await client.get_prompt("ask_with_memory", {"question": "Which seat?"})
+        assert prompt.messages[0].content.text == "Which seat?"
+
+
+async def test_the_block_of_a_prompt_is_logged(engine: MemoryEngine) -> None:
+    await engine.open()
+    await engine.add("aisle", key="seat", actor=ANA)
+    async with Client(memory_server(engine, ANA)) as client:
+        await client.get_prompt("ask_with_memory", {"question": "Which seat do I prefer?"})
+    assert [event.action for event in await engine.audit(actor=ANA)].count("injected") == 1

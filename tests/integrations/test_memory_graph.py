@@ -1,0 +1,87 @@
+"""The memory graph with a chat model of LangChain over HTTP: three turns, a tool call, an outage."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+
+from mnemic.engine import MemoryEngine
+from mnemic.integrations.langgraph import MemoryGraph, memory_graph
+from mnemic.testing.scripted_model import Reply, Scripted, ScriptedModelServer
+from tests.integrations.assistant import ANA, MODEL, Given, blocks, sent, texts, timetable
+
+flights = tool(timetable)
+
+
+class Conversation:
+    """A thread of Ana's. The model sees the memories in front of what she says, and may look at the timetable."""
+
+    def __init__(self, given: Given) -> None:
+        model = ChatOpenAI(model=MODEL, **given.api)
+        given.closing.push_async_callback(model.root_async_client.close)
+        given.closing.callback(model.root_client.close)
+        self.model = model.bind_tools([flights])
+        self.saver = InMemorySaver()
+        self.graph: MemoryGraph = memory_graph(given.engine, self.respond, checkpointer=self.saver)
+
+    async def respond(self, context: dict[str, Any]) -> str:
+        messages: list[AnyMessage] = [HumanMessage(f"{context['memory_block']}\n\n{context['input']}")]
+        while (answer := await self.model.ainvoke(messages)).tool_calls:
+            messages += [answer, *[await flights.ainvoke(call) for call in answer.tool_calls]]
+        return str(answer.text)
+
+    async def say(self, text: str) -> dict[str, Any]:
+        turn = await self.graph.ainvoke({"input": text, "user_id": "ana", "thread_id": "t1"})
+        return dict(turn["final_output"])
+
+    def kept(self) -> str:
+        return texts(list(self.saver.list(self.graph.thread("ana", "t1"))))
+
+
+@pytest.fixture
+async def given(engine: MemoryEngine, server: ScriptedModelServer, tmp_path: Path) -> AsyncIterator[Given]:
+    async with AsyncExitStack() as closing:
+        yield Given(engine=engine, actor=ANA, base_url=server.base_url, folder=tmp_path, closing=closing)
+
+
+async def test_three_turns_with_a_tool_call(given: Given, server: ScriptedModelServer, script: list[Scripted]) -> None:
+    await given.engine.open()
+    conversation = Conversation(given)
+    script += ["Noted.", Reply.call("timetable", city="Denver"), "Two flights.", "An aisle seat."]
+    told = await conversation.say("I prefer aisle seats.")
+    assert [one["key"] for one in told["stored_updates"]] == ["seat"]
+    asked = await conversation.say("Find a flight to Denver; which seat do I prefer?")
+    assert (asked["status"], asked["response"]) == ("ok", "Two flights.")
+    assert [one["key"] for one in asked["retrieved_memories"]] == ["seat"]
+    assert (await conversation.say("And which seat is it?"))["response"] == "An aisle seat."
+
+    assert blocks(server) == [0, 1, 1, 1]
+    assert "seat: aisle" in sent(server.requests[1])
+    assert "two flights to Denver" in sent(server.requests[2])
+    kept = conversation.kept()
+    assert "I prefer aisle seats." in kept
+    assert "An aisle seat." in kept
+    assert "<memory" not in kept
+    assert "fence" not in kept
+
+
+async def test_an_outage_is_an_error_of_the_turn_and_the_model_answers(
+    given: Given, broken: MemoryEngine, server: ScriptedModelServer, script: list[Scripted]
+) -> None:
+    conversation = Conversation(
+        Given(engine=broken, actor=ANA, base_url=given.base_url, folder=given.folder, closing=given.closing)
+    )
+    script += ["Still here."]
+    turn = await conversation.say("I prefer aisle seats. Which seat do I prefer?")
+    assert turn["response"] == "Still here."
+    assert turn["errors"]
+    assert turn["stored_updates"] == []
+    assert blocks(server) == [0]

@@ -1,0 +1,42 @@
+"""A service in the process, on an engine without a file, and callers of every role."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.boundary import Bounds
+from mnemic.entrypoints.rest.credentials import ApiKeys
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+
+
+@dataclass(frozen=True)
+class Running:
+    """An open service: its engine, its clock, its keys, and a client without a credential."""
+
+    engine: MemoryEngine
+    clock: ManualClock
+    keys: ApiKeys
+    client: httpx.AsyncClient
+
+    async def caller(self, *roles: str, user: str | None = "ana", tenant: str = "acme") -> dict[str, str]:
+        """Headers of a new key."""
+        _, text = await self.keys.create(tenant=tenant, roles=roles, user=user)
+        return {"Authorization": f"Bearer {text}"}
+
+
+@pytest.fixture
+async def running() -> AsyncIterator[Running]:
+    clock = ManualClock()
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock)
+    app = create_app(engine, bounds=Bounds(max_bytes=100_000), per_second=1000.0, burst=1000)
+    transport = httpx.ASGITransport(app=app)
+    async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        yield Running(engine, clock, ApiKeys(engine.store, clock), client)

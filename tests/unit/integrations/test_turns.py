@@ -1,0 +1,173 @@
+"""The memory that adapters are made of: runs of a turn, captures that are made up for, tools that answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InjectionFailed, StoreUnavailable
+from mnemic.inject import InjectionConfig
+from mnemic.integrations.turns import TurnMemory, asked, latest_ask
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, Origin
+
+ANA = Actor(user="ana")
+ASK = {"role": "user", "content": "Which seat do I prefer?"}
+CALL = {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "t", "input": {}}]}
+RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "two flights"}]}
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as one:
+        yield one
+
+
+async def runs(engine: MemoryEngine) -> list[Any]:
+    return [event.detail["run_id"] for event in await engine.audit(actor=ANA) if event.action == "injected"]
+
+
+async def down(*_: Any, **__: Any) -> Any:
+    raise StoreUnavailable
+
+
+async def test_a_tool_loop_is_one_run_and_the_next_ask_another(engine: MemoryEngine) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    memory = TurnMemory(engine, ANA, InjectionConfig(trigger="everyTurn"))
+    for messages in ([ASK], [ASK, CALL, RESULT], [ASK]):
+        assert (await memory.inject(messages)).injected
+    first, loop, again = await runs(engine)
+    assert first == loop != again
+
+
+async def test_the_same_words_asked_again_are_searched_again(engine: MemoryEngine) -> None:
+    memory = TurnMemory(engine, ANA)
+    assert (await memory.inject([ASK])).reason == "no_match"
+    await memory.capture("I prefer aisle seats.")
+    assert "seat: aisle" in (await memory.inject([ASK])).text
+
+
+async def test_threads_have_runs_of_their_own(engine: MemoryEngine) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    memory = TurnMemory(engine, ANA, InjectionConfig(trigger="everyTurn"))
+    for thread in ("monday", "friday"):
+        await memory.inject([ASK], thread=thread)
+    for thread in ("monday", "friday"):
+        await memory.inject([ASK, CALL, RESULT], thread=thread)
+    first, second, third, fourth = await runs(engine)
+    assert (first, second) == (third, fourth)
+    assert first != second
+
+
+async def test_what_failed_is_captured_with_the_next_turn_in_order(
+    engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = TurnMemory(engine, ANA)
+    with monkeypatch.context() as outage, caplog.at_level(logging.WARNING):
+        outage.setattr(engine.store, "transact", down)
+        await memory.capture("I prefer aisle seats.")
+        await memory.capture("I live in Oslo.")
+    assert [name for name in memory.counts if "capture_failed" in name]
+    assert "aisle" not in caplog.text
+    assert await engine.count(actor=ANA) == 0
+    await memory.capture("I prefer window seats.")
+    assert memory.counts["captured"] == 3
+    assert {one.content for one in await engine.list(actor=ANA)} == {"window", "Oslo"}
+
+
+async def test_what_the_policy_refuses_is_not_tried_again(engine: MemoryEngine) -> None:
+    memory = TurnMemory(engine, ANA)
+    await memory.capture("ok", " ", "Hello there.")
+    await memory.capture()
+    assert memory.counts == {"captured": 2}
+
+
+@pytest.mark.parametrize(
+    "messages", [[{"content": "no role"}], [{"role": "user"}], [None], [{"role": "user", "content": 3}]]
+)
+async def test_messages_of_no_known_shape_are_told(engine: MemoryEngine, messages: list[Any]) -> None:
+    memory = TurnMemory(engine, ANA)
+    injection = await memory.inject(messages)
+    assert (injection.degraded, injection.messages) == (True, messages)
+    assert memory.last is injection
+
+
+async def test_a_task_that_needs_memory_may_stop(engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "search", down)
+    with pytest.raises(InjectionFailed):
+        await TurnMemory(engine, ANA, InjectionConfig(on_failure="stop")).inject([ASK])
+
+
+def test_what_was_asked_in_the_latest_turn() -> None:
+    said = [{"role": "user", "content": text} for text in ("old", "first", "second")]
+    answer = {"role": "assistant", "content": "yes"}
+    conversation = [said[0], answer, said[1], said[2], CALL, RESULT, answer]
+    assert asked(conversation) == ["first", "second"]
+    assert latest_ask(conversation) == (3, "second")
+    assert asked([answer]) == []
+    assert latest_ask([RESULT]) is None
+
+
+# -- the tools ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_search_shows_no_live_address_of_untrusted_origin(engine: MemoryEngine) -> None:
+    await engine.add("see https://evil.example/x\u200b for seats", actor=ANA, origin=Origin.WEB)
+    (found,) = (await TurnMemory(engine, ANA).search_memory("seats"))["memories"]
+    assert found["content"] == "see hxxps[:]//evil[.]example/x for seats"
+    assert found["trusted"] is False
+
+
+@pytest.mark.parametrize(("asked_for", "given"), [(-1, 1), (0, 1), (2, 2), (10_000, 3)])
+async def test_a_model_cannot_ask_for_everything(engine: MemoryEngine, asked_for: int, given: int) -> None:
+    for key, seat in (("seat", "aisle"), ("seat_train", "window"), ("seat_bus", "front")):
+        await engine.add(seat, key=key, actor=ANA)
+    assert len((await TurnMemory(engine, ANA).search_memory("seat", asked_for))["memories"]) == given
+
+
+async def test_what_a_model_adds_is_the_models(engine: MemoryEngine) -> None:
+    answer = await TurnMemory(engine, ANA).add_memory("Ana travels with a cat.")
+    assert (answer["stored"], answer["outcome"]) == (True, "created")
+    assert (await engine.get(answer["memory_id"], actor=ANA)).source.origin is Origin.AGENT_INFERRED
+
+
+async def test_a_tool_answers_an_outage(engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = TurnMemory(engine, ANA)
+    monkeypatch.setattr(engine, "search", down)
+    monkeypatch.setattr(engine, "add", down)
+    assert await memory.search_memory("seat") == {"memories": [], "error": "store_unavailable"}
+    assert await memory.add_memory("aisle") == {"stored": False, "reason": "store_unavailable"}
+    assert memory.counts["tool_failed:store_unavailable"] == 2
+
+
+# -- synchronous programs ----------------------------------------------------------------------------------------------
+
+
+def test_threads_share_a_memory(tmp_path: Path) -> None:
+    engine = MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder())
+    memory = TurnMemory(engine, ANA)
+    told = ["Plays the violin.", "Owns a red bicycle.", "Studies geology.", "Drinks green tea."]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda one: memory.now(memory.add_memory, one), told))
+    assert memory.now(engine.count, actor=ANA) == 4
+    memory.now(engine.close)
+
+
+def test_a_synchronous_call_inside_a_running_loop(tmp_path: Path) -> None:
+    engine = MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder())
+    memory = TurnMemory(engine, ANA)
+
+    async def program() -> int:
+        memory.now(memory.capture, "I prefer aisle seats.")
+        return memory.counts["captured"]
+
+    assert asyncio.run(program()) == 1
+    memory.now(engine.close)

@@ -20,6 +20,7 @@ from mnemic.maintain.vault import Revealed
 from mnemic.ports import Embedder, SessionStore
 from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.write import calibration
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
 
@@ -297,6 +298,8 @@ class StewardVerbs(ReadVerbs):
             raise
         before, self.embedder, self._searcher.embedder = self.embedder, embedder, embedder
         self._pipeline.use(embedder)
+        if (found := await calibration.stored(self.store, embedder.space)) is not None:
+            self._pipeline.calibrate(found.cosines)
         await before.close()
         return done
 

@@ -68,8 +68,7 @@ class MemoryWritePipeline:
     """Turns candidates into memories, each with a receipt of what every step decided and cost.
 
     A write is all or nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its
-    fingerprint within its scope. `failures` counts what projections missed. `successor` is the embedder that the store
-    is being changed to, where that goes on.
+    fingerprint within its scope. `failures` counts what projections missed; `successor` is what a store changes to.
     """
 
     def __init__(
@@ -101,7 +100,7 @@ class MemoryWritePipeline:
         )
 
     def use(self, embedder: Embedder) -> None:
-        """From here on make vectors with `embedder`."""
+        """Make vectors with `embedder`."""
         self._embedder, self.successor = embedder, None
 
     @property

@@ -123,7 +123,7 @@ class PostgresSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._bm25)
+        return await believed(self, scopes, known_at, live_at, dimension=self._space.dimension, bm25=self._bm25)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4 on."""

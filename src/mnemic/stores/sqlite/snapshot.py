@@ -111,7 +111,7 @@ class SqliteSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._indexes.bm25)
+        return await believed(self, scopes, known_at, live_at, dimension=self._space.dimension, bm25=self._indexes.bm25)
 
     def _numbers(self, where: Where) -> list[int]:
         found = (find_scope(self._connection, scope) for scope in dict.fromkeys(where.scopes))

@@ -30,7 +30,7 @@ DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 
-.PHONY: help demo test check check-static coverage bench faults conformance docs lock clean distclean
+.PHONY: help demo test check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -43,7 +43,7 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; echo; \
 	done
 
-test: $(DEV_READY) ## every test
+test: $(DEV_READY) neo4j ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
@@ -54,7 +54,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
 
 bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
@@ -67,6 +67,12 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
+
+scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
+	@$(BIN)/python -m tests.scorecard --size small
+
+soak: $(DEV_READY) ## the scorecard at the published sizes (hours)
+	@$(BIN)/python -m tests.scorecard --size full
 
 conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on both stores, where the harnesses are (CONFORMANCE=PATH)
 	@$(HARNESSES)
@@ -129,20 +135,33 @@ $(CONF_READY): requirements-conformance.lock pyproject.toml
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# A real Neo4j for the tests of the graph, from Maven Central, where Java 17 and Maven are at hand. Nothing fails without:
+# the same tests then run on ArcadeDB alone, which comes with the test environment.
+NEO4J_JARS := build/neo4j/jars
+neo4j: ## fetch a Neo4j server for the tests, if this machine can run one
+	@if [ -e $(NEO4J_JARS)/.complete ]; then exit 0; fi; \
+	command -v java > /dev/null && command -v mvn > /dev/null \
+	    || { echo "NOT RUN on Neo4j: it needs java (17) and mvn; ArcadeDB stands in for it." >&2; exit 0; }; \
+	echo "Fetching a Neo4j server for the tests of the graph (about two minutes, once)."; \
+	mvn -q -B -C -f tests/neo4j-pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(CURDIR)/$(NEO4J_JARS)" \
+	    && (cd $(NEO4J_JARS) && sha256sum --quiet --strict --check "$(CURDIR)/tests/neo4j-jars.sha256") \
+	    && touch $(NEO4J_JARS)/.complete \
+	    || { rm -rf $(NEO4J_JARS); echo "NOT RUN on Neo4j: its jars could not be fetched; ArcadeDB stands in for it." >&2; }
+
 # ---------------------------------------------------------------- the locks
 
 LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres server build test test-frameworks dev)
-CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres build test conformance)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres neo4j server travel yaml build test test-frameworks dev)
+CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
 	@test -x $(LOCKER) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet "uv>=0.9,<1"; }
 	$(COMPILE) $(DEV_EXTRAS) --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra openai --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
-	$(COMPILE) --extra openai --extra build --extra langgraph --extra strands --constraint requirements.lock \
+	$(COMPILE) --extra openai --extra travel --extra yaml --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	$(COMPILE) --extra openai --extra travel --extra yaml --extra build --extra langgraph --extra strands --constraint requirements.lock \
 	    --output-file requirements-demo.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
 

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.bolt_servers import BOLT_SERVERS, BoltServer
 from tests.servers import PostgresServer
 
 ON_CI = os.environ.get("CI", "").lower() == "true"
@@ -50,6 +51,17 @@ def postgres() -> Iterator[PostgresServer]:
     It does not wait for its disk, and the store says so: what it holds would not survive a power cut.
     """
     server = PostgresServer("fsync=off", "max_connections=200")
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session", params=BOLT_SERVERS, ids=lambda server: server.name)
+def bolt(request: pytest.FixtureRequest) -> Iterator[BoltServer]:
+    """A graph server of this process's own that speaks Bolt: each one that can be started here, one after the other."""
+    server: BoltServer = request.param()
     try:
         server.start()
         yield server

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
@@ -20,17 +22,21 @@ from mnemic.errors import InvalidConfig, NotSupported
 from mnemic.extract import Extractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.travel.airports import Airports, airports_of
+from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import parse_json
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
+from mnemic.kinds.profile import Profile
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.restore import erase_again, erased_since
 from mnemic.ports import Clock, Completer, DocumentStore, Embedder, Keyring, RecordStore
+from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.stores.session import InProcessSessions
-from mnemic.types import Actor
+from mnemic.types import Actor, checked_identifier
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
@@ -39,7 +45,10 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "gpt-4.1-mini"
 BALLAST_BYTES = 4 * 1024 * 1024
 """Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
+PROFILE_SUFFIXES = (".json", ".toml", ".yaml", ".yml")
+MAX_PROFILE_BYTES = 64 * 1024
 _POSTGRES = ("postgresql://", "postgres://")
+_BOLT = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
 
 def build_engine(
@@ -72,6 +81,7 @@ def build_engine(
         composer=composer,
         sessions=InProcessSessions(clock),
         completer=completer,
+        graph=build_graph(settings),
         rules=WriteRules(
             near_duplicate=settings.near_duplicate,
             conflict=settings.conflict,
@@ -134,6 +144,27 @@ def build_keyring(settings: Settings) -> Keyring | None:
 def key_folder(key_file: Path, settings: Settings) -> Path:
     """Where the data keys lie: in the folder that is named, else beside the master key's file."""
     return settings.key_folder or key_file.with_name(f"{key_file.name}.d")
+
+
+def build_graph(settings: Settings) -> GraphStore:
+    """The graph of entities: in the store itself, unless `settings.graph` names a server. Raises InvalidConfig."""
+    if settings.graph is not None:
+        if not settings.graph.startswith(_BOLT):
+            raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, or bolt://")
+        with _extra("neo4j"):
+            from mnemic.stores.neo4j import Neo4jGraph
+        return Neo4jGraph(settings.graph)
+    if settings.store == "memory:":
+        from mnemic.stores.graph import InProcessGraph
+
+        return InProcessGraph()
+    if settings.store.startswith(_POSTGRES):
+        with _extra("postgres"):
+            from mnemic.stores.postgres.graph import PostgresGraph
+        return PostgresGraph(settings.store)
+    from mnemic.stores.sqlite.graph import SqliteGraph
+
+    return SqliteGraph(sqlite_path(settings.store))
 
 
 def build_documents(location: str) -> DocumentStore:
@@ -237,6 +268,62 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
     )
     return RetryingEmbedder(inner, clock)
+
+
+def build_profile(settings: Settings, agent: str) -> Profile | None:
+    """The profile of `agent` in the folder of personas; None where there is no folder, or no file of that name. Raises
+    InvalidConfig.
+    """
+    folder = settings.personas
+    if folder is None:
+        return None
+    files = [folder / f"{checked_identifier(agent, 'agent')}{suffix}" for suffix in PROFILE_SUFFIXES]
+    found = [file for file in files if file.is_file() and file.resolve().parent == folder.resolve()]
+    if len(found) > 1:
+        raise InvalidConfig("persona:file", hint=f"more than one profile: {', '.join(file.name for file in found)}")
+    return load_profile(found[0]) if found else None
+
+
+def load_profile(path: Path) -> Profile:
+    """The profile in a JSON, TOML or YAML file of at most 64 KiB. Raises InvalidConfig
+    (`invalid_config:persona:<what>`).
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_PROFILE_BYTES + 1).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InvalidConfig("persona:file", hint="it cannot be read as text") from None
+    if len(text.encode()) > MAX_PROFILE_BYTES:
+        raise InvalidConfig("persona:file", hint=f"more than {MAX_PROFILE_BYTES} bytes")
+    try:
+        return Profile.of(_parsed(text, path.suffix))
+    except (strict_json.NotStrictJson, tomllib.TOMLDecodeError) as error:
+        raise InvalidConfig("persona:file", hint=str(error)) from None
+
+
+def _parsed(text: str, suffix: str) -> object:
+    if suffix == ".json":
+        return strict_json.loads(text)
+    if suffix == ".toml":
+        return tomllib.loads(text)
+    try:
+        from mnemic.providers.yaml_text import NotPlainYaml, loads
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("persona:yaml", hint="install mnemic[yaml], or write JSON or TOML") from missing
+    try:
+        return loads(text)
+    except NotPlainYaml as error:
+        raise InvalidConfig("persona:file", hint=str(error)) from None
+
+
+@cache
+def build_airports() -> Airports:
+    """The table of airports, where the extra `travel` is installed; else an empty one."""
+    try:
+        from mnemic.providers.airports import airport_rows
+    except ModuleNotFoundError:
+        return Airports()
+    return airports_of(airport_rows())
 
 
 def build_completer(settings: Settings, clock: Clock) -> Completer | None:

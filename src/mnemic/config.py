@@ -22,6 +22,10 @@ class Settings(BaseSettings):
         default="mnemic.db",
         description="Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:",
     )
+    graph: str | None = Field(
+        default=None,
+        description="URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",
+    )
     durability: Literal["durable", "fast"] = Field(
         default="durable",
         description="durable: an acknowledged write survives power loss. fast: may lose the last moments.",
@@ -35,6 +39,9 @@ class Settings(BaseSettings):
     )
     key_folder: Path | None = Field(
         default=None, description="Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d"
+    )
+    personas: Path | None = Field(
+        default=None, description="Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml."
     )
     preference_bias: bool = Field(default=False, description="Give preference keys a bonus so that they reach the top.")
     trusted_keys: frozenset[str] | None = Field(

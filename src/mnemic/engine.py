@@ -25,6 +25,7 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.forget import forget
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
+from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -72,6 +73,7 @@ class MemoryEngine(StewardVerbs):
         composer: Composer | None = None,
         sessions: SessionStore | None = None,
         completer: Completer | None = None,
+        graph: GraphStore | None = None,
         usage: UsageAudit | None = None,
         rules: WriteRules | None = None,
         limits: Limits | None = None,
@@ -81,6 +83,7 @@ class MemoryEngine(StewardVerbs):
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
+        self.graph = graph
         self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor(actions=self.redaction.actions)
@@ -94,16 +97,16 @@ class MemoryEngine(StewardVerbs):
             budget=budget or Budget(),
             clock=self.clock,
         )
-        proposers = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
-        self._parts = TurnParts(
-            gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **proposers
-        )
+        given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
+        self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
 
     async def open(self) -> Self:
         """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
         StoreCorrupt, StoreUnavailable or SpaceMismatch.
         """
         await self.store.open(self.embedder.space)
+        if self.graph is not None:
+            await self.graph.open()
         found = await calibration.stored(self.store, self.embedder.space)
         if found is not None:
             self._pipeline.calibrate(found.cosines)
@@ -113,6 +116,8 @@ class MemoryEngine(StewardVerbs):
         """Release store, embedder and sessions. May be called twice."""
         await self.store.close()
         await self.embedder.close()
+        if self.graph is not None:
+            await self.graph.close()
         if self.sessions is not None:
             await self.sessions.close()
 

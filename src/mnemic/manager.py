@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic.bootstrap import build_engine
+from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.face import Blocking, blocking
@@ -32,7 +32,7 @@ class MemoryManager:
 
     Opens at once: the file named by `store`, by MNEMIC_STORE, or `mnemic.db`. Threads may share a manager. `engine`
     gives an engine that is already built; it is opened and closed here all the same. `profile` is what the agent's
-    makers say of it.
+    makers say of it, else what the folder of personas in the settings holds.
 
     The seven kinds are `working`, `short_term`, `long_term`, `persona`, `episodic`, `entity` and `structured`; `add`
     and `retrieve` go across them.
@@ -61,11 +61,14 @@ class MemoryManager:
             session=session or f"session-{uuid.uuid4().hex[:12]}",
         )
         self.engine = engine or build_engine(settings, policy=policy)
+        profile = profile or build_profile(settings, agent_id)
         self._portal = Portal()
-        self._kinds = SevenKinds(self.engine, self.actor, blocking(self._portal.call), profile=profile)
+        self._kinds = SevenKinds(
+            self.engine, self.actor, blocking(self._portal.call), profile=profile, airports=build_airports
+        )
         self.working, self.short_term = self._kinds.working, self._kinds.short_term
         self.long_term, self.persona = self._kinds.long_term, self._kinds.persona
-        self.episodic, self.structured = self._kinds.episodic, self._kinds.structured
+        self.episodic, self.entity, self.structured = self._kinds.episodic, self._kinds.entity, self._kinds.structured
         try:
             self._portal.call(self.engine.open)
         except BaseException:

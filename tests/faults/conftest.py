@@ -1,4 +1,4 @@
-"""Every test of this folder is marked `faults`; at full size each says what it counted."""
+"""Every test of this folder is marked `faults`; each says what it counted, to the report and at full size aloud."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Shows a line of counts, at full size only."""
+def say(capsys: pytest.CaptureFixture[str], record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Puts a line of counts into the report, and shows it at full size."""
 
     def line(text: str) -> None:
+        record_property("said", text)
         if FULL:
             with capsys.disabled():
                 sys.stderr.write(f"\n{text}\n")

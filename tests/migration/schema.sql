@@ -4,6 +4,15 @@ CREATE INDEX document_by_change ON document (tenant, updated_at);
 -- index document_by_expiry
 CREATE INDEX document_by_expiry ON document (tenant, expires_at) WHERE expires_at IS NOT NULL;
 
+-- index graph_node_by_memory
+CREATE INDEX graph_node_by_memory ON graph_node (tenant, memory_id);
+
+-- index graph_relation_backwards
+CREATE INDEX graph_relation_backwards ON graph_relation (tenant, level, owner, target, valid_from, valid_to, source);
+
+-- index graph_relation_by_memory
+CREATE INDEX graph_relation_by_memory ON graph_relation (tenant, memory_id);
+
 -- index memory_by_age
 CREATE INDEX memory_by_age ON memory (scope_id, memory_id);
 
@@ -55,6 +64,33 @@ CREATE TABLE document_vector (
     place  INTEGER NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (row_id, place)
+) STRICT, WITHOUT ROWID;
+
+-- table graph_node
+CREATE TABLE graph_node (
+    tenant    TEXT NOT NULL,
+    level     TEXT NOT NULL,
+    owner     TEXT NOT NULL,
+    node      TEXT NOT NULL,
+    memory_id TEXT NOT NULL,
+    label     TEXT NOT NULL,
+    names     TEXT NOT NULL,
+    seen_at   INTEGER NOT NULL,
+    PRIMARY KEY (tenant, level, owner, node, memory_id)
+) STRICT, WITHOUT ROWID;
+
+-- table graph_relation
+CREATE TABLE graph_relation (
+    tenant     TEXT NOT NULL,
+    level      TEXT NOT NULL,
+    owner      TEXT NOT NULL,
+    source     TEXT NOT NULL,
+    relation   TEXT NOT NULL,
+    target     TEXT NOT NULL,
+    memory_id  TEXT NOT NULL,
+    valid_from INTEGER,
+    valid_to   INTEGER,
+    PRIMARY KEY (tenant, level, owner, source, relation, target, memory_id)
 ) STRICT, WITHOUT ROWID;
 
 -- table mark
@@ -196,6 +232,13 @@ END;
 CREATE TRIGGER audit_is_never_shortened BEFORE DELETE ON audit
 BEGIN
     SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+
+-- trigger graph_forgets
+CREATE TRIGGER graph_forgets AFTER DELETE ON memory
+BEGIN
+    DELETE FROM graph_relation WHERE tenant = OLD.tenant AND memory_id = OLD.memory_id;
+    DELETE FROM graph_node WHERE tenant = OLD.tenant AND memory_id = OLD.memory_id;
 END;
 
 -- trigger usage_changes

@@ -13,7 +13,9 @@ import pytest_asyncio
 
 from mnemic.errors import InvalidConfig
 from mnemic.stores.postgres import PostgresDocuments, PostgresStore
+from mnemic.stores.postgres.graph import PostgresGraph
 from mnemic.stores.postgres.statements import load
+from mnemic.testing.graph_store import fragment
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START
 from mnemic.types import AuditEvent, OutboxEntry, PutDocument
@@ -22,6 +24,7 @@ from tests.servers import PostgresServer
 TABLES = (
     *("tenant", "scope", "memory", "memory_version", "usage", "posting"),
     *("audit", "audit_head", "outbox", "request", "mark"),
+    *("graph_node", "graph_relation"),
     *("document", "document_vector"),
 )
 TENANTS = ("acme", "rival")
@@ -32,7 +35,9 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
     """The address of a database in which two tenants have rows in every table."""
     dsn = postgres.database(tmp_path)
     store = PostgresStore(dsn)
+    graph = PostgresGraph(dsn)
     await store.open(EMBEDDER.space)
+    await graph.open()
     for tenant in TENANTS:
         await store.secret(tenant)
         kept = memory("the harbour", scope=scope(tenant=tenant), memory_id="same", fingerprint="f")
@@ -45,7 +50,9 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
             await transaction.put_mark(tenant, "consent", "granted")
 
         await store.transact(trail)
+        await graph.link(scope(tenant=tenant), [fragment("same", ("ana", "knows", "bo"))])
         await asyncio.to_thread(put_document, dsn, tenant)
+    await graph.close()
     await store.close()
     yield dsn
 

@@ -15,11 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder
+from mnemic.bootstrap import build_embedder, build_store
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
+from mnemic.evaluate.kinds import HELD, kind_latencies
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.outcome import SEED
@@ -28,6 +29,7 @@ from mnemic.evaluate.starts import cold_starts, peak_mb
 from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.ports import Embedder
+from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite.bare import bare_commits
 from mnemic.types import Actor, Kind
 
@@ -132,10 +134,21 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         "search": {**search, "rows": options.rows},
         "import": imported,
         "fill": {"memories_per_s": filled},
+        "kinds": await _kinds(bench, options),
     }
     if options.others:
         figures["shared"] = await _among_others(bench, options, user, search)
     return figures
+
+
+async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
+    """The verbs of every kind, on a file of their own and in this process."""
+    stores = {
+        "sqlite": build_store(str(bench.path.with_name("kinds.db")), durability=options.durability),
+        "in-process": InProcessStore(),
+    }
+    held = min(HELD, options.rows)
+    return {name: await kind_latencies(store, bench, options.repeats, held) for name, store in stores.items()}
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:

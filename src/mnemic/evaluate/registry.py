@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.evaluate import beam, locomo, longmemeval, pairs, pii, realtalk
+from mnemic.evaluate import beam, locomo, longmemeval, pairs, pii, realtalk, structured
 
 Runner = Callable[..., dict[str, Any]]
 """`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `chats.run`. A set takes what
@@ -21,5 +21,6 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "beam": beam.run,
         "pairs": pairs.run,
         "pii": pii.run,
+        "structured": structured.run,
     }
 )

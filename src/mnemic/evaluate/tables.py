@@ -17,7 +17,9 @@ def halves_table(result: Mapping[str, Any]) -> str:
     """A line per figure and per part of it, in per cent, for `dev` and `test`, with how many were counted."""
     halves = [result[split] for split in ("dev", "test")]
     names = [name for name, value in halves[0].items() if value is None or isinstance(value, float)]
-    parts = halves[0].get("by_source") or {"by_entity": halves[0].get("by_entity", {})}
+    parts = halves[0].get("by_source") or {
+        name: halves[0][name] for name in ("by_entity", "by_field") if name in halves[0]
+    }
     body = [[name, *(cell for half in halves for cell in (_percent(half[name]), ""))] for name in names]
     for name in parts:
         by = [half["by_source"][name] if "by_source" in half else half[name] for half in halves]
@@ -86,7 +88,15 @@ def bench_table(result: Mapping[str, Any]) -> str:
             *_call_rows(result),
         ]
     )
-    return "\n".join([*lines, "", *_single_figures(result), "", *_conditions(result["settings"])])
+    kinds = [*_grid([["each kind, milliseconds", "store", "p50", "p95", "budget p95"], *_kind_rows(result)]), ""]
+    return "\n".join([*lines, "", *kinds, *_single_figures(result), "", *_conditions(result["settings"])])
+
+
+def _kind_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
+    for store, verbs in result.get("kinds", {}).items():
+        for name, figures in verbs.items():
+            times = (_ms(figures[column]) for column in ("p50_ms", "p95_ms", "budget_p95_ms"))
+            yield [name if figures["p95_ms"] <= figures["budget_p95_ms"] else f"{name} (over)", store, *times]
 
 
 def _call_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:

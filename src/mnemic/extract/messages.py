@@ -20,13 +20,13 @@ SHORT_WORDS = 60
 def message_candidates(messages: Sequence[Message]) -> list[Candidate]:
     """One candidate per message, in order; the context is the message before it.
 
-    Messages without text give none, and what was injected into one is no part of it. A message's context never
-    reaches over the end of its session.
+    Messages without text give none, and summaries neither: what was derived was not said. What was injected into a
+    message is no part of it. A message's context never reaches over the end of its session.
     """
     candidates = []
     previous: Message | None = None
     for message in map(_as_said, messages):
-        if message.content.strip():
+        if message.content.strip() and not message.derived_from:
             candidates.append(_candidate(message, previous))
             previous = message
     return candidates

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from mnemic.catalog import CATALOG, DURABLE_KINDS, Home
 from mnemic.errors import InvalidInput
-from mnemic.extract.structured.shape import Shape
+from mnemic.extract.travel.airports import Airports
 from mnemic.face import Ground, M, awaited, verb
 from mnemic.identity import new_id
+from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.long_term import LongTermMemory
 from mnemic.kinds.persona import PersonaMemory
@@ -57,7 +58,7 @@ class SevenKinds(KindView[M]):
         ground: Ground[M],
         *,
         profile: Profile | None = None,
-        shapes: Sequence[Shape] = (),
+        airports: Callable[[], Airports] = Airports,
     ) -> None:
         super().__init__(engine, actor, ground)
         self.working = WorkingMemory()
@@ -65,7 +66,8 @@ class SevenKinds(KindView[M]):
         self.long_term = LongTermMemory(engine, actor, ground)
         self.persona = PersonaMemory(engine, actor, ground, profile=profile)
         self.episodic = EpisodicMemory(engine, actor, ground)
-        self.structured = StructuredMemory(engine, actor, ground, shapes=shapes)
+        self.entity = EntityMemory(engine, actor, ground)
+        self.structured = StructuredMemory(engine, actor, ground, airports=airports)
 
     @verb
     async def add(
@@ -84,13 +86,21 @@ class SevenKinds(KindView[M]):
         """Remember one thing where its kind lives, at its kind's own level unless another is named.
 
         `working`: set under `key`, or under a new one that the receipt names. `short_term`: a message of the user's;
-        for these two the receipt is not durable and the other arguments mean nothing. All others: `MemoryEngine.add`.
+        for these two the receipt is not durable and the other arguments mean nothing. `entity`: all that the text names
+        and tells (`EntityMemory.extract`), with the receipt of the first; a text that names nothing is kept as it is.
+        All others: `MemoryEngine.add`.
         """
         chosen = content.kind if isinstance(content, Candidate) else kind_of(kind)
         home = CATALOG[chosen].home
         if home is not Home.RECORDS:
             text = content.content if isinstance(content, Candidate) else content
             return await self._keep(text, home, key)
+        if chosen is Kind.ENTITY and isinstance(content, str) and key is None and data is None:
+            extracted = await EntityMemory(self._engine, self._actor, awaited()).extract(
+                content, idempotency_key=idempotency_key
+            )
+            if extracted.receipts:
+                return extracted.receipts[0]
         return await self._engine.add(
             content,
             actor=self._actor,

@@ -9,16 +9,21 @@ from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.face import M, verb
 from mnemic.identity import new_id
+from mnemic.kinds.compaction import SUMMARY, Compaction, lineage, shortened, split, tokens_of
 from mnemic.kinds.view import KindView
 from mnemic.ports import SessionStore
-from mnemic.types import Kind, Level, Message, Origin, Scope
+from mnemic.types import Deadline, Kind, Level, Message, Origin, Scope
 
 ROLES = frozenset({"user", "assistant", "tool"})
-"""Roles that may be replayed to a model. A `system` message never comes from a conversation."""
+"""Roles that may be replayed to a model. A `system` message never comes from a conversation, and a `summary` only from
+`compact`.
+"""
 
 _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "tool": Origin.TOOL_OUTPUT}
 KEEP = 200
 MAX_TAIL = 200
+ATTEMPTS = 3
+MODEL_TIMEOUT = timedelta(seconds=25)
 
 
 class ShortTermMemory(KindView[M]):
@@ -55,6 +60,60 @@ class ShortTermMemory(KindView[M]):
         if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MAX_TAIL:
             raise InvalidInput("limit", hint=f"0 to {MAX_TAIL}")
         return await self._sessions.tail(self._scope, limit=limit)
+
+    @verb
+    async def compact(self, *, max_tokens: int = 2_000, keep: int = 6) -> Compaction:
+        """Fold the oldest messages into one summary when all of them cost more than `max_tokens` (estimated) in a
+        prompt; the summary gets a quarter of that. The newest `keep` messages stay as they are, whatever they cost.
+
+        A model writes the summary where there is one, else it is chosen among the sentences; see
+        `mnemic.kinds.compaction`. Messages that come in meanwhile are untouched. Raises InvalidInput
+        (`invalid_input:max_tokens`, `:keep`).
+        """
+        for name, number, least in (("max_tokens", max_tokens, 100), ("keep", keep, 1)):
+            if isinstance(number, bool) or not isinstance(number, int) or number < least:
+                raise InvalidInput(name, hint=f"a whole number from {least} up")
+        for _ in range(ATTEMPTS):
+            done = await self._compact(max_tokens, keep)
+            if done is not None:
+                return done
+        return Compaction(degraded="busy")
+
+    async def _compact(self, max_tokens: int, keep: int) -> Compaction | None:
+        """One attempt; None where the session's oldest messages changed meanwhile."""
+        messages = await self._sessions.tail(self._scope, limit=MAX_TAIL)
+        before = tokens_of(messages)
+        cut = split(messages, max_tokens=max_tokens - max_tokens // 4, keep=keep) if before > max_tokens else 0
+        older = messages[:cut]
+        if not older or [message.role for message in older] == [SUMMARY]:
+            return Compaction(tokens_before=before, tokens_after=before)
+        clock = self._engine.clock
+        short = await shortened(
+            older,
+            max_tokens=max_tokens // 4,
+            completer=self._engine.completer,
+            deadline=Deadline.after(MODEL_TIMEOUT, clock.monotonic),
+        )
+        summary = Message(
+            role=SUMMARY,
+            content="\n".join(short.lines),
+            message_id=new_id(clock.now()),
+            session=self._actor.session,
+            sent_at=clock.now(),
+            origin=Origin.AGENT_INFERRED,
+            derived_from=lineage(older),
+        )
+        if not await self._sessions.fold(self._scope, older, summary):
+            return None
+        after = tokens_of([summary, *messages[cut:]])
+        return Compaction(
+            summary=summary,
+            folded=len(older),
+            tokens_before=before,
+            tokens_after=after,
+            by=short.by,
+            degraded=short.degraded,
+        )
 
     @verb
     async def clear(self) -> None:

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.errors import InvalidInput, VersionConflict
+from mnemic.errors import InvalidInput, NotSupported, VersionConflict
+from mnemic.extract.structured.model import fields_by_model
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
+from mnemic.extract.travel.airports import Airports
+from mnemic.extract.travel.document import document_of
+from mnemic.extract.travel.read import reservations
+from mnemic.extract.travel.schema_org import RESERVATIONS
 from mnemic.face import Ground, M, verb
 from mnemic.kinds.view import EngineVerbs, KindView
-from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Source, WriteReceipt
+from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
 
 PAGE = 500
 MAX_FOUND = 500
 ATTEMPTS = 8
+MODEL_TIMEOUT = timedelta(seconds=25)
 
 
 class StructuredMemory(KindView[M]):
-    """Data of the shapes that were defined, one memory for each thing: putting it again makes its next version."""
+    """Data of known shapes, one memory for each thing: putting it again makes its next version.
 
-    def __init__(self, engine: EngineVerbs, actor: Actor, ground: Ground[M], *, shapes: Sequence[Shape] = ()) -> None:
+    Known from the start are schema.org's reservations (`FlightReservation`, `LodgingReservation`, ...); `define` adds
+    others. `airports` gives the table of airports that travel confirmations are read with.
+    """
+
+    def __init__(
+        self, engine: EngineVerbs, actor: Actor, ground: Ground[M], *, airports: Callable[[], Airports] = Airports
+    ) -> None:
         super().__init__(engine, actor, ground)
-        self.shapes = {shape.name: shape for shape in shapes}
+        self.shapes: dict[str, Shape] = dict(RESERVATIONS)
+        self._airports = airports
 
     def define(self, name: str, schema: Mapping[str, Any], *, identity: Sequence[str] = ()) -> Shape:
         """Let data called `name` be put. `identity` are the fields (dotted) by which two of it are the same.
@@ -46,13 +60,7 @@ class StructuredMemory(KindView[M]):
         (`invalid_input:shape`, `:data:<path>:<keyword>`).
         """
         shape = self._shape(name)
-        stored = shape.checked(data)
-        for _ in range(ATTEMPTS):
-            try:
-                return await self._put(shape, stored, origin)
-            except VersionConflict:
-                continue
-        raise VersionConflict(hint="others keep changing it")
+        return await self._settled(shape, shape.checked(data), origin)
 
     @verb
     async def query(self, name: str, where: Mapping[str, Any] | None = None, *, limit: int = 50) -> Sequence[Memory]:
@@ -73,6 +81,29 @@ class StructuredMemory(KindView[M]):
         return found
 
     @verb
+    async def extract(
+        self, text: str, name: str | None = None, *, sent_at: datetime | None = None
+    ) -> Sequence[Mapping[str, Any]]:
+        """What `text` (plain, HTML, a mail, a calendar) tells of the shape `name`, ready to be put; nothing is stored.
+
+        Reservations are read by rules, where `name` is left out those of every type; a model, if there is one, reads
+        what rules do not find and every other shape. Days of the week and dates without a year are seen from `sent_at`
+        (now). Raises InvalidInput (`invalid_input:shape`), NotSupported for a shape that needs a model, ModelFailed.
+        """
+        return await self._extract(text, name, sent_at)
+
+    @verb
+    async def capture(
+        self, text: str, name: str | None = None, *, sent_at: datetime | None = None, origin: Origin = Origin.IMPORT
+    ) -> Sequence[WriteReceipt]:
+        """Put what `extract` finds in `text`; the receipts of all of it. Raises what `extract` and `put` do."""
+        receipts: list[WriteReceipt] = []
+        for data in await self._extract(text, name, sent_at):
+            shape = self._shape(name or str(data["@type"]))
+            receipts += await self._settled(shape, shape.checked(data), origin)
+        return receipts
+
+    @verb
     async def history(self, memory_id: str) -> Sequence[Memory]:
         """All versions of it, oldest first. Raises MemoryNotFound."""
         return await self._engine.history(memory_id, actor=self._actor)
@@ -90,6 +121,29 @@ class StructuredMemory(KindView[M]):
             for memory in page:
                 yield memory
             before = page[-1].memory_id
+
+    async def _extract(self, text: str, name: str | None, sent_at: datetime | None) -> list[dict[str, Any]]:
+        wanted = None if name is None else self._shape(name)
+        clock, completer = self._engine.clock, self._engine.completer
+        sent_on = (sent_at or clock.now()).date()
+        if wanted is None or wanted.name in RESERVATIONS:
+            found = reservations(document_of(text, sent_on=sent_on), airports=self._airports())
+            found = [one for one in found if wanted is None or one["@type"] == wanted.name]
+            if found or completer is None or wanted is None:
+                return found
+        if completer is None:
+            raise NotSupported(f"extract:{name}", hint="reading this shape from a text needs a language model")
+        deadline = Deadline.after(MODEL_TIMEOUT, clock.monotonic)
+        return await fields_by_model(completer, text, wanted, sent_on=sent_on, deadline=deadline)
+
+    async def _settled(self, shape: Shape, data: Mapping[str, Any], origin: Origin) -> list[WriteReceipt]:
+        """Put it, again and again while others change it too."""
+        for _ in range(ATTEMPTS):
+            try:
+                return await self._put(shape, data, origin)
+            except VersionConflict:
+                continue
+        raise VersionConflict(hint="others keep changing it")
 
     async def _put(self, shape: Shape, data: Mapping[str, Any], origin: Origin) -> list[WriteReceipt]:
         known = await self._known(shape, data)
@@ -115,15 +169,15 @@ class StructuredMemory(KindView[M]):
         return [receipt]
 
     async def _known(self, shape: Shape, data: Mapping[str, Any]) -> list[Memory]:
-        """What is there of the same thing: by its key, else by the fields of its identity that are known."""
-        key = shape.key(data)
-        if key is not None:
-            found = await self._engine.list(actor=self._actor, kinds=[Kind.STRUCTURED], keys=[key], limit=1)
-            if found:
-                return list(found)
+        """What is there of the same thing: under its keys, or among all where the identity is not known whole."""
         if not shape.identity:
             return []
-        return [memory async for memory in self._all(shape.name) if shape.same(memory.data, data)]
+        keys = shape.keys(data)
+        if keys is None:
+            found = [memory async for memory in self._all(shape.name)]
+        else:
+            found = [*await self._engine.list(actor=self._actor, kinds=[Kind.STRUCTURED], keys=keys, limit=PAGE)]
+        return [memory for memory in found if shape.same(memory.data, data)]
 
     async def _revise(self, shape: Shape, known: Memory, data: Mapping[str, Any], origin: Origin) -> WriteReceipt:
         merged = shape.checked(shape.merged(known.data, data))

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from mnemic.face import Face, Ground, M
 from mnemic.ports import Clock, Completer, RecordStore, SessionStore
+from mnemic.ports.graph import GraphStore
 from mnemic.types import (
     Actor,
     Candidate,
@@ -28,6 +29,7 @@ class EngineVerbs(Protocol):
     clock: Clock
     sessions: SessionStore | None
     completer: Completer | None
+    graph: GraphStore | None
 
     async def add(
         self,

@@ -1,5 +1,4 @@
-"""Everything the engine asks of the outside world, on one page. The docstrings are obligations; `mnemic.testing` checks
-them.
+"""Everything the engine asks of the outside world. The docstrings are obligations; `mnemic.testing` checks them.
 
 Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
 """
@@ -9,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from mnemic.ports.graph import GraphStore
 from mnemic.ports.providers import Clock, Completer, Embedder, Reranker
 from mnemic.types import (
     AuditEvent,
@@ -31,8 +31,8 @@ from mnemic.types import (
     Where,
 )
 
-__all__ = ["Clock", "Completer", "Embedder", "Reranker"]
-"""What stands in `mnemic.ports.providers` and is a port all the same."""
+__all__ = ["Clock", "Completer", "Embedder", "GraphStore", "Reranker"]
+"""What stands in `mnemic.ports.providers` and `mnemic.ports.graph` and is a port all the same."""
 
 T = TypeVar("T")
 
@@ -306,6 +306,11 @@ class SessionStore(Protocol):
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
         """The newest `limit` messages, oldest of them first; empty for 0."""
 
+    async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
+        """Put `into` in the place of the session's oldest messages, in one atomic step, if they are `folded`; else
+        change nothing and say False. The session ends when it would have ended.
+        """
+
     async def clear(self, scope: Scope) -> None:
         """End the session."""
 
@@ -335,19 +340,6 @@ class DocumentStore(Protocol):
 
     def close(self) -> None:
         """Release everything. May be called twice."""
-
-
-class GraphStore(Protocol):
-    """Owned nodes and typed relations between them: a projection, rebuildable from the record store."""
-
-    async def link(self, scope: Scope, source: str, relation: str, target: str, *, memory_id: str) -> None:
-        """Relate two named nodes of `scope`, once per `memory_id` however often it is called."""
-
-    async def neighbours(self, scope: Scope, node: str, *, hops: int = 1, limit: int = 50) -> list[dict[str, Any]]:
-        """Nodes within `hops` relations of `node`, nearest first, each with its path."""
-
-    async def forget(self, scope: Scope, memory_id: str) -> None:
-        """Remove what came from `memory_id`, and nodes nothing else holds."""
 
 
 class SearchIndex(Protocol):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import islice
 
 from mnemic.ports import Clock
 from mnemic.types import Message, Scope
@@ -47,6 +49,17 @@ class InProcessSessions:
         with self._lock:
             session = self._live(scope)
             return list(session.messages)[-limit:] if session is not None and limit > 0 else []
+
+    async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
+        """`into` in the place of the oldest messages, if they are `folded`."""
+        with self._lock:
+            session = self._live(scope)
+            if session is None or not folded or list(islice(session.messages, len(folded))) != list(folded):
+                return False
+            for _ in folded:
+                session.messages.popleft()
+            session.messages.appendleft(into)
+            return True
 
     async def clear(self, scope: Scope) -> None:
         """End the session."""

@@ -58,6 +58,7 @@ class SessionStoreContract:
                 speaker="Ada",
                 sent_at=clock.now(),
                 origin=Origin.TOOL_OUTPUT,
+                derived_from=("m0", "m00"),
             ),
         ]
         for message in told:
@@ -100,6 +101,35 @@ class SessionStoreContract:
         texts = [str(number) for number in range(50)]
         await asyncio.gather(*(store.append(_scope(), _message(text), ttl=_HOUR, keep=99) for text in texts))
         assert sorted(message.content for message in await store.tail(_scope(), limit=99)) == sorted(texts)
+
+    async def test_the_oldest_messages_are_folded_into_one(self, store: SessionStore, clock: ManualClock) -> None:
+        told = [_message(str(number)) for number in range(5)]
+        for message in told:
+            await store.append(_scope(), message, ttl=_HOUR, keep=10)
+        clock.advance(_HOUR / 2)
+        summary = Message(role="summary", content="0 and 1", derived_from=("m0", "m1"))
+        assert await store.fold(_scope(), told[:2], summary)
+        assert await store.tail(_scope(), limit=9) == [summary, *told[2:]]
+        clock.advance(_HOUR / 2)
+        assert await store.tail(_scope(), limit=9) == []
+
+    async def test_what_is_not_oldest_any_more_is_not_folded(self, store: SessionStore) -> None:
+        told = [_message(str(number)) for number in range(3)]
+        for message in told:
+            await store.append(_scope(), message, ttl=_HOUR, keep=10)
+        summary = _message("summary")
+        for wrong in ([], told[1:], [told[0], told[2]], [*told, _message("3")], [_message("x")]):
+            assert not await store.fold(_scope(), wrong, summary)
+        assert not await store.fold(_scope("s2"), told[:1], summary)
+        assert await store.tail(_scope(), limit=9) == told
+
+    async def test_of_two_who_fold_the_same_one_wins(self, store: SessionStore) -> None:
+        told = [_message(str(number)) for number in range(4)]
+        for message in told:
+            await store.append(_scope(), message, ttl=_HOUR, keep=10)
+        won = await asyncio.gather(*(store.fold(_scope(), told[:2], _message(f"by {who}")) for who in "abc"))
+        assert sum(won) == 1
+        assert len(await store.tail(_scope(), limit=9)) == 3
 
     async def test_clearing_and_closing_may_be_repeated(self, store: SessionStore) -> None:
         await store.clear(_scope())

@@ -16,6 +16,7 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
+from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.memory import Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Prompt, VectorSpace
 from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
@@ -36,6 +37,7 @@ __all__ = [
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
+    "Fragment",
     "GetDocument",
     "Hit",
     "Intent",
@@ -46,12 +48,15 @@ __all__ = [
     "Memory",
     "Message",
     "Namespace",
+    "Neighbour",
+    "Node",
     "Origin",
     "OutboxEntry",
     "Outcome",
     "Prompt",
     "PutDocument",
     "Rank",
+    "Relation",
     "Scope",
     "Scored",
     "SearchResult",

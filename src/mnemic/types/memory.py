@@ -27,7 +27,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a conversation."""
+    """One message of a conversation. `derived_from` names the messages that a summary was made of; what was said has
+    none.
+    """
 
     role: str
     content: str = field(repr=False)
@@ -36,6 +38,7 @@ class Message:
     speaker: str | None = None
     sent_at: datetime | None = None
     origin: Origin = Origin.USER_STATED
+    derived_from: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.sent_at is not None:

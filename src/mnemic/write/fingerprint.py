@@ -20,7 +20,6 @@ from mnemic.types import Candidate, Kind, Scope
 from mnemic.write.draft import Draft
 
 MAX_IDEMPOTENCY_KEY_CHARS = 512
-
 _SPACE = re.compile(r"\s+")
 _ENDING = " .,;:!…。、，；：！"
 """Punctuation that ends a statement without changing it. A question mark does change it."""
@@ -75,7 +74,12 @@ def request_digest(draft: Draft) -> str:
 
 
 def request_key(draft: Draft, idempotency_key: str) -> str:
-    """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data."""
+    """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data.
+
+    Raises InvalidInput (`invalid_input:idempotency_key`).
+    """
+    if not isinstance(idempotency_key, str) or not 0 < len(idempotency_key) <= MAX_IDEMPOTENCY_KEY_CHARS:
+        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
     return f"{draft.actor.user}:{keyed_hash(draft.secret, 'idempotency', [draft.actor.user, idempotency_key])[:32]}"
 
 
@@ -93,10 +97,3 @@ def _thaw(value: object) -> dict[str, Any]:
 
 def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
-
-
-def checked_idempotency_key(key: object) -> str:
-    """`key` if it may be one. Raises InvalidInput (`idempotency_key`)."""
-    if not isinstance(key, str) or not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARS:
-        raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
-    return key

@@ -31,7 +31,7 @@ from mnemic.types import (
 from mnemic.write.commit import Request, Settled, blocked_receipt
 from mnemic.write.draft import Draft, Laps, WriteRules
 from mnemic.write.embed import embed
-from mnemic.write.fingerprint import checked_idempotency_key, fingerprint, request_digest, request_key
+from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
@@ -313,7 +313,7 @@ class MemoryWritePipeline:
         draft = await self._prepared(draft, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
-            name = request_key(draft, checked_idempotency_key(idempotency_key))
+            name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
         return _Job(draft, request, laps, gate)
 

@@ -64,6 +64,18 @@ def test_the_table_shows_what_the_json_holds(measured: dict[str, Any]) -> None:
     assert "mnemic --help" not in table
 
 
+def test_every_verb_has_a_budget(measured: dict[str, Any]) -> None:
+    assert measured["kinds"].keys() == {"sqlite", "in-process"}
+    for verbs in measured["kinds"].values():
+        kinds = {name.partition(".")[0] for name in verbs}
+        assert kinds == {"working", "short_term", "long_term", "persona", "episodic", "structured"}
+        for figures in verbs.values():
+            assert 0 < figures["p50_ms"] <= figures["p95_ms"]
+            assert figures["budget_p95_ms"] in (1.0, 10.0, 100.0, 200.0)
+            assert figures["calls"] == TINY.repeats
+    assert "structured.query" in bench_table(measured)
+
+
 def test_without_others_nothing_is_compared() -> None:
     measured = run(BenchOptions(rows=20, others=0, repeats=5, imports=0, starts=0), embedder=WordEmbedder())
     assert "shared" not in measured

@@ -107,4 +107,4 @@ def test_what_is_not_locomo_is_refused(tmp_path: Path, content: str | None, reas
 
 def test_the_registry_names_the_sets() -> None:
     assert SETS["locomo"] is locomo.run
-    assert set(SETS) == {"locomo", "longmemeval", "realtalk", "beam", "pairs", "pii"}
+    assert set(SETS) == {"locomo", "longmemeval", "realtalk", "beam", "pairs", "pii", "structured"}

@@ -15,7 +15,7 @@ from mnemic.entrypoints.cli.terminal import Progress
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
 
-SETS = ("locomo", "longmemeval", "realtalk", "beam", "pairs", "pii")
+SETS = ("locomo", "longmemeval", "realtalk", "beam", "pairs", "pii", "structured")
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -46,12 +46,12 @@ def eval_(
     ablate: bool,
     seed: int | None,
 ) -> None:
-    """Measure how well SET goes: locomo, longmemeval, realtalk, beam (search), pairs (merge and conflict) or
-    pii (redaction).
+    """Measure how well SET goes: locomo, longmemeval, realtalk, beam (search), pairs (merge and conflict),
+    pii (redaction) or structured (travel confirmations).
 
     Every message of a set of conversations goes through the engine into a file that is thrown away; every question is
-    searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted. Nothing is
-    downloaded: PATH is your copy of the set. Your own memories are not touched.
+    searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted,
+    confirmations read by rules. Nothing is downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
     from mnemic.evaluate.outcome import SEED
     from mnemic.evaluate.registry import SETS as RUNNERS

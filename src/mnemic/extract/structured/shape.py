@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from mnemic.conditions import accepts, check_conditions
@@ -56,10 +57,22 @@ class Shape:
         return stored
 
     def key(self, data: Mapping[str, Any]) -> str | None:
-        """The key under which there is one of it: a hash of its identity; None where a part of that is not known."""
+        """The key under which it is kept: a hash of what is known of its identity; None where the first part of that
+        is not.
+        """
         values = [self._identifier(data, path) for path in self.identity]
-        if not values or None in values:
+        return self._key(values) if values and values[0] is not None else None
+
+    def keys(self, data: Mapping[str, Any]) -> list[str] | None:
+        """Every key under which the same thing may be kept, also by somebody who knew less of its identity; None where
+        `data` leaves a part of that open, so that others may have known more.
+        """
+        first, *others = [self._identifier(data, path) for path in self.identity] or [None]
+        if first is None or None in others:
             return None
+        return [self._key([first, *known]) for known in product(*((value, None) for value in others))]
+
+    def _key(self, values: Sequence[str | None]) -> str:
         digest = hashlib.sha256(json.dumps(values).encode("utf-8", "surrogatepass")).hexdigest()
         return f"{self.name}:{digest[:24]}"
 

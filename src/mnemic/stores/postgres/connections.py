@@ -120,9 +120,9 @@ class Connections:
         except TimeoutError:
             self._pool.terminate()
 
-    async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
+    async def read(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` on what is committed now; it sees no later commit."""
-        return await self._thread.run(self._run(_READ, work, None))
+        return await self._thread.run(self._run(_READ, work, deadline))
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race."""

@@ -13,6 +13,7 @@ from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import checked_vector, encode_event, is_message, link, to_micros
 from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.graph import relate
 from mnemic.stores.postgres.rows import (
     Terms,
     Words,
@@ -135,6 +136,7 @@ class PostgresTransaction(Transaction):
         if not await self._rows("insert", *head, *values, *tail):
             raise VersionConflict
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
+        await relate(self._ask, memory, known=False)
 
     async def replace(self, memory: Memory) -> None:
         self._check(memory.vector)
@@ -151,6 +153,7 @@ class PostgresTransaction(Transaction):
         if not await self._rows("update", *head, *values, *tail):
             raise VersionConflict
         await self._repost(memory, stored, content, context)
+        await relate(self._ask, memory, known=True)
         self._before.setdefault((memory.scope.tenant, memory.memory_id), memory_of(stored))
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:

@@ -12,6 +12,7 @@ import apsw
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import checked_vector, cues_of, dump, encode_event, fields_of, is_message, link, to_micros
+from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
@@ -122,6 +123,7 @@ class SqliteTransaction(Transaction):
             searched,
         )
         self._index_phrases(scope_id, row_id, content, context)
+        relate(self._open, memory)
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
@@ -145,6 +147,7 @@ class SqliteTransaction(Transaction):
         if packed != [content, context]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, content, context)
+        relate(self._open, memory)
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = self._stored(memory_id, scope)

@@ -65,6 +65,13 @@ _TRACES = {
             SELECT 1 FROM json_tree(receipt) said
             WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids)))
     """,
+    "graph": """
+        SELECT
+            (SELECT count(*) FROM graph_node
+             WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
+            + (SELECT count(*) FROM graph_relation
+               WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
+    """,
 }
 _AUDIT = """
     SELECT sequence, CAST(event AS BLOB), CAST(hash AS BLOB) FROM audit WHERE tenant = ? ORDER BY sequence

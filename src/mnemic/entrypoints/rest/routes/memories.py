@@ -34,7 +34,11 @@ IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
 MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 
 
-@router.post("/memories", status_code=HTTPStatus.CREATED)
+@router.post(
+    "/memories",
+    status_code=HTTPStatus.CREATED,
+    responses={200: {"description": "Nothing new was made; the receipt says what became of it."}},
+)
 async def add(
     wanted: NewMemory, actor: Writing, service: TheService, response: Response, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:

@@ -1,0 +1,128 @@
+"""Dates and times in a text, with their places: as numbers, and with months in words.
+
+A date may leave its year open; `resolved` closes it by the day on which the text was sent: a confirmation speaks of
+what is to come. Of two readings of 03/04/2017 the day stands first, unless only the other one is a date, or the text
+writes its times with am and pm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from mnemic.extract.travel.months import month_named
+
+_LATE = timedelta(days=7)
+"""A confirmation may still be sent some days after the journey began."""
+
+_MONTH = "(?P<month>[^\\W\\d_]{3,12})\\.?"
+_DAY_FIRST = (
+    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er|º|°)?[\s\-/]{{0,2}}(?:de |of |d')?{_MONTH}"
+    rf"(?:,?[\s\-/]{{0,2}}(?:de |of )?(?P<year>(?:19|20)\d\d|\d\d(?![\d:.]|-\w)))?"
+)
+_MONTH_FIRST = rf"{_MONTH}\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:.])(?:,?\s(?P<year>(?:19|20)\d\d))?"
+_NUMBERS = [
+    r"(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
+    r"(?P<day>\d{1,2})(?P<sep>[./-])(?P<month>\d{1,2})(?P=sep)(?P<year>(?:19|20)\d\d|\d\d)(?![\d:.])",
+    r"(?P<year>(?:19|20)\d\d)\s?[年년]\s?(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日일]",
+    r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?!\d)",
+]
+_PATTERNS = [
+    re.compile(rf"(?<![\w.:/-]){pattern}(?![^\WT]|T(?!\d))", re.IGNORECASE)
+    for pattern in (*_NUMBERS, _DAY_FIRST, _MONTH_FIRST)
+]
+
+_TIME = re.compile(
+    r"(?<![\d.:,/-])(?P<hour>[01]?\d|2[0-3])(?::|h|\.(?=\d\d\s?(?:Uhr|h\b|[ap]\.?m\b)))(?P<minute>[0-5]\d)(?::[0-5]\d)?"
+    r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?(?![\d:]|\s?(?:hrs?\s)?(?:kg|km|eur|usd))|"
+    r"(?<![\d.:,/-])(?P<hour12>1[0-2]|0?[1-9])\s?(?P<half12>[ap])\.?m\b",
+    re.IGNORECASE,
+)
+_LATER = re.compile(r"\s{0,2}\(?\+\s?(?P<days>[12])(?:\s?(?:day|tag|jour|d[ií]a|giorno)s?)?\b\)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date as it is written; `year` None where it is left open."""
+
+    day: int
+    month: int
+    year: int | None = None
+
+    def resolved(self, sent_on: date | None) -> date | None:
+        """The day that is meant: with its own year, else the next one seen from `sent_on`."""
+        years = [self.year] if self.year else [] if sent_on is None else [sent_on.year, sent_on.year + 1]
+        for year in years:
+            try:
+                meant = date(year, self.month, self.day)
+            except ValueError:
+                continue
+            if self.year or sent_on is None or meant >= sent_on - _LATE:
+                return meant
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day, and how many days after the date it belongs to."""
+
+    hour: int
+    minute: int
+    days_later: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.hour:02}:{self.minute:02}"
+
+
+def find_dates(text: str, *, american: bool = False) -> Iterator[tuple[int, int, Date]]:
+    """Start, end and date of every date in `text`, in order, none inside another."""
+    end = -1
+    matches = sorted(
+        (match for pattern in _PATTERNS for match in pattern.finditer(text)),
+        key=lambda match: (match.start(), -len(match.group())),
+    )
+    for match in matches:
+        found = _date(match, american) if match.start() >= end else None
+        if found is not None:
+            # A month in words may have taken a following word for its year's place: the end is that of the match.
+            yield match.start(), match.end(), found
+            end = match.end()
+
+
+def _date(match: re.Match[str], american: bool) -> Date | None:
+    parts = match.groupdict()
+    written, day = parts["month"], int(parts["day"])
+    month = int(written) if written.isdigit() else month_named(written)
+    if month is None:
+        return None
+    if written.isdigit() and parts.get("sep") in ("/", "-") and (month > 12 or (american and day <= 12)):
+        day, month = month, day
+    year = None if parts.get("year") is None else int(parts["year"])
+    if year is not None and year < 100:
+        year += 2000
+    return Date(day, month, year) if 1 <= day <= 31 and 1 <= month <= 12 else None
+
+
+def find_times(text: str) -> Iterator[tuple[int, int, Clock]]:
+    """Start, end and time of every time of day in `text`; a "+1" behind it counts as a day."""
+    for match in _TIME.finditer(text):
+        parts = match.groupdict()
+        hour, minute = int(parts["hour"] or parts["hour12"]), int(parts["minute"] or 0)
+        half = (parts["half"] or parts["half12"] or "").lower()
+        if half and hour > 12:
+            continue
+        if half:
+            hour = hour % 12 + (12 if half == "p" else 0)
+        later = _LATER.match(text, match.end())
+        yield (
+            match.start(),
+            later.end() if later else match.end(),
+            Clock(hour, minute, int(later["days"]) if later else 0),
+        )
+
+
+def is_american(text: str) -> bool:
+    """Whether the text writes times with am and pm and dates with slashes, as in the United States."""
+    return re.search(r"\d\s?[ap]\.?m\b", text, re.IGNORECASE) is not None

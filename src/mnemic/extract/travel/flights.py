@@ -1,0 +1,301 @@
+"""Flights of a text, by what stands around each flight number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from mnemic.extract.travel.airports import Airports
+from mnemic.extract.travel.dates import Date
+from mnemic.extract.travel.labels import ARRIVAL, DEPARTURE, PLATFORM
+from mnemic.extract.travel.legs import Leg, Stop
+from mnemic.extract.travel.prose import named_places, weekday_in
+from mnemic.extract.travel.tokens import TRAIN_NUMBER, Side, Token, lines_of, tokens_of
+
+_AROUND = 6
+_COLUMNS = 8
+"""Two times on one line that stand so far apart are two columns."""
+_SIDES: tuple[Side, Side] = ("departure", "arrival")
+
+
+def flight_legs(text: str, *, sent_on: date | None, airports: Airports, certain: bool = False) -> list[Leg]:
+    """The flights that `text` names with at least two things known of each, in order, each once. `certain`: whatever
+    looks like the number of a flight is one.
+    """
+    lines = lines_of(text)
+    tokens = list(tokens_of(lines, airports))
+    anchors = [token for token in tokens if token.sort == "flight" and (certain or _is_journey(token, tokens))]
+    return _legs(anchors, tokens, lines, sent_on, airports)
+
+
+def train_legs(text: str, *, sent_on: date | None) -> list[Leg]:
+    """The trains that `text` names, as its flights are found; stations by name, platforms for terminals."""
+    lines = lines_of(text)
+    tokens = list(tokens_of(lines, Airports(), by_rail=True))
+    anchors = [token for token in tokens if token.sort == "train" and _is_journey(token, tokens)]
+    return _legs(anchors, tokens, lines, sent_on, Airports())
+
+
+def _legs(
+    anchors: Sequence[Token], tokens: Sequence[Token], lines: Sequence[str], sent_on: date | None, airports: Airports
+) -> list[Leg]:
+    years = Years([token for token in tokens if token.sort == "date"], sent_on)
+    readings = [
+        [_leg(anchor, part, tokens, lines, years, airports) for anchor, part in parts(anchors, tokens)]
+        for parts in (_following, _preceding)
+    ]
+    best = max(readings, key=lambda legs: sum(leg.known for leg in legs))
+    return _each_once(leg.arriving(airports) for leg in best if leg.known >= 2)
+
+
+def _is_journey(flight: Token, tokens: Sequence[Token]) -> bool:
+    """Whether a flight number is labelled as one, or stands among times and places."""
+    near = {token.sort for token in tokens if abs(token.line - flight.line) <= _AROUND}
+    return flight.labelled or ("time" in near and bool(near & {"airport", "date"}))
+
+
+Part = list[tuple[Token, list[Token]]]
+
+
+def _following(anchors: Sequence[Token], tokens: Sequence[Token]) -> Part:
+    """Each flight with what stands on its line and from there to the next one."""
+    ends = [*(anchor.line for anchor in anchors[1:]), 10**9][: len(anchors)]
+    return [
+        (anchor, [token for token in tokens if anchor.line <= token.line < max(end, anchor.line + 1)])
+        for anchor, end in zip(anchors, ends, strict=True)
+    ]
+
+
+def _preceding(anchors: Sequence[Token], tokens: Sequence[Token]) -> Part:
+    """Each flight with what stands on its line and before it, back to the one before."""
+    starts = [-1, *(anchor.line for anchor in anchors[:-1])][: len(anchors)]
+    return [
+        (anchor, [token for token in tokens if min(start, anchor.line - 1) < token.line <= anchor.line])
+        for anchor, start in zip(anchors, starts, strict=True)
+    ]
+
+
+def _each_once(legs: Iterable[Leg]) -> list[Leg]:
+    """The same flight of the same day named twice is one, with what either reading knows."""
+    found: dict[tuple[str, str, date | None], Leg] = {}
+    for leg in legs:
+        name = leg.airline, leg.number, leg.departure.day
+        same = found.get(name)
+        found[name] = leg if same is None or leg.known > same.known else same
+    dated = {key[:2] for key in found if key[2] is not None}
+    return [leg for key, leg in found.items() if key[2] is not None or key[:2] not in dated]
+
+
+# -- years -------------------------------------------------------------------------------------------------------------
+
+
+class Years:
+    """Closes dates that leave their year open: by the same day with a year, by the day the text was sent, else by the
+    nearest earlier date that has a year.
+    """
+
+    def __init__(self, tokens: Sequence[Token], sent_on: date | None) -> None:
+        self.sent_on = sent_on
+        self._full: list[tuple[int, Date]] = [
+            (token.line, token.value) for token in tokens if token.value.year is not None
+        ]
+        self._same = {(full.day, full.month): full for _, full in self._full}
+
+    def day(self, written: Date, line: int, begins: date | None = None) -> date | None:
+        """The day that is meant; not before `begins`."""
+        if written.year is not None:
+            return written.resolved(None)
+        same = self._same.get((written.day, written.month))
+        if same is not None:
+            return same.resolved(None)
+        before = [full.resolved(None) for at, full in self._full if at <= line]
+        return written.resolved(begins or self.sent_on or (before[-1] if before else None))
+
+
+# -- one leg -----------------------------------------------------------------------------------------------------------
+
+
+def _leg(
+    anchor: Token,
+    part: Sequence[Token],
+    tokens: Sequence[Token],
+    lines: Sequence[str],
+    years: Years,
+    airports: Airports,
+) -> Leg:
+    airline, number = anchor.value
+    clocks = _by_side([token for token in part if token.sort == "time"])
+    heading = [token for token in tokens if token.sort == "date" and token.line < anchor.line]
+    days = _by_side(_own_dates(part, clocks, bool(heading)))
+    codes = _by_side(_distinct([token for token in part if token.sort == "airport"]))
+    terminals = _terminals(part, codes, clocks)
+    names = _names(part, lines, codes)
+    first = days.get("departure") or (heading[-1] if heading and not days else None)
+    begins = years.day(first.value, first.line) if first else None
+    last = days.get("arrival")
+    ends = years.day(last.value, last.line, begins) if last else None
+    begun: dict[Side, date | None] = {"departure": begins, "arrival": ends}
+    found = {
+        side: Stop(
+            code=codes[side].value if side in codes else None,
+            name=names.get(side),
+            day=day if day is None or begins is None or day >= begins else None,
+            clock=clocks[side].value if side in clocks else None,
+            terminal=terminals.get(side),
+        )
+        for side, day in begun.items()
+    }
+    told = _told([lines[at] for at in sorted({token.line for token in part})], found, years, airports)
+    return Leg(airline, number, told["departure"], told["arrival"], anchor.line)
+
+
+def _own_dates(part: Sequence[Token], clocks: dict[Side, Token], headed: bool) -> list[Token]:
+    """The dates of a part; where days are headings, those behind its last time head the next flight."""
+    last = max((clock.line for clock in clocks.values()), default=10**9) if headed and len(clocks) == 2 else 10**9
+    return [token for token in part if token.sort == "date" and (token.line <= last or token.side is not None)]
+
+
+def _told(lines: Sequence[str], found: dict[Side, Stop], years: Years, airports: Airports) -> dict[Side, Stop]:
+    """The stops with what running text says of them where nothing else did: "to Paris", "on Tuesday"."""
+    text = "\n".join(lines)
+    places = named_places(text, airports)
+    day = found["departure"].day or weekday_in(text, years.sent_on)
+    stops = {side: replace(stop, name=stop.name or places.get(side)) for side, stop in found.items()}
+    codes = {side: places[side] for side in places if places[side] in airports}
+    if codes and not all(stop.code in (None, codes.get(side)) for side, stop in stops.items()):
+        # In running text the order of the places means nothing, the words before them do.
+        stops = {side: replace(stop, code=codes.get(side), name=places.get(side)) for side, stop in stops.items()}
+    stops["departure"] = replace(stops["departure"], day=day)
+    return {side: _coded(stop, airports) for side, stop in stops.items()}
+
+
+def _coded(stop: Stop, airports: Airports) -> Stop:
+    if stop.code is not None or not stop.name:
+        return stop
+    return replace(stop, code=stop.name if stop.name in airports else airports.named(stop.name))
+
+
+def _by_side(tokens: Sequence[Token]) -> dict[Side, Token]:
+    """Departure and arrival among tokens of one sort: as their lines are labelled, the rest in order.
+
+    Two of them on one labelled line are two columns.
+    """
+    found: dict[Side, Token] = {}
+    for token in tokens:
+        if token.side is None:
+            continue
+        taken = found.get(token.side)
+        if taken is None:
+            found[token.side] = token
+        elif taken.line == token.line and token.side == "departure":
+            found.setdefault("arrival", token)
+    if "departure" in found and "arrival" in found:
+        return found
+    for token in tokens:
+        if token.side is None:
+            free = [side for side in _SIDES if side not in found]
+            same_day = token.sort == "date" and any(token.value.day == one.value.day for one in found.values())
+            if free and not (same_day and "departure" in found and not _stands_after(token, found)):
+                found[free[0]] = token
+    return found
+
+
+def _stands_after(token: Token, found: dict[Side, Token]) -> bool:
+    return all((one.line, one.column) < (token.line, token.column) for one in found.values())
+
+
+def _distinct(tokens: Sequence[Token]) -> list[Token]:
+    """Each airport where it is first named."""
+    seen: dict[str, Token] = {}
+    for token in tokens:
+        seen.setdefault(token.value, token)
+    return list(seen.values())
+
+
+def _terminals(part: Sequence[Token], codes: dict[Side, Token], clocks: dict[Side, Token]) -> dict[Side, str]:
+    """The terminals: in the column of a time, else by the line's label, else behind an airport or time."""
+    found: dict[Side, str] = {}
+    for token in part:
+        if token.sort == "terminal":
+            side = _in_column(token, clocks) or token.side or _behind(token, codes) or _behind(token, clocks)
+            found.setdefault(side or "departure", token.value)
+    return found
+
+
+def _in_column(token: Token, clocks: dict[Side, Token]) -> Side | None:
+    if len(clocks) < 2:
+        return None
+    one, other = clocks["departure"], clocks["arrival"]
+    if one.line != other.line or token.line == one.line or abs(one.column - other.column) < _COLUMNS:
+        return None
+    return min(_SIDES, key=lambda side: abs(clocks[side].column - token.column))
+
+
+def _behind(token: Token, found: dict[Side, Token]) -> Side | None:
+    before = [side for side, one in found.items() if (one.line, one.column) <= (token.line, token.column)]
+    return before[-1] if before else None
+
+
+_NOISE = re.compile(r"[\s|*:,;.()\[\]/-]+$|^[\s|*:,;.()\[\]/-]+")
+_GAP = re.compile(r"\s{2,}|\s\|\s")
+
+
+def _names(part: Sequence[Token], lines: Sequence[str], codes: dict[Side, Token]) -> dict[Side, str]:
+    """What stands for a place in words: on a labelled line what is left of it, else the words beside a time or code."""
+    found: dict[Side, str] = {}
+    clocks = [token for token in part if token.sort == "time"]
+    sided: dict[Side, list[Token]] = {side: [token for token in clocks if token.side == side] for side in _SIDES}
+    for side in _SIDES:
+        token = codes.get(side) or next(iter(sided[side]), None)
+        if token is None:
+            free = [one for one in clocks if one.side is None]
+            token = free[_SIDES.index(side)] if len(free) > 1 and free[0].line != free[1].line else None
+        name = place_beside(lines[token.line], token.column) if token is not None else None
+        name = _bare(name, codes.get(side)) if name else None
+        if name:
+            found[side] = name
+    return found
+
+
+def _bare(name: str, code: Token | None) -> str:
+    """The name without its airport's code and without the word before it."""
+    if code is not None:
+        name = re.sub(rf"(?<!\w)\(?{code.value}\)?(?!\w)", " ", name)
+    return _NOISE.sub(
+        "", re.sub(r"^(?:from|to|von|nach|via|at)(?:\s+|$)", "", " ".join(name.split()), flags=re.IGNORECASE)
+    )
+
+
+def place_beside(line: str, column: int) -> str | None:
+    """The words on a line that name a place, those nearest to `column` first."""
+    words = line
+    for pattern in _STRIP:
+        words = pattern.sub(lambda match: " " * len(match.group()), words)
+    label = DEPARTURE.match(words.lstrip()) or ARRIVAL.match(words.lstrip())
+    if label:
+        cut = len(words) - len(words.lstrip()) + label.end()
+        words = " " * cut + words[cut:]
+    pieces: list[tuple[int, str]] = []
+    start = 0
+    for piece in _GAP.split(words):
+        at = words.find(piece, start) if piece else start
+        start = at + len(piece)
+        clean = _NOISE.sub("", piece)
+        if sum(c.isalpha() for c in clean) >= 3:
+            pieces.append(
+                (abs(at + len(piece) // 2 - column), clean + (")" if clean.count("(") > clean.count(")") else ""))
+            )
+    return min(pieces)[1] if pieces else None
+
+
+_STRIP: Sequence[re.Pattern[str]] = (
+    re.compile(r"(?<!\w)\d{1,2}[:.h]\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?(?:\s?(?:Uhr|hrs?|h))?(?!\w)", re.IGNORECASE),
+    re.compile(r"(?<!\w)\d{1,2}[./-]?\s?[^\W\d_]{3,9}\.?(?:[ ./-]\d{2,4})?(?=\s|$)(?=\s{2}|\s\d|$)"),
+    re.compile(r"(?<!\w)\d{1,4}[./-]\d{1,2}[./-]\d{2,4}(?!\w)"),
+    re.compile(r",?\s*\bterminal\b.*$", re.IGNORECASE),
+    re.compile(rf"[,(]?\s*{PLATFORM.pattern}\)?", re.IGNORECASE),
+    re.compile(rf"{TRAIN_NUMBER.pattern}\s?(?:,|$)?", re.IGNORECASE),
+    re.compile(r"\([A-Z]{3}\)"),
+)

@@ -1,0 +1,178 @@
+"""A text as a list of what a journey is made of: flights, times, dates, airports, terminals, each with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal
+
+from mnemic.extract.travel.airports import Airports
+from mnemic.extract.travel.dates import find_dates, find_times, is_american
+from mnemic.extract.travel.labels import (
+    ARRIVAL,
+    BOOKING,
+    DEPARTURE,
+    FLIGHT,
+    NOT_A_TIME,
+    NOT_THE_FLIGHT,
+    OTHER_LABEL,
+    PLATFORM,
+    TERMINAL,
+)
+
+Sort = Literal["flight", "train", "date", "time", "airport", "terminal"]
+Side = Literal["departure", "arrival"]
+
+MAX_LINES = 5_000
+MAX_LINE_CHARS = 1_000
+_FLIGHT = re.compile(
+    r"(?<![\w.,:/+-])(?P<airline>[A-Z]{2}|[A-Z]\d|\d[A-Z])[ \u00a0-]?0{0,3}(?P<number>[1-9]\d{0,3})"
+    r"(?![\w%:]|[.,/-]\d)"
+)
+_CODE_FOLLOWS = re.compile(rf"(?:{BOOKING.pattern})[^\w]*$", re.IGNORECASE)
+TRAIN_NUMBER = re.compile(
+    r"(?<![\w])(?P<sort>ICE|ICD|IC|ECE|EC|TGV(?: INOUI| LYRIA)?|INOUI|OUIGO|TER|RJX|RJ|NJ|EN|IRE|IR|RE|RB|THA|"
+    r"THALYS|EST|"
+    r"EUROSTAR|AVE|AVLO|ALVIA|FRECCIAROSSA|FRECCIARGENTO|FRECCIABIANCA|FR|ITALO|INTERCITY|SJ|X2000|WB|FLX)\s?"
+    r"(?:n[°ºo.]{0,2}\s?)?(?P<number>\d{1,5})(?![\w:]|[.,]\d)",
+    re.IGNORECASE,
+)
+_AIRCRAFT = re.compile(r"A3[0-58]\d|B7[0-9]7|E1[79]\d")
+_CODE = re.compile(r"(?<![\w])(?P<open>[(\[]\s?)?(?P<code>[A-Z]{3})(?P<close>\s?[)\]])?(?![\w])")
+_ROUTE = re.compile(r"(?<!\w)([A-Z]{3})\s?(?:-|–|—|→|>|/|\bto\b|\bnach\b|✈)\s?([A-Z]{3})(?!\w)")
+_NO_AIRPORT = frozenset(
+    "MON TUE WED THU FRI SAT SUN JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC EUR USD GBP CHF SEK NOK DKK PLN AED "
+    "MRS MSR PNR VAT PDF REF TAX NON THE AND FOR ARR DEP VIA FLT KGS TEL FAX WWW ETA ETD UTC GMT CET SMS APP".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One thing: what it is, what it says, where it stands (line and column), and what side the line names."""
+
+    sort: Sort
+    value: Any
+    line: int
+    column: int
+    side: Side | None = None
+    labelled: bool = False
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines that are looked at, tabs as two spaces."""
+    return [line.replace("\t", "  ").replace("\u00a0", " ")[:MAX_LINE_CHARS] for line in text.splitlines()[:MAX_LINES]]
+
+
+def tokens_of(lines: list[str], airports: Airports, *, by_rail: bool = False) -> Iterator[Token]:
+    """The tokens of all lines, in reading order; `by_rail`: trains for flights, platforms for terminals, no
+    airports.
+    """
+    american = is_american("\n".join(lines))
+    side: Side | None = None
+    flight_header = False
+    for number, line in enumerate(lines):
+        side = _side(line, side)
+        header = FLIGHT.search(line) is not None and not any(find_times(line))
+        flight_header = header or (flight_header and bool(line.strip()))
+        found = sorted(_in_line(line, airports, american, by_rail), key=lambda one: one[1])
+        for sort, column, value in found:
+            labelled = sort == "flight" and (FLIGHT.search(line[:column]) is not None or flight_header)
+            yield Token(sort, value, number, column, side, labelled)
+
+
+def _side(line: str, before: Side | None) -> Side | None:
+    """Departure or arrival, as the line's label says; a line with both is a heading, and one with another label ends
+    the side.
+    """
+    departing, arriving = DEPARTURE.match(line.lstrip(" *|>-")), ARRIVAL.match(line.lstrip(" *|>-"))
+    if departing and _is_label(line, departing):
+        return None if _heads(line, ARRIVAL) else "departure"
+    if arriving and _is_label(line, arriving):
+        return None if _heads(line, DEPARTURE) else "arrival"
+    if not line.strip() or OTHER_LABEL.match(line) or FLIGHT.match(line.strip()):
+        return None
+    return before
+
+
+def _is_label(line: str, match: re.Match[str]) -> bool:
+    """A label is followed by a colon, a gap, a slash with its translation, or ends the line; short words need that."""
+    rest = line.lstrip(" *|>-")[match.end() :]
+    return not rest.strip() or re.match(r"\s*:|\s{2,}|\s*/|\s*\|", rest) is not None or len(match.group()) > 4
+
+
+def _heads(line: str, other: re.Pattern[str]) -> bool:
+    """Whether `line` also has the other side's label as a column of its own."""
+    return any(
+        re.search(r"\s{2,}$|\|\s*$|/\s*$", line[: match.start()]) for match in other.finditer(line) if match.start()
+    )
+
+
+def _in_line(line: str, airports: Airports, american: bool, by_rail: bool) -> Iterator[tuple[Sort, int, Any]]:
+    """What a line says: sort, column, value. What one sort has taken is not looked at by the next."""
+    taken = [False] * (len(line) + 1)
+    found = chain(_dates_in(line, american), _times_in(line))
+    if by_rail:
+        found = chain(found, _trains_in(line), _terminals_in(line, PLATFORM))
+    else:
+        found = chain(found, _terminals_in(line, TERMINAL), _flights_in(line), _airports_in(line, airports))
+    for sort, start, end, value in found:
+        if not any(taken[start:end]):
+            taken[start:end] = [True] * (end - start)
+            yield sort, start, value
+
+
+Found = Iterator[tuple[Sort, int, int, Any]]
+
+
+def _dates_in(line: str, american: bool) -> Found:
+    for start, end, day in find_dates(line, american=american):
+        yield "date", start, end, day
+
+
+def _times_in(line: str) -> Found:
+    for start, end, clock in find_times(line):
+        label = line[max(0, start - 24) : start]
+        if not NOT_A_TIME.search(label.rpartition("  ")[2] or label):
+            yield "time", start, end, clock
+
+
+def _trains_in(line: str) -> Found:
+    for match in TRAIN_NUMBER.finditer(line):
+        yield "train", *match.span(), (match["sort"], match["number"])
+
+
+def _terminals_in(line: str, pattern: re.Pattern[str]) -> Found:
+    for match in pattern.finditer(line):
+        if match["value"]:
+            yield "terminal", *match.span(), match["value"].upper()
+
+
+def _flights_in(line: str) -> Found:
+    for match in _FLIGHT.finditer(line):
+        before = line[: match.start()]
+        if not (_AIRCRAFT.fullmatch(match.group()) or NOT_THE_FLIGHT.search(before) or _CODE_FOLLOWS.search(before)):
+            yield "flight", *match.span(), (match["airline"], match["number"])
+
+
+def _airports_in(line: str, airports: Airports) -> Found:
+    for match in _ROUTE.finditer(line):
+        if all(_is_airport(code, airports) for code in match.groups()):
+            for group in (1, 2):
+                yield "airport", *match.span(group), match[group]
+    for match in _CODE.finditer(line):
+        fenced = bool(match["open"] and match["close"])
+        known = _is_airport(match["code"], airports) if fenced else match["code"] in airports
+        if known and match["code"] not in _NO_AIRPORT and (fenced or not _shouted(line)):
+            yield "airport", *match.span("code"), match["code"]
+
+
+def _is_airport(code: str, airports: Airports) -> bool:
+    return code not in _NO_AIRPORT and (code in airports or not airports)
+
+
+def _shouted(line: str) -> bool:
+    """Whether the line is written in capitals, where any short word looks like a code."""
+    words = re.findall(r"[^\W\d_]{4,}", line)
+    return bool(words) and all(word.isupper() for word in words)

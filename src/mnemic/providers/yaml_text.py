@@ -1,0 +1,36 @@
+"""YAML as data and nothing else (PyYAML; the extra `yaml`): no tags that make objects, no anchors, no double names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+
+class NotPlainYaml(ValueError):
+    """The text is no YAML, or uses what plain data does not need; the message holds none of it."""
+
+
+def loads(text: str) -> object:
+    """The data that `text` spells. Raises NotPlainYaml, and nothing else, whatever the text."""
+    try:
+        return yaml.load(text, Loader=_Plain)  # noqa: S506 - a safe loader, and stricter
+    except NotPlainYaml:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise NotPlainYaml("not YAML") from None
+
+
+class _Plain(yaml.SafeLoader):  # type: ignore[misc] # comes without types
+    """The safe loader, without aliases (a few of them are gigabytes) and without names that stand twice."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise NotPlainYaml("it has an alias")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        names = [self.construct_object(name, deep=True) for name, _ in node.value]
+        if any(not isinstance(name, str) for name in names) or len(set(names)) != len(names):
+            raise NotPlainYaml("a name is no text, or stands twice")
+        return super().construct_mapping(node, deep)  # type: ignore[no-any-return]

@@ -1,0 +1,263 @@
+"""The graph store over Bolt."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from weakref import WeakValueDictionary
+
+from mnemic.errors import InvalidConfig, StoreUnavailable
+from mnemic.stores.codec import dump, from_micros, load, to_micros
+from mnemic.stores.neo4j import cypher
+from mnemic.stores.neo4j.connection import Connection, Transaction
+from mnemic.stores.walks import check_limit, check_walk, other_names, ways
+from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
+
+_MOST_RELATIONS = 20_000
+"""Relations read at one distance of a walk: beyond them only what is nearer is sure to be found."""
+_CLEARED_AT_ONCE = 2_000
+
+
+class Neo4jGraph:
+    """A `GraphStore` at `url`, `neo4j://user:password@host:port/database` or `bolt://...`.
+
+    Every write is one managed transaction, which the server may have the driver run again. `timeout` (seconds) bounds
+    every call whatever the network does, `pool_size` the connections.
+    """
+
+    def __init__(self, url: str, *, timeout: float = 5.0, pool_size: int = 8) -> None:
+        if not 0 < timeout <= 3600 or pool_size < 1:
+            raise InvalidConfig("graph", hint="timeout is above 0 and at most 3600, pool_size at least 1")
+        self._connection = Connection(url, pool_size=pool_size, seconds=timeout)
+        self._open = self._ready = False
+        self._turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
+
+    async def open(self) -> None:
+        self._open = True
+
+    async def close(self) -> None:
+        self._open = self._ready = False
+        await self._connection.close()
+
+    async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
+        last = {fragment.memory_id: fragment for fragment in fragments}
+        place = _place(scope)
+        nodes = [row for fragment in last.values() for row in _node_rows(place, fragment)]
+        relations = [row for fragment in last.values() for row in _relation_rows(place, fragment)]
+
+        async def write(transaction: Transaction) -> None:
+            held = await _forget(transaction, scope, last)
+            await transaction.run(cypher.PUT_NODES, place=place, tenant=scope.tenant, nodes=nodes)
+            await transaction.run(cypher.PUT_RELATIONS, relations=relations)
+            await transaction.run(cypher.SWEEP_NODES, nodes=held)
+
+        if last:
+            await self._write(scope, write, deadline)
+
+    async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
+        async def write(transaction: Transaction) -> None:
+            held = await _forget(transaction, scope, memory_ids)
+            await transaction.run(cypher.SWEEP_NODES, nodes=held)
+            await transaction.run(cypher.SWEEP_SCOPE, place=_place(scope))
+
+        await self._write(scope, write, deadline)
+
+    async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
+        connection = await self._prepared()
+        for row in await connection.read(lambda one: one.run(cypher.PLACES, tenant=tenant), deadline):
+            for statement in (cypher.CLEAR_NODES, cypher.CLEAR_MEMORIES):
+                while await connection.write(lambda one, what=statement, row=row: _cleared(one, what, row), deadline):  # type: ignore[misc]
+                    pass
+            await connection.write(lambda one, row=row: one.run(cypher.CLEAR_SCOPE, **row), deadline)  # type: ignore[misc]
+
+    async def nodes(
+        self,
+        scope: Scope,
+        *,
+        label: str | None = None,
+        among: Collection[str] | None = None,
+        limit: int = 50,
+        deadline: Deadline | None = None,
+    ) -> list[Node]:
+        check_limit(limit)
+        place = _place(scope)
+        connection = await self._prepared()
+        if among is not None:
+            return await connection.read(lambda one: _described(one, place, among, label, limit), deadline)
+        rows = await connection.read(lambda one: one.run(cypher.NODES, place=place, label=label, limit=limit), deadline)
+        return [_node(row) for row in rows]
+
+    async def neighbours(
+        self,
+        scope: Scope,
+        node: str,
+        *,
+        hops: int = 1,
+        at: datetime | None = None,
+        limit: int = 50,
+        deadline: Deadline | None = None,
+    ) -> list[Neighbour]:
+        check_walk(hops, node)
+        check_limit(limit)
+        place = _place(scope)
+
+        async def read(transaction: Transaction) -> list[Neighbour]:
+            distance, relations = await _walked(transaction, place, node, None, hops, at)
+            others = [name for name in distance if name != node]
+            found = await _described(transaction, place, others, None, len(others))
+            nearest = sorted(found, key=lambda one: distance[one.node])[:limit]
+            way = ways(distance, relations, [one.node for one in nearest])
+            return [Neighbour(node=one, path=way[one.node]) for one in nearest]
+
+        return await (await self._prepared()).read(read, deadline)
+
+    async def path(
+        self,
+        scope: Scope,
+        source: str,
+        target: str,
+        *,
+        hops: int = 4,
+        at: datetime | None = None,
+        deadline: Deadline | None = None,
+    ) -> tuple[Relation, ...] | None:
+        check_walk(hops, source, target)
+        place = _place(scope)
+
+        async def read(transaction: Transaction) -> tuple[Relation, ...] | None:
+            if source == target:
+                return () if await _described(transaction, place, [source], None, 1) else None
+            distance, relations = await _walked(transaction, place, source, target, hops, at)
+            return ways(distance, relations, [target])[target] if target in distance else None
+
+        return await (await self._prepared()).read(read, deadline)
+
+    async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
+        connection = await self._prepared()
+        wanted = sorted(memory_ids)
+        rows = await connection.read(lambda one: one.run(cypher.TRACES, tenant=tenant, memory_ids=wanted))
+        return int(rows[0]["held"]) if rows else 0
+
+    async def _write(
+        self, scope: Scope, work: Callable[[Transaction], Awaitable[None]], deadline: Deadline | None
+    ) -> None:
+        """One write of a scope after the other: the server makes them wait anyway, or lets all but one begin anew."""
+        turn = self._turns.setdefault(scope, asyncio.Lock())
+        await (await self._prepared()).write(work, deadline, turn=turn)
+
+    async def _prepared(self) -> Connection:
+        """The connection, once the schema is there. Raises StoreUnavailable."""
+        if not self._open:
+            raise StoreUnavailable("closed")
+        if not self._ready:
+            for statement in cypher.SCHEMA:
+                await self._connection.run_alone(statement)
+            self._ready = True
+        return self._connection
+
+
+def _place(scope: Scope) -> str:
+    return f"{scope.tenant}/{scope.level.value}/{scope.owner}"
+
+
+def _uids(place: str, names: Iterable[str]) -> list[str]:
+    return [f"{place}/{name}" for name in sorted(names)]
+
+
+async def _forget(transaction: Transaction, scope: Scope, memory_ids: Collection[str]) -> list[str]:
+    """Take away what these memories hold, under the scope's lock; the nodes they named, which may stand alone now."""
+    place = _place(scope)
+    memories = _uids(place, memory_ids)
+    await transaction.run(cypher.LOCK, place=place, tenant=scope.tenant)
+    await transaction.run(cypher.FORGET_RELATIONS, memories=memories)
+    held = await transaction.run(cypher.HELD, memories=memories)
+    await transaction.run(cypher.FORGET_MEMORIES, memories=memories)
+    return [row["uid"] for row in held]
+
+
+async def _cleared(transaction: Transaction, statement: str, row: dict[str, Any]) -> bool:
+    (counted,) = await transaction.run(statement, batch=_CLEARED_AT_ONCE, **row)
+    return int(counted["gone"]) > 0
+
+
+async def _walked(
+    transaction: Transaction, place: str, start: str, end: str | None, hops: int, at: datetime | None
+) -> tuple[dict[str, int], list[Relation]]:
+    """How far every node is, by one question a hop, until `end` is met; and the relations on the way."""
+    distance, relations = {start: 0}, []
+    edge = [start]
+    for hop in range(1, hops + 1):
+        if not edge or end in distance:
+            break
+        rows = await transaction.run(cypher.TOUCHING, nodes=_uids(place, edge), at=to_micros(at), most=_MOST_RELATIONS)
+        found = [_relation(row) for row in rows]
+        relations += found
+        ends = {name for one in found for name in (one.source, one.target)}
+        edge = [name for name in ends if name not in distance]
+        distance |= dict.fromkeys(edge, hop)
+    return distance, relations
+
+
+async def _described(
+    transaction: Transaction, place: str, among: Collection[str], label: str | None, limit: int
+) -> list[Node]:
+    rows = await transaction.run(cypher.AMONG, among=_uids(place, among), label=label, limit=limit)
+    return [_node(row) for row in rows]
+
+
+def _node_rows(place: str, fragment: Fragment) -> list[dict[str, Any]]:
+    said = {
+        "memory": f"{place}/{fragment.memory_id}",
+        "memory_id": fragment.memory_id,
+        "seen_at": to_micros(fragment.seen_at),
+    }
+    return [
+        said
+        | {
+            "uid": f"{place}/{node.node}",
+            "node": node.node,
+            "label": node.label,
+            "names": dump([node.name, *node.aliases]),
+        }
+        for node in fragment.nodes
+    ]
+
+
+def _relation_rows(place: str, fragment: Fragment) -> list[dict[str, Any]]:
+    triples = {(one.source, one.relation, one.target): one for one in fragment.relations}
+    return [
+        {
+            "source": f"{place}/{one.source}",
+            "relation": one.relation,
+            "target": f"{place}/{one.target}",
+            "valid_from": to_micros(one.valid_from),
+            "valid_to": to_micros(one.valid_to),
+            "memory_id": fragment.memory_id,
+        }
+        for one in triples.values()
+    ]
+
+
+def _relation(row: dict[str, Any]) -> Relation:
+    return Relation(
+        source=row["source"],
+        relation=row["relation"],
+        target=row["target"],
+        valid_from=from_micros(row["valid_from"]),
+        valid_to=from_micros(row["valid_to"]),
+        memory_id=row["memory_id"],
+    )
+
+
+def _node(row: dict[str, Any]) -> Node:
+    name = load(row["names"])[0]
+    return Node(
+        node=row["node"],
+        name=name,
+        label=row["label"],
+        aliases=other_names(name, [one for names in row["spoken"] for one in load(names)]),
+        first_seen_at=from_micros(row["first_seen_at"]),
+        last_seen_at=from_micros(row["last_seen_at"]),
+    )

@@ -1,0 +1,72 @@
+"""Ways through a graph: how far each node is, and by which relations. The same for every store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from mnemic.errors import InvalidInput
+from mnemic.types import Relation
+from mnemic.types.graph import MAX_ALIASES, check_node
+
+MAX_HOPS = 6
+MAX_NODES = 500
+
+
+def check_walk(hops: object, *nodes: object) -> None:
+    """Raises InvalidInput: `invalid_input:hops` unless it is 1 to 6, `:node` for what no node can be called."""
+    _check(hops, "hops", MAX_HOPS)
+    for node in nodes:
+        check_node(node)
+
+
+def check_limit(limit: object) -> None:
+    """Raises InvalidInput (`invalid_input:limit`) unless it is 1 to 500."""
+    _check(limit, "limit", MAX_NODES)
+
+
+def _check(number: object, name: str, most: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
+        raise InvalidInput(name, hint=f"1 to {most}")
+
+
+def distances(start: str, touching: Callable[[str], Iterable[Relation]], *, hops: int) -> dict[str, int]:
+    """How far every node within `hops` relations of `start` is; `touching` gives the relations of a node."""
+    found = {start: 0}
+    edge = [start]
+    for distance in range(1, hops + 1):
+        beyond = {end for node in edge for relation in touching(node) for end in (relation.source, relation.target)}
+        edge = [node for node in beyond if node not in found]
+        found |= dict.fromkeys(edge, distance)
+    return found
+
+
+def ways(
+    distance: Mapping[str, int], relations: Iterable[Relation], wanted: Collection[str]
+) -> dict[str, tuple[Relation, ...]]:
+    """The way to each of `wanted` from the node at distance 0, by relations between nodes one step apart.
+
+    Where several lead there, the relation of the newest memory is taken: memory_ids sort by creation.
+    """
+    steps: dict[str, tuple[Relation, str]] = {}
+    for relation in sorted(relations, key=_age, reverse=True):
+        for node, before in ((relation.target, relation.source), (relation.source, relation.target)):
+            if node in distance and before in distance and distance[node] == distance[before] + 1:
+                steps.setdefault(node, (relation, before))
+    return {node: _way(node, steps) for node in wanted}
+
+
+def _way(node: str, steps: Mapping[str, tuple[Relation, str]]) -> tuple[Relation, ...]:
+    way: list[Relation] = []
+    while node in steps:
+        relation, node = steps[node]
+        way.append(relation)
+    return tuple(reversed(way))
+
+
+def _age(relation: Relation) -> tuple[str, str, str, str]:
+    return relation.memory_id, relation.relation, relation.source, relation.target
+
+
+def other_names(name: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Every other name, each once, in order; as many as a node may have."""
+    return tuple(sorted({one for one in names if one != name})[:MAX_ALIASES])

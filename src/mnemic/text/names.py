@@ -1,0 +1,49 @@
+"""Names of people, organisations and places: when two spellings are one name, and what stands for it in a key."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "‐": "-", "–": "-"})
+_ARTICLE = re.compile(r"^(?:the|el|la|los|las) (?=\S)")
+_HONORIFIC = re.compile(r"^(?:dr|mr|mrs|ms|miss|mx|prof|professor|sir|dame|sr|sra|srta|don|doña|dona)\.? (?=\S)")
+_LEGAL = re.compile(
+    r"[, ]+(?:ag|gmbh|inc|ltd|llc|plc|corp|corporation|company|co|limited|s\.?a|s\.?l|b\.?v|n\.?v|oy|ab)\.?$"
+)
+_BETWEEN_WORDS = re.compile(r"[\s'.,&_/-]+")
+_PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_LONGEST = 28
+_DIGEST_DIGITS = 8
+
+
+def folded(name: str) -> str:
+    """The form in which two spellings are one name: without case, accents, and more than one space."""
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name.translate(_QUOTES)).casefold())
+    return " ".join("".join(c for c in parts if not unicodedata.combining(c)).split())
+
+
+def core(name: str, label: str) -> str:
+    """`folded` without what the name can be said with or without: an article, a title, a legal form."""
+    text = _ARTICLE.sub("", folded(name))
+    if label == "person":
+        text = _HONORIFIC.sub("", text)
+    elif label == "organisation":
+        text = _LEGAL.sub("", text)
+    return text or folded(name)
+
+
+def slug(name: str, label: str) -> str:
+    """What stands for a name in keys: letters and digits of ASCII, at most 37 characters.
+
+    Names that are one name by `core` have one slug, all others have two: where something would get lost (another
+    script, a sign that is not between words, length), a digest of the name is added.
+    """
+    text = core(name, label)
+    plain = _BETWEEN_WORDS.sub("-", text).strip("-")
+    if _PLAIN.fullmatch(plain) and len(plain) <= _LONGEST:
+        return plain
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_DIGITS // 2).hexdigest()
+    kept = "-".join(re.findall(r"[a-z0-9]+", plain))[:_LONGEST].strip("-")
+    return f"{kept}~{digest}" if kept else f"~{digest}"

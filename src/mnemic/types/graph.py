@@ -1,0 +1,162 @@
+"""A graph of named things: nodes of one scope, relations between them, and what each memory adds to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import InvalidInput
+from mnemic.types.memory import Memory
+from mnemic.types.values import aware
+from mnemic.types.words import Kind, Status
+
+MAX_NODE_CHARS = 320
+MAX_NAME_CHARS = 256
+MAX_ALIASES = 32
+MAX_FRAGMENT = 256
+"""Nodes, and relations, that one memory may add: a turn names a handful of things, a payload does not decide more."""
+
+_WORD = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
+
+
+def _checked_word(value: object, name: str) -> None:
+    if not isinstance(value, str) or not _WORD.fullmatch(value):
+        raise InvalidInput(name, hint="a word of a-z, 0-9 and _, at most 64 of them, beginning with a letter")
+
+
+def _checked_text(value: object, name: str, limit: int) -> None:
+    plain = isinstance(value, str) and "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value)
+    if not plain or not value or len(value) > limit:  # type: ignore[arg-type]
+        raise InvalidInput(name, hint=f"1 to {limit} characters, none of them NUL or half a surrogate pair")
+
+
+def check_node(node: object) -> None:
+    """Raises InvalidInput (`invalid_input:node`) for what no node can be called."""
+    _checked_text(node, "node", MAX_NODE_CHARS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A named thing. `node` is its identity within its scope, `label` what it is (`person`), `aliases` its other names.
+
+    `first_seen_at` and `last_seen_at` bound when memories spoke of it; a store fills them in, and gives the name, the
+    label and the aliases that were said last first. Raises InvalidInput (`invalid_input:node`, `:name`, `:label`,
+    `:aliases`).
+    """
+
+    node: str = field(repr=False)
+    name: str = field(repr=False)
+    label: str = "thing"
+    aliases: tuple[str, ...] = field(default=(), repr=False)
+    first_seen_at: datetime | None = None
+    last_seen_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        check_node(self.node)
+        _checked_text(self.name, "name", MAX_NAME_CHARS)
+        _checked_word(self.label, "label")
+        if len(self.aliases) > MAX_ALIASES:
+            raise InvalidInput("aliases", hint=f"at most {MAX_ALIASES}")
+        for alias in self.aliases:
+            _checked_text(alias, "aliases", MAX_NAME_CHARS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """`source` stands in `relation` to `target` (both `Node.node`), as `memory_id` says.
+
+    It holds from `valid_from` (inclusive; None: always before) to `valid_to` (exclusive; None: still). Raises
+    InvalidInput (`invalid_input:node`, `:relation`, `:valid_to`).
+    """
+
+    source: str = field(repr=False)
+    relation: str
+    target: str = field(repr=False)
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    memory_id: str = ""
+
+    def __post_init__(self) -> None:
+        check_node(self.source)
+        check_node(self.target)
+        _checked_word(self.relation, "relation")
+        for name in ("valid_from", "valid_to"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, aware(getattr(self, name), name))
+
+    def holds_at(self, moment: datetime) -> bool:
+        """Whether it was true at `moment`."""
+        return (self.valid_from is None or self.valid_from <= moment) and (
+            self.valid_to is None or self.valid_to > moment
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragment:
+    """What one memory holds of the graph. Both ends of every relation are among its nodes, each node once.
+
+    Raises InvalidInput (`invalid_input:fragment`).
+    """
+
+    memory_id: str
+    seen_at: datetime
+    nodes: tuple[Node, ...]
+    relations: tuple[Relation, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seen_at", aware(self.seen_at, "seen_at"))
+        named = [node.node for node in self.nodes]
+        ends = {end for relation in self.relations for end in (relation.source, relation.target)}
+        if len(set(named)) != len(named) or not ends <= set(named):
+            raise InvalidInput("fragment", hint="every end of a relation is one of the nodes, each named once")
+        if not named or max(len(named), len(self.relations)) > MAX_FRAGMENT:
+            raise InvalidInput("fragment", hint=f"1 to {MAX_FRAGMENT} nodes and at most as many relations")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """A node and the shortest way to it: relations that lead there one after the other, in either direction."""
+
+    node: Node
+    path: tuple[Relation, ...]
+
+    @property
+    def hops(self) -> int:
+        """How many relations away it is."""
+        return len(self.path)
+
+
+def fragment_of(memory: Memory) -> Fragment | None:
+    """What a memory of kind `entity` holds of the graph: the `nodes` and `relations` of its data; None for every other.
+
+    An active memory holds all of them, from when it was true until then. One that was superseded holds its relations
+    as history: they ended when it did. Whatever else its data may be, nothing is raised: it holds nothing then.
+    """
+    if memory.kind is not Kind.ENTITY or memory.status not in (Status.ACTIVE, Status.SUPERSEDED):
+        return None
+    try:
+        nodes = tuple(Node(**{**one, "aliases": tuple(one.get("aliases", ()))}) for one in _listed(memory, "nodes"))
+        began = memory.valid_from or memory.happened_at
+        relations = tuple(
+            Relation(**one, valid_from=began, valid_to=memory.valid_to, memory_id=memory.memory_id)
+            for one in _listed(memory, "relations")
+        )
+        if memory.status is Status.SUPERSEDED and not relations:
+            return None
+        return Fragment(memory_id=memory.memory_id, seen_at=memory.updated_at, nodes=nodes, relations=relations)
+    except (InvalidInput, TypeError, AttributeError):
+        return None
+
+
+def _listed(memory: Memory, name: str) -> list[dict[str, Any]]:
+    held = memory.data.get(name, ())
+    return [dict(one) for one in held] if isinstance(held, Sequence) else []  # type: ignore[arg-type]
+
+
+def newest_first(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes, last seen first, equals by identity: the order in which every store lists them."""
+    ordered = sorted(nodes, key=lambda one: one.node)
+    return sorted(ordered, key=lambda one: one.last_seen_at.timestamp() if one.last_seen_at else 0.0, reverse=True)

@@ -1,0 +1,21 @@
+"""The graph over Bolt keeps the contract on real servers: on ArcadeDB, and on Neo4j where it can be had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mnemic.ports.graph import GraphStore
+from mnemic.stores.neo4j import Neo4jGraph
+from mnemic.testing.graph_store import GraphStoreContract
+from tests.bolt_servers import BoltServer
+
+
+class TestBoltGraph(GraphStoreContract):
+    @pytest.fixture(autouse=True)
+    def given_server(self, bolt: BoltServer, tmp_path: Path) -> None:
+        self.url = bolt.empty("acme", "other", "acme:user:ana")
+
+    def new_store(self) -> GraphStore:
+        return Neo4jGraph(self.url, timeout=60)

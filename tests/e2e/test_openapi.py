@@ -1,0 +1,67 @@
+"""The service against its own description: whatever a caller sends, no 5xx and nothing that is not described.
+
+Schemathesis makes the calls from `/openapi.json`, good ones and bad ones. 50,000 of them at full size.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.checks import CHECKS
+
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.credentials import ApiKeys, Role
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from tests.faults.scale import size
+
+CASES = size(400, 50_000)
+"""Calls in all, shared by the operations."""
+CHECKED = ("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance")
+STREAMS = ("/v1/export",)
+
+
+def test_no_call_breaks_the_service_or_its_description(record_property: Callable[[str, object], None]) -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
+    app = create_app(engine, per_second=1e9, burst=10**9)
+    text = asyncio.run(_key(engine))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", app)
+    operations = [found.ok() for found in schema.get_all_operations()]
+    made = sum(_try(operation, text, CASES // len(operations)) for operation in operations)
+    record_property("said", f"{made} calls of {len(operations)} operations")
+    assert made >= CASES // 2
+
+
+async def _key(engine: MemoryEngine) -> str:
+    """A key with every role, of an engine that is then open."""
+    await engine.open()
+    return (await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=list(Role), user="ana"))[1]
+
+
+def _try(operation: Any, key: str, calls: int) -> int:
+    """Make `calls` calls of one operation and check every answer; how many were made."""
+    made = 0
+
+    @settings(
+        max_examples=calls,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def call(case: Any) -> None:
+        nonlocal made
+        made += 1
+        case.headers = {**(case.headers or {}), "Authorization": f"Bearer {key}"}
+        answer = case.call()
+        case.validate_response(answer, checks=[CHECKS.get_one(name) for name in CHECKED])
+
+    call()
+    return made

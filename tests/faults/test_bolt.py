@@ -1,0 +1,142 @@
+"""The way to the graph server fails: no call outlasts its deadline, every error is mnemic's, and it comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+import pytest_asyncio
+
+from mnemic.errors import MnemicError, StoreBusy, StoreFailed
+from mnemic.stores.neo4j import Neo4jGraph
+from mnemic.testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
+from mnemic.testing.graph_store import fragment, names, scope
+from mnemic.types import Deadline
+from tests.bolt_servers import BoltServer
+
+pytestmark = pytest.mark.faults
+
+SECONDS = 0.5
+GRACE = 0.1
+CALLS = 8
+TICK = 0.01
+
+
+class Heartbeat:
+    """How many seconds the event loop has been behind: on a loaded machine that is not the graph's doing."""
+
+    def __init__(self) -> None:
+        self.behind = 0.0
+        self._task = asyncio.create_task(self._beat())
+
+    async def _beat(self) -> None:
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(TICK)
+            self.behind += max(0.0, time.monotonic() - began - TICK)
+
+    async def stop(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+
+@pytest_asyncio.fixture
+async def proxy(bolt: BoltServer) -> AsyncIterator[FaultProxy]:
+    bolt.empty("acme")
+    async with FaultProxy(("127.0.0.1", bolt.port)) as proxy:
+        yield proxy
+
+
+@pytest_asyncio.fixture
+async def graph(proxy: FaultProxy, bolt: BoltServer) -> AsyncIterator[Neo4jGraph]:
+    """A graph that reaches its server through the proxy."""
+    host, port = proxy.address
+    graph = Neo4jGraph(bolt.url.replace(f"127.0.0.1:{bolt.port}", f"{host}:{port}"), timeout=60)
+    await graph.open()
+    yield graph
+    await graph.close()
+
+
+def soon() -> Deadline:
+    return Deadline.after(timedelta(seconds=SECONDS), time.monotonic)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Latency(5.0), BlackHole(), Reset(), Slice(), Corrupt(), CutAfter(40)],
+    ids=lambda fault: type(fault).__name__,
+)
+async def test_a_bad_way_ends_in_time_and_heals(proxy: FaultProxy, graph: Neo4jGraph, fault: Fault) -> None:
+    await graph.link(scope(), [fragment("m0", ("a", "knows", "b"))])
+    proxy.fault = fault
+    late, wrong = [], []
+    beat = Heartbeat()
+    for number in range(CALLS):
+        began, behind = time.monotonic(), beat.behind
+        try:
+            await graph.link(scope(), [fragment("m1", ("a", "knows", f"c{number}"))], deadline=soon())
+        except StoreFailed:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever is not mnemic's is wrong
+            wrong.append(error)
+        spent = time.monotonic() - began - (beat.behind - behind)
+        if spent > SECONDS + GRACE:
+            late.append(spent)
+    await beat.stop()
+    assert wrong == []
+    assert late == []
+    proxy.fault = None
+    await healed(graph)
+    assert (await names(graph))[0] in ("a", "healed")
+
+
+async def healed(graph: Neo4jGraph) -> None:
+    """Return once a write succeeds again: within five seconds."""
+    until = time.monotonic() + 5
+    while True:
+        try:
+            return await graph.link(scope(), [fragment("healed", ("a", "knows", "healed"), day=1)])
+        except MnemicError:
+            if time.monotonic() > until:
+                raise
+
+
+async def test_nobody_waits_for_a_server_that_is_not_there(bolt: BoltServer) -> None:
+    graph = Neo4jGraph("bolt://127.0.0.1:1", timeout=SECONDS)
+    await graph.open()
+    with pytest.raises(StoreFailed):
+        await graph.nodes(scope())
+    await graph.close()
+
+
+async def test_a_deadline_that_has_passed_asks_nobody(bolt: BoltServer) -> None:
+    graph = Neo4jGraph(bolt.url)
+    await graph.open()
+    with pytest.raises(StoreBusy):
+        await graph.nodes(scope(), deadline=Deadline.after(timedelta(0), time.monotonic))
+    await graph.close()
+
+
+async def test_a_cancelled_call_leaves_a_usable_store(graph: Neo4jGraph) -> None:
+    await graph.link(scope(), [fragment("m0", ("a", "knows", "b"))])
+    for number in range(5):
+        call = asyncio.create_task(graph.link(scope(), [fragment(f"m{number}", ("a", "knows", "b"))]))
+        await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    assert sorted(await names(graph)) == ["a", "b"]
+
+
+async def test_a_killed_server_keeps_what_it_acknowledged(bolt: BoltServer, graph: Neo4jGraph) -> None:
+    for number in range(5):
+        await graph.link(scope(), [fragment(f"m{number}", ("a", "knows", f"b{number}"))])
+    await asyncio.to_thread(bolt.kill)
+    with pytest.raises(StoreFailed):
+        await graph.nodes(scope(), deadline=soon())
+    await asyncio.to_thread(bolt.start)
+    await healed(graph)
+    assert {"a", "b0", "b1", "b2", "b3", "b4"} <= set(await names(graph))

@@ -1,0 +1,98 @@
+"""One row: a promise, the tests that would break it, and what running them said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).parents[2]
+
+Verdict = Literal["pass", "fail", "not_run"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A promise. `tests` are paths or node ids of pytest; `aim` is what has to come out.
+
+    `bites` says how the row would notice a broken defence: which of its tests switches the defence off, or plants the
+    damage, and must see it. `missing` says what of the promise no test covers yet; such a row does not pass.
+    """
+
+    id: str
+    property: str
+    aim: str
+    tests: tuple[str, ...] = ()
+    bites: str = ""
+    missing: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What running a row said."""
+
+    row: Row
+    verdict: Verdict
+    result: str
+    seconds: float
+    command: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row as JSON data."""
+        return {
+            "id": self.row.id,
+            "property": self.row.property,
+            "aim": self.row.aim,
+            "result": self.result,
+            "verdict": self.verdict,
+            "seconds": round(self.seconds, 1),
+            "command": self.command,
+        }
+
+
+def run(row: Row, *, size: str, folder: Path) -> Ran:
+    """Run the row's tests at `size` (`small` or `full`) in a process of their own."""
+    command = f"MNEMIC_FAULT_SCALE={size} pytest {' '.join(row.tests)}"
+    absent = [path for path in row.tests if not (ROOT / path.partition("::")[0]).exists()]
+    if not row.tests or absent:
+        return Ran(row=row, verdict="not_run", result=row.missing or f"no {', '.join(absent)}", seconds=0, command="")
+    report = folder / f"{row.id}.xml"
+    began = time.monotonic()
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *row.tests],
+        cwd=ROOT,
+        env={**os.environ, **row.environment, "MNEMIC_FAULT_SCALE": size, "CI": ""},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    verdict, result = judged(report, row)
+    return Ran(row=row, verdict=verdict, result=result, seconds=time.monotonic() - began, command=command)
+
+
+def judged(report: Path, row: Row) -> tuple[Verdict, str]:
+    """The verdict on what pytest wrote to `report`, and the figures that the tests themselves named."""
+    if not report.is_file():
+        return "not_run", "pytest wrote no report"
+    suites = ET.parse(report).getroot().iter("testsuite")
+    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    said: list[str] = []
+    for suite in suites:
+        for name in counts:
+            counts[name] += int(suite.get(name, 0))
+        said += [one.get("value", "") for one in suite.iter("property") if one.get("name") == "said"]
+    broken = counts["failures"] + counts["errors"]
+    tally = f"{counts['tests'] - broken - counts['skipped']} of {counts['tests']} tests"
+    result = "; ".join([tally, *said, *([f"not covered: {row.missing}"] if row.missing else [])])
+    if broken:
+        return "fail", result
+    if not counts["tests"] or counts["skipped"]:
+        return "not_run", result
+    return ("not_run" if row.missing else "pass"), result

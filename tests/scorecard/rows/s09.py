@@ -1,0 +1,15 @@
+"""Dependency faults."""
+
+from __future__ import annotations
+
+from tests.scorecard.row import Row
+
+ROW = Row(
+    id="S9",
+    property="dependency faults",
+    aim="0 calls past deadline + 100 ms; degraded always said",
+    tests=(
+        "tests/faults/test_postgres.py",
+        "tests/faults/test_redis.py",
+    ),
+)

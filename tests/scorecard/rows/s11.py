@@ -1,0 +1,12 @@
+"""Event loop."""
+
+from __future__ import annotations
+
+from tests.scorecard.row import Row
+
+ROW = Row(
+    id="S11",
+    property="event loop",
+    aim="0 blocking calls; lag p99 < 50 ms",
+    missing="no blocking-call detector runs yet",
+)

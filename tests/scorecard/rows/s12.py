@@ -1,0 +1,15 @@
+"""Clock."""
+
+from __future__ import annotations
+
+from tests.scorecard.row import Row
+
+ROW = Row(
+    id="S12",
+    property="clock",
+    aim="0 lost or misordered",
+    tests=(
+        "tests/unit/maintain/test_expire.py",
+        "tests/unit/test_times.py",
+    ),
+)

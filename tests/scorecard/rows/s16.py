@@ -1,0 +1,12 @@
+"""Query injection."""
+
+from __future__ import annotations
+
+from tests.scorecard.row import Row
+
+ROW = Row(
+    id="S16",
+    property="query injection",
+    aim="0 differences from the literal reading",
+    tests=("tests/security/test_query_injection.py",),
+)

@@ -1,0 +1,16 @@
+"""Erasure."""
+
+from __future__ import annotations
+
+from tests.scorecard.row import Row
+
+ROW = Row(
+    id="S22",
+    property="erasure",
+    aim="0 hits; receipt verifies",
+    tests=(
+        "tests/unit/stores/test_sqlite_erasure.py",
+        "tests/unit/maintain/test_erase.py",
+        "tests/security/test_canaries.py",
+    ),
+)

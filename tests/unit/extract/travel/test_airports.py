@@ -1,0 +1,53 @@
+"""Airports by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.bootstrap import build_airports
+from mnemic.extract.travel.airports import Airports
+from tests.unit.extract.travel.conftest import TABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("BERLIN, DE (TEGEL)", "TXL"),
+        ("Berlin-Tegel", "TXL"),
+        ("London Heathrow", "LHR"),
+        ("Londres Gatwick", "LGW"),
+        ("DETROIT, MI (METROPOLITAN WAYNE CO)", "DTW"),
+        ("PARIS, FR (CHARLES DE GAULLE)", "CDG"),
+        ("Brussels", "BRU"),
+        ("München", "MUC"),
+        ("Frankfurt", "FRA"),
+        ("Zürich", "ZRH"),
+        ("MANCHESTER, GB", "MAN"),
+        ("London", None),
+        ("New York", None),
+        ("Paris", None),
+        ("Atlantis", None),
+        ("", None),
+    ],
+)
+def test_a_name_is_one_airports_or_nobodys(name: str, code: str | None) -> None:
+    assert TABLE.named(name) == code
+
+
+def test_an_empty_table_knows_nothing() -> None:
+    assert not Airports()
+    assert Airports().named("London Heathrow") is None
+    assert Airports().get("LHR") is None
+
+
+def test_the_whole_table() -> None:
+    table = build_airports()
+    assert len(table.rows) > 7_000
+    assert table.named("AMSTERDAM, NL (SCHIPHOL AIRPORT)") == "AMS"
+    assert table.named("Köln/Bonn") == "CGN"
+    assert table.named("Madrid") == "MAD"
+    assert table.named("London") is None
+    assert "SXF" in table
+    airport = table.get("RIX")
+    assert airport is not None
+    assert airport.zone == "Europe/Riga"

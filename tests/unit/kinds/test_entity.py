@@ -1,0 +1,209 @@
+"""Entities of one user: who is who, what ends when, what stays apart."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
+from mnemic.face import Awaited, awaited
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.seven import SevenKinds
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, Kind, Neighbour, Outcome
+
+ANA, BEN = Actor(user="ana"), Actor(user="ben")
+DAY = timedelta(days=1)
+
+
+@pytest_asyncio.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
+    store, graph = SqliteStore(tmp_path / "m.db"), SqliteGraph(tmp_path / "m.db")
+    async with MemoryEngine(store=store, graph=graph, embedder=WordEmbedder(), clock=ManualClock()) as engine:
+        yield engine
+
+
+@pytest.fixture
+def entity(engine: MemoryEngine) -> EntityMemory[Awaited]:
+    return EntityMemory(engine, ANA, awaited())
+
+
+def tick(engine: MemoryEngine, days: int = 1) -> None:
+    assert isinstance(engine.clock, ManualClock)
+    engine.clock.advance(days * DAY)
+
+
+def names(found: object) -> set[str]:
+    assert isinstance(found, list)
+    return {one.node.name if isinstance(one, Neighbour) else one.name for one in found}
+
+
+async def test_the_seeds_example(entity: EntityMemory[Awaited]) -> None:
+    extracted = await entity.extract("I loved dinner at Le Chat Noir in Paris near the Eiffel Tower")
+    assert [one.outcome for one in extracted.receipts] == [Outcome.CREATED] * 5
+    assert names(await entity.of_user("restaurant")) == {"Le Chat Noir"}
+    found = {(one.path[0].relation, one.node.name) for one in await entity.neighbours("Le Chat Noir")}
+    assert found == {("located_in", "Paris"), ("near", "Eiffel Tower")}
+
+
+async def test_hops_and_paths(entity: EntityMemory[Awaited]) -> None:
+    await entity.extract("My sister Ana works at Siemens in Berlin.")
+    assert names(await entity.neighbours()) == {"Ana"}
+    assert names(await entity.neighbours(hops=3)) == {"Ana", "Siemens", "Berlin"}
+    way = await entity.path("me", "Berlin")
+    assert way is not None
+    assert [one.relation for one in way] == ["sister", "works_at", "located_in"]
+    assert await entity.path("me", "Atlantis") is None
+    assert await entity.neighbours("Atlantis") == []
+
+
+async def test_saying_it_again_changes_nothing(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
+    text = "My sister Ana works at Siemens in Berlin."
+    await entity.extract(text)
+    before = await engine.count(actor=ANA)
+    again = await entity.extract(text)
+    assert {one.outcome for one in again.receipts} == {Outcome.REFRESHED}
+    assert await engine.count(actor=ANA) == before
+
+
+async def test_a_new_employer_ends_the_old_one(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
+    await entity.relate("Ana", "works_at", "Siemens")
+    before = engine.clock.now()
+    tick(engine)
+    await entity.relate("Ana", "works_at", "Bosch")
+    assert names(await entity.neighbours("Ana")) == {"Bosch"}
+    assert names(await entity.neighbours("Ana", at=before)) == {"Siemens"}
+    tick(engine)
+    assert await entity.end("Ana", "works_at", "Siemens") is None
+    ended = await entity.end("Ana", "works_at", "Bosch")
+    assert ended is not None
+    assert await entity.neighbours("Ana") == []
+    tick(engine)
+    assert names(await entity.neighbours("Ana", at=engine.clock.now() - 2 * DAY)) == {"Bosch"}
+
+
+async def test_what_can_be_many_stays_side_by_side(entity: EntityMemory[Awaited]) -> None:
+    for friend in ("Bob", "Rob", "Bobby"):
+        receipt = await entity.relate("Ana", "knows", friend)
+        assert receipt.outcome is Outcome.CREATED
+    assert names(await entity.neighbours("Ana")) == {"Bob", "Rob", "Bobby"}
+
+
+async def test_spellings_are_one_and_other_names_lead_there(entity: EntityMemory[Awaited]) -> None:
+    await entity.mention("Ana García", label="person", aliases=["Anita"])
+    await entity.relate("ana garcia", "works_at", "Siemens AG")
+    await entity.relate("Dr. Ana García", "knows", "Bob")
+    await entity.relate("ANITA", "lives_in", "Berlin")
+    await entity.relate("Eva", "works_at", "siemens")
+    assert names(await entity.of_user("person")) == {"Ana García", "Bob", "Eva"}
+    assert names(await entity.neighbours("Anita")) == {"Siemens AG", "Bob", "Berlin"}
+    assert names(await entity.neighbours("Siemens")) == {"Ana García", "Eva"}
+    (seen,) = [one for one in await entity.of_user("person") if one.name == "Ana García"]
+    assert "Anita" in seen.aliases
+
+
+async def test_like_names_are_never_guessed_to_be_one(entity: EntityMemory[Awaited]) -> None:
+    await entity.relate("Ana", "works_at", "Siemens")
+    await entity.relate("Ana García", "works_at", "Bosch")
+    await entity.relate("Paris", "sister", "Nicky")
+    await entity.relate("Ana", "lives_in", "Paris")
+    assert names(await entity.of_user("person")) == {"Ana", "Ana García", "Paris", "Nicky"}
+    assert names(await entity.of_user("place")) == {"Paris"}
+
+
+async def test_what_was_a_thing_is_known_better_later(entity: EntityMemory[Awaited]) -> None:
+    await entity.mention("Siemens")
+    await entity.relate("Ana", "works_at", "Siemens")
+    assert [(one.name, one.label) for one in await entity.of_user() if one.name == "Siemens"] == [
+        ("Siemens", "organisation")
+    ]
+
+
+async def test_my_sister_is_who_was_named_before(entity: EntityMemory[Awaited]) -> None:
+    unknown = await entity.extract("My sister lives in Rome.")
+    assert unknown.unresolved == 1
+    await entity.extract("My sister Ana called.")
+    await entity.extract("My sister lives in Rome.")
+    assert names(await entity.neighbours("Ana")) == {"the user", "Rome"}
+    await entity.extract("My sister Eva called.")
+    assert (await entity.extract("My sister lives in Oslo.")).unresolved == 1
+
+
+async def test_users_share_no_entity(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
+    ben = EntityMemory(engine, BEN, awaited())
+    await entity.relate("Le Chat Noir", "located_in", "Paris")
+    (before,) = [one for one in await entity.of_user() if one.name == "Paris"]
+    tick(engine)
+    await ben.relate("Le Chat Noir", "located_in", "Lyon")
+    (after,) = [one for one in await entity.of_user() if one.name == "Paris"]
+    assert (before, names(await ben.of_user())) == (after, {"Le Chat Noir", "Lyon"})
+
+
+async def test_forgetting_and_erasing_leave_no_entity(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
+    ben = EntityMemory(engine, BEN, awaited())
+    receipt = await entity.relate("Ana", "works_at", "Siemens")
+    await ben.relate("Ana", "works_at", "Siemens")
+    assert receipt.memory_id is not None
+    await engine.forget(receipt.memory_id, actor=ANA)
+    assert await entity.neighbours("Ana") == []
+    await entity.relate("Zyxwvut", "knows", "Qponmlk")
+    erased = await engine.erase("ana", actor=BEN)
+    assert erased.complete
+    assert await entity.of_user() == []
+    assert names(await ben.of_user()) == {"Ana", "Siemens"}
+
+
+@pytest.mark.parametrize("name", ["", "  ", "alice@acme.com", "+49 170 1234567", "x" * 81, "a\tb"])
+async def test_an_address_is_no_name(entity: EntityMemory[Awaited], name: str) -> None:
+    with pytest.raises(InvalidInput, match="invalid_input:name"):
+        await entity.mention(name)
+    with pytest.raises(InvalidInput, match="invalid_input:name"):
+        await entity.relate("Ana", "knows", name)
+
+
+async def test_labels_and_relations_are_words(entity: EntityMemory[Awaited]) -> None:
+    with pytest.raises(InvalidInput, match="invalid_input:label"):
+        await entity.mention("Ana", label="Person")
+    with pytest.raises(InvalidInput, match="invalid_input:relation"):
+        await entity.relate("Ana", "works at", "Siemens")
+
+
+async def test_where_it_was_said_is_kept(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
+    extracted = await entity.extract("Hello there. My sister Ana works at Siemens.")
+    memories = [await engine.get(one.memory_id or "", actor=ANA) for one in extracted.receipts]
+    assert {one.source.quote for one in memories} == {"My sister Ana works at Siemens."}
+
+
+async def test_add_goes_to_the_entities(engine: MemoryEngine) -> None:
+    kinds = SevenKinds(engine, ANA, awaited())
+    receipt = await kinds.add("My sister Ana works at Siemens.", Kind.ENTITY)
+    assert receipt.outcome is Outcome.CREATED
+    assert names(await kinds.entity.neighbours(hops=2)) == {"Ana", "Siemens"}
+    hits = await kinds.retrieve("where does Ana work", [Kind.ENTITY])
+    assert "Ana works at Siemens." in {hit.content for hit in hits}
+
+
+async def test_without_a_graph_memories_are_kept_all_the_same(tmp_path: Path) -> None:
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock()) as engine:
+        entity = EntityMemory(engine, ANA, awaited())
+        receipt = await entity.relate("Ana", "works_at", "Siemens")
+        assert receipt.outcome is Outcome.CREATED
+        assert (await entity.extract("My sister lives in Rome.")).unresolved == 1
+        with pytest.raises(NotSupported, match="not_supported:graph"):
+            await entity.of_user()
+
+
+async def test_a_closed_graph_says_so(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
+    assert engine.graph is not None
+    await engine.graph.close()
+    with pytest.raises(StoreUnavailable):
+        await entity.of_user()

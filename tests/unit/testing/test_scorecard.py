@@ -1,0 +1,50 @@
+"""The scorecard's own promise: only tests that ran and passed make a row pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.scorecard.row import Row, judged, run
+from tests.scorecard.rows import all_rows
+
+REPORT = '<testsuites><testsuite tests="{0}" failures="{1}" errors="{2}" skipped="{3}">{4}</testsuite></testsuites>'
+SAID = '<testcase><properties><property name="said" value="7 kills"/></properties></testcase>'
+
+
+def row(**more: str) -> Row:
+    return Row(id="S0", property="p", aim="a", tests=("tests/unit",), **more)
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
+        ((3, 0, 0, 0), "pass"),
+        ((3, 1, 0, 0), "fail"),
+        ((3, 0, 1, 0), "fail"),
+        ((3, 0, 0, 1), "not_run"),
+        ((0,) * 4, "not_run"),
+    ],
+)
+def test_only_what_ran_and_passed_passes(tmp_path: Path, counts: tuple[int, ...], verdict: str) -> None:
+    report = tmp_path / "r.xml"
+    report.write_text(REPORT.format(*counts, SAID), encoding="utf-8")
+    assert judged(report, row())[0] == verdict
+    assert "7 kills" in judged(report, row())[1]
+
+
+def test_a_promise_that_is_not_covered_does_not_pass(tmp_path: Path) -> None:
+    report = tmp_path / "r.xml"
+    report.write_text(REPORT.format(3, 0, 0, 0, ""), encoding="utf-8")
+    assert judged(report, row(missing="the other half")) == ("not_run", "3 of 3 tests; not covered: the other half")
+
+
+def test_without_tests_or_report_nothing_ran(tmp_path: Path) -> None:
+    gone = Row(id="S0", property="p", aim="a", tests=("tests/nowhere.py",))
+    assert run(gone, size="small", folder=tmp_path).verdict == "not_run"
+    assert judged(tmp_path / "none.xml", row())[0] == "not_run"
+
+
+def test_every_promise_has_its_row() -> None:
+    assert [one.id for one in all_rows()] == [f"S{number}" for number in range(1, 28)]

@@ -19,3 +19,8 @@ class TestPostgresStore(RecordStoreContract):
 
     def new_store(self, folder: Path) -> RecordStore:
         return PostgresStore(self.server.database(folder))
+
+
+class TestPostgresStoreThatSearchesInTheDatabase(TestPostgresStore):
+    def new_store(self, folder: Path) -> RecordStore:
+        return PostgresStore(self.server.database(folder), index_bytes=0)

@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from mnemic.testing.faults.oracle import ADA, statement
 from mnemic.testing.faults.proxy import BlackHole, CutBeforeAnswer, FaultProxy
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START
-from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Where
+from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Vector, Where
 from tests.faults.scale import size
 from tests.servers import PostgresServer, in_thread
 
@@ -31,6 +31,9 @@ EVERYTHING = Where(scopes=(scope(),))
 WRITERS = 8
 SOCKET = ".s.PGSQL.5432"
 KILLS = size(2, 100)
+CROWD = 100
+STORM = size(20, 100)
+HUNG = 60  # seconds after which a call counts as hung
 
 
 @pytest.fixture
@@ -142,7 +145,7 @@ async def test_a_network_gone_silent_ends_with_the_deadline(
         await remember(store, memory("before"))
         wire.fault = BlackHole()
         deadline = Deadline.after(timedelta(seconds=0.3), time.monotonic)
-        async with asyncio.timeout(60):  # a hang, not a slow machine
+        async with asyncio.timeout(HUNG):
             with pytest.raises(StoreBusy):
                 await store.transact(lambda transaction: transaction.insert(memory("lost")), deadline=deadline)
             with pytest.raises(StoreBusy):
@@ -266,3 +269,71 @@ async def test_the_same_said_by_eight_makes_one_memory_each(
     async with engine_on(dsn) as engine:
         assert len(await engine.list(actor=ADA, limit=10_000)) == turns
     assert seen == {"created": turns, "refreshed": (WRITERS - 1) * turns}
+
+
+class Gate(WordEmbedder):
+    """An embedder that takes as long as the test likes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting = 0
+        self.arrived = asyncio.Event()
+        self.opened = asyncio.Event()
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        self.waiting += 1
+        if self.waiting == CROWD:
+            self.arrived.set()
+        await self.opened.wait()
+        return await super().embed(texts, deadline=deadline)
+
+
+async def test_a_slow_embedder_holds_no_connection(postgres: PostgresServer, tmp_path: Path) -> None:
+    """Ten connections, a hundred writers waiting for their vectors: whoever only reads does not wait for them."""
+    choice, gate = random.Random(9), Gate()
+    store = PostgresStore(postgres.database(tmp_path), pool_size=10)
+    async with MemoryEngine(store=store, embedder=gate) as engine:
+        writers = [asyncio.create_task(engine.add(statement(choice), actor=ADA)) for _ in range(CROWD)]
+        async with asyncio.timeout(HUNG):
+            await gate.arrived.wait()
+            assert await engine.count(actor=ADA) == 0
+            assert not any(writer.done() for writer in writers)
+            gate.opened.set()
+            receipts = await asyncio.gather(*writers)
+        assert await engine.count(actor=ADA) == len(receipts) == CROWD
+
+
+async def test_more_clients_than_the_server_takes(say: Callable[[str], None]) -> None:
+    """A storm of clients on a server with few connections: who finds no place is told so, and nothing is lost."""
+    server = PostgresServer("max_connections=12", "superuser_reserved_connections=0", "fsync=off")
+    seen: Counter[str] = Counter()
+
+    async def insist(call: Callable[[], Awaitable[Any]]) -> None:
+        while True:
+            try:
+                await call()
+                return
+            except StoreFailed as error:
+                seen[error.reason] += 1
+                await asyncio.sleep(0)
+
+    async def client(number: int) -> None:
+        store = PostgresStore(server.dsn(), pool_size=2)
+        await insist(lambda: store.open(EMBEDDER.space))
+        for turn in range(3):
+            new = memory(f"harbour {number} {turn}")
+            await insist(lambda new=new: store.transact(lambda transaction: transaction.insert(new)))
+        await store.close()
+
+    try:
+        server.start()
+        async with asyncio.timeout(4 * HUNG):
+            await asyncio.gather(*(client(number) for number in range(STORM)))
+        store = PostgresStore(server.dsn())
+        await store.open(EMBEDDER.space)
+        assert await store.count(EVERYTHING) == 3 * STORM
+        await store.close()
+    finally:
+        server.stop()
+    say(f"{STORM} clients, 12 connections: {3 * STORM} written, 0 lost; told {dict(seen)}")
+    assert set(seen) <= {"store_unavailable", "store_busy"}

@@ -28,13 +28,13 @@ def told(choice: random.Random, number: int, **fields: object) -> list[Memory]:
 @pytest_asyncio.fixture
 async def store(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[PostgresStore]:
     """A store that finds anything above 50 memories large; a crowd and a big scope have been moved into the index."""
-    store = PostgresStore(postgres.database(tmp_path), exact_up_to=50)
+    store = PostgresStore(postgres.database(tmp_path), exact_up_to=50, index_bytes=0)
     await store.open(EMBEDDER.space)
     choice = random.Random(5)
     await remember(store, *told(choice, 200, scope=CROWD), *told(choice, 120, scope=BIG), *told(choice, 3, scope=SMALL))
     for place in (CROWD, BIG, SMALL):
         await store.nearest(Where(scopes=(place,)), EMBEDDER.vector("tea"), limit=1)
-    await store.moved()
+    await store.settled()
     yield store
     await store.close()
 
@@ -48,7 +48,7 @@ def large(postgres: PostgresServer) -> dict[str, int]:
 
 
 async def exactly(postgres: PostgresServer, where: Where, words: str, limit: int) -> list[Scored]:
-    store = PostgresStore(postgres.dsn())
+    store = PostgresStore(postgres.dsn(), index_bytes=0)
     await store.open(EMBEDDER.space)
     postgres.sql("UPDATE mnemic.scope SET large = false")
     found = await store.nearest(where, EMBEDDER.vector(words), limit=limit)

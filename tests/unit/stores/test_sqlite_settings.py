@@ -121,8 +121,8 @@ async def test_an_index_over_budget_makes_room_and_answers_the_same(tmp_path: Pa
     for place in (*places, *places):
         where = Where(scopes=(place,))
         assert await tight.match(where, "tea", limit=5) == await roomy.match(where, "tea", limit=5)
-    assert len(tight._opened.indexes._slots) == 1  # type: ignore[union-attr]
-    assert len(roomy._opened.indexes._slots) == 4  # type: ignore[union-attr]
+    assert len(tight._opened.indexes._shelf._slots) == 1  # type: ignore[union-attr]
+    assert len(roomy._opened.indexes._shelf._slots) == 4  # type: ignore[union-attr]
     await roomy.close()
     await tight.close()
 
@@ -135,3 +135,11 @@ def test_patience_ends_at_the_set_time_or_begins_anew() -> None:
     assert not patience(0)
     assert renewed(0)
     assert renewed(1)
+
+
+async def test_a_mark_may_hold_any_character(tmp_path: Path) -> None:
+    store = await opened(tmp_path / "m.db")
+    await store.transact(lambda transaction: transaction.put_mark("t", "a\x00b", "x"))
+    assert await store.marks("t", "a\x00") == {"a\x00b": "x"}
+    assert await store.marks("t", "a\x00c") == {}
+    await store.close()

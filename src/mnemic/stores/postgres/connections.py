@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ import asyncpg
 
 from mnemic.errors import CommitUnknown, InvalidConfig, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
 from mnemic.stores.postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
-from mnemic.stores.postgres.loop_thread import LoopThread
+from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
 from mnemic.stores.postgres.rows import decode_vector, encode_vector
 from mnemic.stores.postgres.statements import load
 from mnemic.types import Deadline
@@ -34,6 +35,8 @@ _QUERIES = 5000
 """Statements of a connection until a new one takes its place, and plans anew for what the tables have become."""
 _ROLE_REFUSED = {"22023", "42501"}
 _ATTEMPTS = 5
+_END_SECONDS = 5.0
+"""How long the end of a read may take before its connection is dropped."""
 _GRACE = 0.05
 """Seconds that the server's own time limit has before the connection is given up."""
 
@@ -85,6 +88,18 @@ class Session:
             await self.fetch(_SESSION["name_tenant"], tenant, self._limit())
         self._tenant = tenant
 
+    async def enter_scopes(self, tenant: str, levels: Sequence[str], owners: Sequence[str]) -> list[Any]:
+        """From here on see the rows of `tenant` alone; the rows of its scopes by level and owner."""
+        rows = await self.fetch(_SESSION["enter"], tenant, self._limit(), levels, owners)
+        self._tenant = tenant
+        return rows
+
+    async def enter_alone(self, tenant: str, level: str, owner: str, *, lock: int) -> list[Any]:
+        """The same for one scope, once nobody else holds `lock`."""
+        rows = await self.fetch(_SESSION["enter_alone"], tenant, self._limit(), lock, level, owner)
+        self._tenant = tenant
+        return rows
+
     async def approximate(self, on: bool) -> None:
         """From here on plan statements for the approximate index, or not any more."""
         if on != self._approximate:
@@ -111,29 +126,36 @@ class Connections:
         self._pool = pool
         self._thread = thread
         self._seconds = seconds
+        self._ending = Tasks()
 
     async def close(self) -> None:
         """Finish what runs, then let go of the connections. For the loop they live on."""
         try:
             async with asyncio.timeout(self._seconds):
+                await self._ending.settled()
                 await self._pool.close()
         except TimeoutError:
             self._pool.terminate()
 
-    async def read(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
-        """`work` on what is committed now; it sees no later commit."""
-        return await self._thread.run(self._run(_READ, work, deadline))
+    async def read(
+        self,
+        work: Callable[[Session], Awaitable[T]],
+        deadline: Deadline | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> T:
+        """`work` on what is committed now; it sees no later commit. A background job has `seconds` of its own."""
+        return await self._thread.run(self._run(_READ, work, self._limited(deadline, seconds)))
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
-        return await self._thread.run(self._run(_WRITE, work, deadline))
+        return await self._thread.run(self._run(_WRITE, work, self._limited(deadline)))
 
-    async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None) -> T:
-        limit = self._limited(deadline)
+    async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], limit: Callable[[], float]) -> T:
         for attempt in range(_ATTEMPTS):
             if limit() <= 0:
                 raise StoreBusy(hint="no time was left for the database")
-            attempted = _Attempt(self._pool, begin, limit)
+            attempted = _Attempt(self._pool, begin, limit, self._ending)
             try:
                 async with asyncio.timeout(limit() + _GRACE):
                     return await attempted.run(work)
@@ -144,9 +166,10 @@ class Connections:
                     raise
         raise AssertionError
 
-    def _limited(self, deadline: Deadline | None) -> Callable[[], float]:
-        now = asyncio.get_running_loop().time
-        until = now() + self._seconds
+    def _limited(self, deadline: Deadline | None, seconds: float | None = None) -> Callable[[], float]:
+        """How many seconds are left."""
+        now = time.monotonic
+        until = now() + (self._seconds if seconds is None else seconds)
 
         def remaining() -> float:
             own = until - now()
@@ -158,8 +181,9 @@ class Connections:
 class _Attempt:
     """One transaction, tried once."""
 
-    def __init__(self, pool: Any, begin: str, remaining: Callable[[], float]) -> None:
+    def __init__(self, pool: Any, begin: str, remaining: Callable[[], float], ending: Tasks) -> None:
         self._pool = pool
+        self._ending = ending
         self._begin = begin
         self._remaining = remaining
         self._session: Session | None = None
@@ -175,7 +199,7 @@ class _Attempt:
 
     def timed_out(self) -> StoreFailed:
         """What to say when the time is up."""
-        if self._committing and self._begin == _WRITE:
+        if self._committing:
             return CommitUnknown(hint="retry with the same idempotency key")
         return StoreBusy(hint="the database did not answer in time")
 
@@ -197,19 +221,21 @@ class _Attempt:
             clean = await _rolled_back(connection)
             raise
         finally:
-            if not clean:
-                with suppress(asyncpg.InterfaceError):  # a connection that broke has left the pool by itself
-                    connection.terminate()
-            await self._pool.release(connection)
+            if clean and self._begin == _READ:
+                self._ending.start(_read_ended(self._pool, connection))
+            else:
+                await _given_back(self._pool, connection, clean=clean)
 
     async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
         await session.execute(self._begin)
         result = await work(session)
+        if self._begin == _READ:
+            return result
         self._committing = True
         try:
             status = await session.execute("COMMIT")
         except StoreFailed:
-            if self._begin == _WRITE and session.failure is not None and _outcome_unknown(session.failure):
+            if session.failure is not None and _outcome_unknown(session.failure):
                 raise CommitUnknown(hint="retry with the same idempotency key") from None
             raise
         if status != "COMMIT":
@@ -220,6 +246,26 @@ class _Attempt:
 
 def _outcome_unknown(error: BaseException) -> bool:
     return not isinstance(error, asyncpg.PostgresError) or (error.sqlstate or "")[:2] in ("08", "57")
+
+
+async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:
+    """Back into the pool, or away with it where nobody knows what state it is in."""
+    if not clean:
+        with suppress(asyncpg.InterfaceError):  # a connection that broke has left the pool by itself
+            connection.terminate()
+    await pool.release(connection)
+
+
+async def _read_ended(pool: Any, connection: Any) -> None:
+    """What a reader does not wait for: the end of its transaction."""
+    clean = False
+    try:
+        async with asyncio.timeout(_END_SECONDS):
+            clean = await _rolled_back(connection)
+    except TimeoutError:
+        pass
+    finally:
+        await _given_back(pool, connection, clean=clean)
 
 
 async def _rolled_back(connection: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Hashable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,6 +39,35 @@ class LoopThread:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+class Tasks:
+    """Work in the background of one loop. Started under a key, it is not started again before it has ended."""
+
+    def __init__(self) -> None:
+        self._running: dict[Hashable, asyncio.Task[None]] = {}
+
+    def start(self, coroutine: Coroutine[Any, Any, None], *, key: Hashable | None = None) -> None:
+        """Let it run, unless one of its key runs already."""
+        if key is not None and key in self._running:
+            coroutine.close()
+            return
+        task = asyncio.create_task(coroutine)
+        name = task if key is None else key
+        self._running[name] = task
+        task.add_done_callback(lambda _: self._running.pop(name, None))
+
+    async def settled(self) -> None:
+        """Return once nothing runs."""
+        while self._running:
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Cancel what runs, and wait for its end."""
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _cancel_others() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from functools import partial
 
 from mnemic.errors import MnemicError
 from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.loop_thread import Tasks
 from mnemic.stores.postgres.rows import lock_of, place_of
 from mnemic.stores.postgres.statements import load
 from mnemic.types import Scope
@@ -27,25 +27,12 @@ class Promotions:
     def __init__(self, connections: Connections, *, possible: bool) -> None:
         self._connections = connections
         self._possible = possible
-        self._running: dict[Scope, asyncio.Task[None]] = {}
+        self.moves = Tasks()
 
     def start(self, scope: Scope) -> None:
         """Begin to move `scope`, unless that goes on already."""
-        if self._possible and scope not in self._running:
-            task = self._running[scope] = asyncio.create_task(self._move(scope))
-            task.add_done_callback(lambda _: self._running.pop(scope, None))
-
-    async def settled(self) -> None:
-        """Return once nothing is being moved."""
-        while self._running:
-            await asyncio.gather(*self._running.values(), return_exceptions=True)
-
-    async def stop(self) -> None:
-        """Break off; what has moved stays moved."""
-        tasks = list(self._running.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._possible:
+            self.moves.start(self._move(scope), key=scope)
 
     async def _move(self, scope: Scope) -> None:
         last: str | None = ""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import cues_of, decode_memory, encode_memory, fields_of, to_micros
@@ -44,6 +44,18 @@ def memory_of(row: Any) -> Memory:
     """The memory of a row with the part `columns`."""
     scope = Scope(tenant=row["tenant"], level=Level(row["level"]), owner=row["owner"])
     return decode_memory(row["body"], scope, row["vector"])
+
+
+class Place(NamedTuple):
+    """A scope in this database. `large`: its vectors are in the approximate index. `changes` counts what has changed in
+    it so far, `removed_at` is the last change that removed a memory.
+    """
+
+    scope_id: int
+    large: bool
+    active: int
+    changes: int
+    removed_at: int
 
 
 def place_of(scope: Scope) -> tuple[str, str, str]:

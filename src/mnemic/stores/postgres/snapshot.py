@@ -14,8 +14,10 @@ from mnemic.ports import Snapshot
 from mnemic.stores.codec import CUES, checked_vector, decode_memory, from_micros
 from mnemic.stores.held import believed
 from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.rows import Terms, filter_of, memory_of, pack, place_of, places_of, storable
+from mnemic.stores.postgres.indexes import Indexes, coded
+from mnemic.stores.postgres.rows import Place, Terms, filter_of, memory_of, pack, place_of, places_of, storable
 from mnemic.stores.postgres.statements import filtered, load
+from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.steps import Step
 from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
@@ -26,16 +28,21 @@ _SEARCHING = load("searching")
 
 
 class PostgresSnapshot:
-    """The port's `Snapshot` on an open read-only transaction. `sizes` collects the scopes that were searched by vector
-    exactly, with their number of active memories.
+    """The port's `Snapshot` on an open read-only transaction.
+
+    Ranked lists come from the indexes in memory where they are at hand, and from the database for the other scopes.
+    `scanned` collects the scopes that the database has searched by vector exactly.
     """
 
-    def __init__(self, session: Session, *, terms: Terms, space: VectorSpace, bm25: Bm25) -> None:
+    def __init__(self, session: Session, *, terms: Terms, space: VectorSpace, bm25: Bm25, indexes: Indexes) -> None:
         self._session = session
         self._terms = terms
         self._space = space
         self._bm25 = bm25
-        self.sizes: dict[Scope, int] = {}
+        self._indexes = indexes
+        self._places: dict[Scope, Place | None] = {}
+        self._at_hand: dict[Scope, ScopeIndex | None] = {}
+        self.scanned: dict[Scope, Place] = {}
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         wanted = storable(memory_ids)
@@ -69,24 +76,33 @@ class PostgresSnapshot:
         checked_vector(vector, self._space.dimension)
         if limit <= 0:
             return []
-        rows = await self._rows(where.tenant, _SEARCHING["sizes"], *places_of(where.tenant, where.scopes))
+        present = await self._rows(where.tenant, _READING["space"])
+        if tuple(present[0]) != (self._space.model, self._space.dimension):
+            raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
+        indexes, rest = await self._split(where)
+        found = [index.nearest(coded(where), vector, limit=limit) for index in indexes]
+        if rest is not None:
+            found.append(await self._nearest_stored(rest, vector, limit))
+        return _best(found, limit)
+
+    async def _nearest_stored(self, where: Where, vector: Vector, limit: int) -> list[Scored]:
         exact, found = [], []
-        for level, owner, active, large, model in rows:
-            if model != self._space.model:
-                raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
-            scope = Scope(tenant=where.tenant, level=Level(level), owner=owner)
-            near = await self._approximate(where, scope, vector, limit) if large else []
+        for scope in where.scopes:
+            place = self._places[scope]
+            if place is None:
+                continue
+            near = await self._approximate(where, scope, vector, limit) if place.large else []
             if len(near) < limit:
-                # Not in the index, or the index gave up early: never fewer than there are.
+                # Not in the vector index, or that gave up early: never fewer than there are.
                 exact.append(scope)
                 near = []
-            found += near
-            if not large:
-                self.sizes[scope] = active
+            found.append(near)
+            if not place.large:
+                self.scanned[scope] = place
         if exact:
             within = replace(where, scopes=tuple(exact))
-            found += _scored(await self._filtered(within, _SEARCHING["nearest"], vector, limit))
-        return heapq.nlargest(limit, found, key=lambda entry: (entry.score, entry.memory_id))
+            found.append(_scored(await self._filtered(within, _SEARCHING["nearest"], vector, limit)))
+        return _best(found, limit)
 
     async def _approximate(self, where: Where, scope: Scope, vector: Vector, limit: int) -> list[Scored]:
         await Step(partial(self._session.approximate, True))
@@ -99,6 +115,18 @@ class PostgresSnapshot:
         words, phrases = parse_query(query)
         if not words:
             return []
+        if phrases:
+            return await self._match_stored(where, words, phrases, limit)
+        indexes, rest = await self._split(where)
+        wanted = [self._terms.number(word) & 0xFFFFFFFF for word in words]
+        found = [index.match(coded(where), wanted, limit=limit) for index in indexes]
+        if rest is not None:
+            found.append(await self._match_stored(rest, words, (), limit))
+        return _best(found, limit)
+
+    async def _match_stored(
+        self, where: Where, words: Sequence[str], phrases: Sequence[Sequence[str]], limit: int
+    ) -> list[Scored]:
         number, bm25 = self._terms.number, self._bm25
         wanted = list(dict.fromkeys(map(number, words)))
         quoted = [pack(map(number, phrase)) for phrase in phrases]
@@ -107,18 +135,47 @@ class PostgresSnapshot:
         return _scored(await self._filtered(where, _SEARCHING["match"], *values))
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        rows = await self._filtered(where, _SEARCHING["recent"], max(0, limit))
-        return [Scored(memory_id=memory_id, score=happened_at / 1e6) for memory_id, happened_at in rows]
+        indexes, rest = await self._split(where)
+        found = [index.recent(coded(where), limit=limit) for index in indexes]
+        if rest is not None:
+            rows = await self._filtered(rest, _SEARCHING["recent"], max(0, limit))
+            found.append([Scored(memory_id=memory_id, score=happened_at / 1e6) for memory_id, happened_at in rows])
+        return _best(found, limit)
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        given = (*places_of(where.tenant, where.scopes), storable(memory_ids))
-        rows = await self._rows(where.tenant, _READING["signals"], *given)
-        return {signals.memory_id: signals for signals in map(_signals_of, rows)}
+        indexes, rest = await self._split(where)
+        found = {memory_id: signals for index in indexes for memory_id, signals in index.signals(memory_ids).items()}
+        if rest is not None:
+            given = (*places_of(rest.tenant, rest.scopes), storable(memory_ids))
+            rows = await self._rows(rest.tenant, _READING["signals"], *given)
+            found |= {signals.memory_id: signals for signals in map(_signals_of, rows)}
+        return found
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        given = places_of(where.tenant, where.scopes)
-        rows = await self._rows(where.tenant, _READING["speakers"], *given)
-        return frozenset(row["speaker"].decode() for row in rows)
+        indexes, rest = await self._split(where)
+        found = {name for index in indexes for name in index.speakers()}
+        if rest is not None:
+            rows = await self._rows(rest.tenant, _READING["speakers"], *places_of(rest.tenant, rest.scopes))
+            found |= {row["speaker"].decode() for row in rows}
+        return frozenset(found)
+
+    async def _split(self, where: Where) -> tuple[list[ScopeIndex], Where | None]:
+        """The indexes at hand, and the filter for the other scopes, None where there are none."""
+        unknown = [scope for scope in where.scopes if scope not in self._places]
+        if unknown:
+            rows = await Step(partial(self._session.enter_scopes, *places_of(where.tenant, unknown)))
+            self._places |= dict.fromkeys(unknown)
+            for level, owner, *columns in rows:
+                self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = Place(*columns)
+        for scope in where.scopes:
+            place = self._places[scope]
+            if place is not None and scope not in self._at_hand:
+                current = partial(self._indexes.current, self._session, scope.tenant, place)
+                self._at_hand[scope] = await Step(current)
+        scopes = [scope for scope in dict.fromkeys(where.scopes) if self._places[scope] is not None]
+        at_hand = [index for scope in scopes if (index := self._at_hand[scope]) is not None]
+        rest = tuple(scope for scope in scopes if self._at_hand[scope] is None)
+        return at_hand, replace(where, scopes=rest) if rest else None
 
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
@@ -135,6 +192,14 @@ class PostgresSnapshot:
         await Step(partial(self._session.enter, tenant))
         rows: list[Any] = await Step(partial(self._session.fetch, statement, *values))
         return rows
+
+
+def _best(lists: Sequence[list[Scored]], limit: int) -> list[Scored]:
+    """The best of several lists, each of which is in order already."""
+    if len(lists) == 1:
+        return lists[0]
+    found = (entry for entries in lists for entry in entries)
+    return heapq.nlargest(max(0, limit), found, key=lambda entry: (entry.score, entry.memory_id))
 
 
 def _scored(rows: Sequence[Any]) -> list[Scored]:

@@ -13,6 +13,7 @@ from mnemic.errors import SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.postgres import spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.promotion import Promotions
 from mnemic.stores.postgres.rows import Terms
@@ -51,7 +52,9 @@ class PostgresStore:
     `mnemic_app`, which row-level security binds. `open` creates and migrates both with the rights of `owner_dsn`, or of
     `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
     wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
-    disk. `exact_up_to` is the number of active memories beyond which a scope moves into the approximate vector index.
+    disk. `index_bytes` bounds the memory for the search indexes of scopes in use; 0 leaves every search to the
+    database. `exact_up_to` is the number of active memories beyond which a scope that does not fit there moves into
+    the approximate vector index.
     """
 
     def __init__(
@@ -62,10 +65,12 @@ class PostgresStore:
         pool_size: int = 10,
         statement_timeout: float = 10.0,
         durability: Literal["durable", "fast"] = "durable",
+        index_bytes: int = 256 * 1024 * 1024,
         exact_up_to: int = 5_000,
         bm25: Bm25 | None = None,
     ) -> None:
         self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
+        self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
         self._opened: _Opened | None = None
@@ -84,7 +89,8 @@ class PostgresStore:
     async def _open(self, space: VectorSpace) -> _Opened:
         database = await self._access.open(space)
         promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
-        return _Opened(database, promotions, Terms(database.ready.salt), space)
+        indexes = Indexes(database.connections, dimension=space.dimension, bm25=self._bm25, budget=self._index_bytes)
+        return _Opened(database, promotions, indexes, Terms(database.ready.salt), space)
 
     async def _found(self) -> VectorSpace:
         found = await spaces.as_owner(self._access, spaces.present)
@@ -97,9 +103,11 @@ class PostgresStore:
         if opened is not None:
             await opened.close()
 
-    async def moved(self) -> None:
-        """Return once no scope is on its way into the approximate index."""
-        await self._ready.database.thread.run(self._ready.promotions.settled())
+    async def settled(self) -> None:
+        """Return once no scope is on its way into memory or into the approximate index."""
+        opened = self._ready
+        await opened.database.thread.run(opened.indexes.loads.settled())
+        await opened.database.thread.run(opened.promotions.moves.settled())
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         opened = self._ready
@@ -110,7 +118,9 @@ class PostgresStore:
             return result
 
         async def run(session: Session) -> T:
-            transaction = PostgresTransaction(session, terms=opened.terms, dimensions=opened.dimensions)
+            transaction = PostgresTransaction(
+                session, terms=opened.terms, dimensions=opened.dimensions, indexes=opened.indexes
+            )
             try:
                 return await drive(whole, transaction)
             finally:
@@ -131,10 +141,12 @@ class PostgresStore:
         opened = self._ready
 
         async def run(session: Session) -> T:
-            snapshot = PostgresSnapshot(session, terms=opened.terms, space=opened.space, bm25=self._bm25)
+            snapshot = PostgresSnapshot(
+                session, terms=opened.terms, space=opened.space, bm25=self._bm25, indexes=opened.indexes
+            )
             result = await drive(work, snapshot)
-            for scope, active in snapshot.sizes.items():
-                if active > self._exact_up_to:
+            for scope, place in snapshot.scanned.items():
+                if place.active > self._exact_up_to and not opened.indexes.fits(place):
                     opened.promotions.start(scope)
             return result
 
@@ -257,6 +269,7 @@ class _Opened:
 
     database: Opened
     promotions: Promotions
+    indexes: Indexes
     terms: Terms
     space: VectorSpace
     next_space: VectorSpace | None = None
@@ -272,7 +285,8 @@ class _Opened:
         return [space.dimension for space in (self.space, self.next_space) if space is not None]
 
     async def close(self) -> None:
-        await self.database.thread.run(self.promotions.stop())
+        await self.database.thread.run(self.promotions.moves.stop())
+        await self.database.thread.run(self.indexes.loads.stop())
         await self.database.close()
 
 

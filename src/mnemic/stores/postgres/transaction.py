@@ -7,14 +7,16 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import checked_vector, encode_event, is_message, link, to_micros
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.graph import relate
+from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.rows import (
+    Place,
     Terms,
     Words,
     body_of,
@@ -34,18 +36,12 @@ from mnemic.stores.postgres.rows import (
 )
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.upkeep import in_json, usage
+from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.steps import Step
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
 
 _READING = load("reading")
 _WRITING = load("writing")
-
-
-class _Place(NamedTuple):
-    """A scope in this database. `large`: its vectors are in the approximate index."""
-
-    scope_id: int
-    large: bool
 
 
 class PostgresTransaction(Transaction):
@@ -55,12 +51,13 @@ class PostgresTransaction(Transaction):
     the end of the tenant's audit and to the outbox waits for `finish`: the audit's lock is held for two statements.
     """
 
-    def __init__(self, session: Session, *, terms: Terms, dimensions: Sequence[int]) -> None:
+    def __init__(self, session: Session, *, terms: Terms, dimensions: Sequence[int], indexes: Indexes) -> None:
         self._session: Session | None = session
         self._terms = terms
         self._dimensions = dimensions
-        self._locked: set[Scope] = set()
-        self._places: dict[Scope, _Place] = {}
+        self._indexes = indexes
+        self._places: dict[Scope, Place | None] = {}
+        self._used: dict[Scope, ScopeIndex | None] = {}
         self._before: dict[tuple[str, str], Memory | None] = {}
         self._events: dict[str, list[AuditEvent]] = {}
         self._entries: dict[str, list[OutboxEntry]] = {}
@@ -73,11 +70,11 @@ class PostgresTransaction(Transaction):
         """Write what was kept back."""
         for tenant in sorted(self._events.keys() | self._entries.keys()):
             await self._enter(tenant)
+            entries = [(entry.action, entry.memory_id, entry.version) for entry in self._entries.get(tenant, ())]
             if tenant in self._events:
-                await self._append(tenant, self._events[tenant])
-            if tenant in self._entries:
-                rows = [(entry.action, entry.memory_id, entry.version) for entry in self._entries[tenant]]
-                await self._rows("enqueue", tenant, *columns(rows, 3))
+                await self._append(tenant, self._events[tenant], entries)
+            else:
+                await self._rows("enqueue", tenant, *columns(entries, 3))
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         wanted = storable([memory_id])
@@ -106,17 +103,47 @@ class PostgresTransaction(Transaction):
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         self._check(vector)
-        await self._lock(scope)
+        place = await self._lock(scope)
+        if place is None or limit <= 0:
+            return []
+        # While the store is being changed to other vectors, what is at hand may not be theirs.
+        index = await self._index(scope, place) if len(vector) == 4 * self._dimensions[0] else None
+        if index is None:
+            return await self._nearest_stored(scope, place, vector, limit, at_least)
+        best = index.nearest(Where(scopes=(scope,)), vector, limit=limit)
+        scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
+        return await self._as_before(scope, scores) if scores else []
+
+    async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
+        """The scope's index as of the beginning: nobody else can change the scope, and this transaction has not yet."""
+        if scope not in self._used:
+            touched = any(tenant == scope.tenant for tenant, _ in self._before)
+            current = partial(self._indexes.current, self._open, scope.tenant, place)
+            self._used[scope] = None if touched else await Step(current)
+        return self._used[scope]
+
+    async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
+        """The memories of a list, as they were when the transaction began."""
+        rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), list(scores))
+        found = {memory.memory_id: memory for memory in map(memory_of, rows)}
+        for memory_id in scores:
+            before = self._before.get((scope.tenant, memory_id))
+            if before is not None:
+                found[memory_id] = before
+        return [(found[memory_id], score) for memory_id, score in scores.items()]
+
+    async def _nearest_stored(
+        self, scope: Scope, place: Place, vector: Vector, limit: int, at_least: float
+    ) -> list[tuple[Memory, float]]:
         changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
-        given = (*place_of(scope), vector, changed, at_least, max(0, limit))
-        large = await self._is_large(scope)
-        await Step(partial(self._open.approximate, large))
-        rows = await self._rows("approximate_in_scope" if large else "nearest_in_scope", *given)
+        given = (*place_of(scope), vector, changed, at_least, limit)
+        await Step(partial(self._open.approximate, place.large))
+        rows = await self._rows("approximate_in_scope" if place.large else "nearest_in_scope", *given)
         await Step(partial(self._open.approximate, False))
         found = [(memory_of(row), row["score"]) for row in rows]
         found += [(memory, score) for memory, score in self._nearest_before(scope, vector) if score >= at_least]
         found.sort(key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
-        return found[: max(0, limit)]
+        return found[:limit]
 
     def _nearest_before(self, scope: Scope, vector: Vector) -> Iterator[tuple[Memory, float]]:
         """What this transaction has changed, as it was before."""
@@ -203,7 +230,7 @@ class PostgresTransaction(Transaction):
         return held
 
     async def space(self) -> VectorSpace:
-        rows = await self._rows("space")
+        rows = await self._ask(_READING["space"])
         return VectorSpace(model=rows[0]["model"], dimension=rows[0]["dimension"])
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
@@ -218,7 +245,8 @@ class PostgresTransaction(Transaction):
         else:
             await self._rows("put_mark", tenant, name, value)
 
-    async def _append(self, tenant: str, events: Sequence[AuditEvent]) -> None:
+    async def _append(self, tenant: str, events: Sequence[AuditEvent], entries: Sequence[tuple[Any, ...]]) -> None:
+        """Events behind the tenant's last, and the outbox entries with them: the lock is held for two statements."""
         head = await self._rows("audit_head", tenant)
         if not head:
             await self._rows("make_audit_head", tenant)
@@ -230,7 +258,7 @@ class PostgresTransaction(Transaction):
             line = encode_event(replace(event, sequence=sequence))
             previous = link(previous, line)
             lines.append((sequence, line, previous))
-        await self._rows("append_audit", tenant, *columns(lines, 3), sequence, previous)
+        await self._rows("append_trail", tenant, *columns(lines, 3), sequence, previous, *columns(entries, 3))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words) -> None:
         """Bring the postings of a changed memory up to date, if what they repeat has changed."""
@@ -248,29 +276,22 @@ class PostgresTransaction(Transaction):
         rows = await self._rows("stored", *place_of(scope), *(storable([memory_id]) or [""]))
         return rows[0] if rows else None
 
-    async def _place(self, scope: Scope) -> _Place:
-        """The scope's number, given out at its first memory."""
-        await self._lock(scope)
-        if scope not in self._places:
-            rows = await self._rows("scope", *place_of(scope)) or await self._rows("make_scope", *place_of(scope))
-            self._places[scope] = _Place(*rows[0])
-        return self._places[scope]
+    async def _place(self, scope: Scope) -> Place:
+        """The scope, given its number at its first memory."""
+        place = await self._lock(scope)
+        if place is None:
+            rows = await self._rows("make_scope", *place_of(scope))
+            place = self._places[scope] = Place(*rows[0])
+        return place
 
-    async def _is_large(self, scope: Scope) -> bool:
-        """Whether the scope's vectors are in the approximate index."""
-        if scope not in self._places:
-            rows = await self._rows("scope", *place_of(scope))
-            if not rows:
-                return False
-            self._places[scope] = _Place(*rows[0])
-        return self._places[scope].large
-
-    async def _lock(self, scope: Scope) -> None:
-        if scope in self._locked:
+    async def _lock(self, scope: Scope) -> Place | None:
+        """The scope as it was when this transaction first touched it, and so locked it; None while it has no number."""
+        if scope in self._places:
             await self._enter(scope.tenant)
         else:
-            await Step(partial(self._open.enter, scope.tenant, lock_of(scope)))
-            self._locked.add(scope)
+            rows = await Step(partial(self._open.enter_alone, *place_of(scope), lock=lock_of(scope)))
+            self._places[scope] = Place(*rows[0]) if rows else None
+        return self._places[scope]
 
     async def _enter(self, tenant: str) -> None:
         await Step(partial(self._open.enter, tenant))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 import apsw
 
+from mnemic.stores.index_shelf import IndexShelf, Slot
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.text.bm25 import Bm25
@@ -40,65 +39,36 @@ def find_scope(connection: apsw.Connection, scope: Scope) -> int | None:
     return None if found is None else found[0]
 
 
-class _Slot:
-    """One scope's index and the lock of whoever uses it."""
-
-    __slots__ = ("index", "lock")
-
-    def __init__(self, index: ScopeIndex) -> None:
-        self.index = index
-        self.lock = threading.Lock()
-
-
 class ScopeIndexes:
     """An index is loaded at a scope's first search and brought up to date before each; the least used go first."""
 
     def __init__(self, *, dimension: int, bm25: Bm25, budget: int) -> None:
-        self._dimension = dimension
+        self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
         self.bm25 = bm25
-        self._budget = budget
-        self._slots: OrderedDict[int, _Slot] = OrderedDict()
-        self._sizes: dict[int, int] = {}
-        self._lock = threading.Lock()
+        self._vector_bytes = 4 * dimension
 
     @contextmanager
     def use(self, connection: apsw.Connection, scope_id: int) -> Iterator[ScopeIndex]:
         """The index as of `connection`'s open read transaction, or newer where another thread has read on."""
-        slot = self._slot(scope_id)
+        slot = self._shelf.slot(scope_id)
         with slot.lock:
             self._refresh(connection, scope_id, slot)
             yield slot.index
             size = slot.index.nbytes
-        self._trim(scope_id, size)
+        self._shelf.weigh(scope_id, size)
 
-    def _slot(self, scope_id: int) -> _Slot:
-        with self._lock:
-            slot = self._slots.setdefault(scope_id, _Slot(self._empty()))
-            self._slots.move_to_end(scope_id)
-            return slot
-
-    def _empty(self) -> ScopeIndex:
-        return ScopeIndex(self._dimension, self.bm25)
-
-    def _refresh(self, connection: apsw.Connection, scope_id: int, slot: _Slot) -> None:
+    def _refresh(self, connection: apsw.Connection, scope_id: int, slot: Slot) -> None:
         counters = connection.execute(
             "SELECT changes, removed_at FROM scope WHERE scope_id = ?", (scope_id,)
         ).fetchone()
         if counters is None or counters[0] <= slot.index.seen:
             return
         if slot.index.wasteful:
-            slot.index = self._empty()
+            slot.index = self._shelf.empty()
         seen = slot.index.seen
-        known = {"scope_id": scope_id, "seen": seen, "vector_bytes": 4 * self._dimension}
+        known = {"scope_id": scope_id, "seen": seen, "vector_bytes": self._vector_bytes}
         rows = fetch(connection, _CHANGED if seen else _WHOLE, known)
         slot.index.put(cast("list[Entry]", rows))
         if seen < counters[1]:
             slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])
         slot.index.seen = counters[0]
-
-    def _trim(self, scope_id: int, size: int) -> None:
-        with self._lock:
-            self._sizes[scope_id] = size
-            while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:
-                dropped, _ = self._slots.popitem(last=False)
-                self._sizes.pop(dropped, None)

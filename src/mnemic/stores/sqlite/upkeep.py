@@ -43,7 +43,8 @@ _RECENT = """
 """
 _MARKS = """
     SELECT name, value FROM mark
-    WHERE tenant = :tenant AND name >= :prefix AND substr(name, 1, length(:prefix)) = :prefix ORDER BY name
+    WHERE tenant = :tenant AND name >= :prefix
+    AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name
 """
 _TRACES = {
     "memory": """

@@ -83,3 +83,6 @@ SELECT sequence, tenant, action, memory_id, version FROM outbox ORDER BY sequenc
 
 -- name: acknowledge
 DELETE FROM outbox WHERE sequence = ANY ($1::bigint[])
+
+-- name: space
+SELECT model, dimension FROM space

@@ -28,9 +28,6 @@ WITH {places}, near AS MATERIALIZED (
 )
 SELECT memory_id, score FROM near ORDER BY score DESC, memory_id DESC LIMIT $5
 
--- name: sizes
-WITH {places} SELECT level, owner, active, large, (SELECT model FROM space) FROM places
-
 -- name: approximate
 -- From the approximate index, with the settings of `approximately`: about in order, so more than asked for, and sorted again.
 WITH {places}, near AS MATERIALIZED (

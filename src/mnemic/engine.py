@@ -24,8 +24,10 @@ from mnemic.guard.policy import Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.forget import forget
+from mnemic.maintain.project import Drainer
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.ports.graph import GraphStore
+from mnemic.ports.projections import Projection
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
@@ -59,6 +61,8 @@ class MemoryEngine(StewardVerbs):
     them leaves a write half done.
     """
 
+    _drainer: Drainer | None = None
+
     def __init__(
         self,
         *,
@@ -81,22 +85,17 @@ class MemoryEngine(StewardVerbs):
         keyring: Keyring | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
+        projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.graph = graph
-        self.clock, self._searcher = clock or SystemClock(), Searcher(store, embedder)
+        self.clock = clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor(actions=self.redaction.actions)
-        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, redactor=redactor, vault=self.vault)
-        self.gateway = MemoryGateway(
-            pipeline=self._pipeline,
-            searcher=self._searcher,
-            policy=policy or Policy(),
-            grant=grant or Grant(),
-            limits=limits or Limits(),
-            budget=budget or Budget(),
-            clock=self.clock,
+        self._pipeline = MemoryWritePipeline(
+            store, embedder, self.clock, rules, redactor=redactor, vault=self.vault, projections=projections
         )
+        self.gateway = _gateway(self._pipeline, Searcher(store, embedder), self.clock, policy, grant, limits, budget)
         given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
 
@@ -110,10 +109,16 @@ class MemoryEngine(StewardVerbs):
         found = await calibration.stored(self.store, self.embedder.space)
         if found is not None:
             self._pipeline.calibrate(found.cosines)
+        self._drainer = self._drainer or Drainer(self._pipeline.publisher.feeds)
+        self._drainer.start()
         return self
 
     async def close(self) -> None:
-        """Release store, embedder and sessions. May be called twice."""
+        """Release store, embedder, sessions and projections. May be called twice."""
+        if self._drainer is not None:
+            await self._drainer.stop()
+        for feed in self._pipeline.publisher.feeds:
+            await feed.projection.close()
         await self.store.close()
         await self.embedder.close()
         if self.graph is not None:
@@ -288,6 +293,7 @@ class MemoryEngine(StewardVerbs):
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
         await forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
+        await self._pipeline.publisher.catch_up()
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 
@@ -318,6 +324,27 @@ class MemoryEngine(StewardVerbs):
 
 def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
     return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)
+
+
+def _gateway(
+    pipeline: MemoryWritePipeline,
+    searcher: Searcher,
+    clock: Clock,
+    policy: Policy | None,
+    grant: Grant | None,
+    limits: Limits | None,
+    budget: Budget | None,
+) -> MemoryGateway:
+    """The gateway, with the defaults of what was not given."""
+    return MemoryGateway(
+        pipeline=pipeline,
+        searcher=searcher,
+        policy=policy or Policy(),
+        grant=grant or Grant(),
+        limits=limits or Limits(),
+        budget=budget or Budget(),
+        clock=clock,
+    )
 
 
 def _proposers(extractor: Extractor | None, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:

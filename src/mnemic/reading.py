@@ -14,7 +14,6 @@ from mnemic.inject.compact import within_tokens
 from mnemic.maintain.export import everything, exported
 from mnemic.ports import Clock, RecordStore, Snapshot
 from mnemic.retrieve.asked import intent_of, kind_of, moment
-from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -25,7 +24,6 @@ class ReadVerbs:
     store: RecordStore
     clock: Clock
     gateway: MemoryGateway
-    _searcher: Searcher
     _pipeline: MemoryWritePipeline
 
     def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
@@ -64,7 +62,7 @@ class ReadVerbs:
         window, times = (happened_from, happened_to), (as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
-        result = await self._searcher.search(
+        result = await self.gateway.searcher.search(
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
             top_k=top_k,

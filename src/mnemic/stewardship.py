@@ -1,18 +1,19 @@
-"""The engine's verbs for those who look after what is remembered: review, consent, expiry, erasure, audit."""
+"""Verbs for whoever looks after what is remembered: review, consent, expiry, erasure, projections, audit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
-from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
+from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, expire, reembed, review, rollback, undo, vault
+from mnemic.maintain import consent, erase, expire, project, reembed, review, rollback, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.project import DrainReport
 from mnemic.maintain.reembed import Reembedded
 from mnemic.maintain.review import Verdict, Waiting
 from mnemic.maintain.undo import UndoReceipt
@@ -21,6 +22,7 @@ from mnemic.ports import Embedder, SessionStore
 from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write import calibration
+from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
 
@@ -38,13 +40,13 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """What a run of all jobs did: expiry, reviews turned down because nobody came, outbox entries that nobody reads,
-    sealed values that no memory names any more, bytes given back.
+    """What a run of all jobs did: expiry, reviews turned down because nobody came, the outbox drained into the
+    projections, sealed values that no memory names any more, bytes given back.
     """
 
     expiry: ExpiryReport
     aged: int
-    outbox: int
+    outbox: DrainReport
     freed_bytes: int
     swept: int = 0
     dry_run: bool = False
@@ -81,6 +83,10 @@ class StewardVerbs(ReadVerbs):
     vault: Vault | None
     _pipeline: MemoryWritePipeline
 
+    @property
+    def _feeds(self) -> Sequence[Feed]:
+        return self._pipeline.publisher.feeds
+
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)
 
@@ -92,7 +98,8 @@ class StewardVerbs(ReadVerbs):
         """
         known, target = await rollback.chosen(self.store, memory_id, version, scopes=self._scopes(actor))
         draft = await self._pipeline.redraft(target, target.content, actor=actor, origin=target.source.origin)
-        return await rollback.roll_back(self.store, self.clock, known, target, draft, actor=actor)
+        receipt = await rollback.roll_back(self.store, self.clock, known, target, draft, actor=actor)
+        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
 
     # -- review -------------------------------------------------------------------------------------------------------
 
@@ -149,7 +156,10 @@ class StewardVerbs(ReadVerbs):
         verdict = Verdict(
             memory_id=memory_id, draft=draft, merged_with=tuple(merge_with), expected_version=expected_version
         )
-        return await review.approve(self.store, self.clock, known, verdict, reviewer=actor, policy=self.gateway.policy)
+        receipt = await review.approve(
+            self.store, self.clock, known, verdict, reviewer=actor, policy=self.gateway.policy
+        )
+        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
 
     async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
         """Turn a waiting memory down; it is kept as `rejected` until it expires and is never read. Raises
@@ -203,9 +213,10 @@ class StewardVerbs(ReadVerbs):
         Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict.
         """
         policy = self.gateway.policy
-        return await undo.undo(
-            self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor), policy=policy
-        )
+        scopes = self._scopes(actor)
+        receipt = await undo.undo(self.store, self.clock, memory_id, actor=actor, scopes=scopes, policy=policy)
+        await self._pipeline.publisher.catch_up()
+        return receipt
 
     # -- consent ------------------------------------------------------------------------------------------------------
 
@@ -233,7 +244,9 @@ class StewardVerbs(ReadVerbs):
         hidden = await self.store.count(where)
         erased = None
         if erase_held:
-            erased = await erase.erase_key(self.store, self.clock, name, user=actor.user, actor=actor)
+            erased = await erase.erase_key(
+                self.store, self.clock, name, user=actor.user, actor=actor, feeds=self._feeds
+            )
         return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
 
     # -- what stands behind markers ----------------------------------------------------------------------------------
@@ -261,7 +274,10 @@ class StewardVerbs(ReadVerbs):
         `mnemic.maintain.expire`.
         """
         rules = rules or ExpiryRules(hard_kinds=self.gateway.limits.hard_kinds)
-        return await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
+        report = await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
+        if not dry_run:
+            await self._pipeline.publisher.catch_up()
+        return report
 
     async def maintain(
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
@@ -269,7 +285,7 @@ class StewardVerbs(ReadVerbs):
         """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
         aged = await self._age(actor, dry_run)
-        outbox = await expire.drain(self.store, dry_run=dry_run)
+        outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
         swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
         return MaintenanceReport(
@@ -296,20 +312,35 @@ class StewardVerbs(ReadVerbs):
         except BaseException:
             self._pipeline.successor = None
             raise
-        before, self.embedder, self._searcher.embedder = self.embedder, embedder, embedder
+        before, self.embedder, self.gateway.searcher.embedder = self.embedder, embedder, embedder
         self._pipeline.use(embedder)
         if (found := await calibration.stored(self.store, embedder.space)) is not None:
             self._pipeline.calibrate(found.cosines)
         await before.close()
         return done
 
+    async def rebuild(self, projection: str, *, actor: Actor) -> int:
+        """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that
+        this engine does not feed, StoreFailed.
+        """
+        feeds = {feed.name: feed for feed in self._feeds}
+        if projection not in feeds:
+            raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
+        return await project.rebuild(self.store, feeds[projection], actor.tenant)
+
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
         nothing is learnt about them again. Calling it again goes on where it stopped.
         """
-        keyring = None if self.vault is None else self.vault.keyring
         return await erase.erase(
-            self.store, self.clock, subject, actor=actor, block=block, sessions=self.sessions, keyring=keyring
+            self.store,
+            self.clock,
+            subject,
+            actor=actor,
+            block=block,
+            sessions=self.sessions,
+            keyring=None if self.vault is None else self.vault.keyring,
+            feeds=self._feeds,
         )
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:

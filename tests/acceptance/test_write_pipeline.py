@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from mnemic.errors import StoreFull
 from mnemic.guard.policy import Policy
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.types import Actor, Candidate, Memory, OutboxEntry, Outcome, Status, Where, WriteReceipt
+from mnemic.types import Actor, Candidate, Change, Memory, Outcome, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
 
 pytestmark = pytest.mark.acceptance
@@ -34,13 +34,19 @@ class Cache:
         self.down = False
         self.held: dict[str, str] = {}
 
-    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
+    async def apply(self, changes: Sequence[Change]) -> None:
         if self.down:
             raise ConnectionError
-        if memory is None or entry.action == "remove":
-            self.held.pop(entry.memory_id, None)
-        else:
-            self.held[entry.memory_id] = memory.content
+        for change in changes:
+            self.held.pop(change.entry.memory_id, None)
+            if change.shown is not None:
+                self.held[change.entry.memory_id] = change.shown.content
+
+    async def clear(self, tenant: str) -> None:
+        self.held.clear()
+
+    async def close(self) -> None:
+        pass
 
 
 class Bench:

@@ -161,9 +161,12 @@ CREATE TABLE next_space (
 CREATE TABLE outbox (
     sequence  INTEGER PRIMARY KEY AUTOINCREMENT,
     tenant    TEXT NOT NULL,
+    level     TEXT NOT NULL,
+    owner     TEXT NOT NULL,
     action    TEXT NOT NULL CHECK (action IN ('upsert', 'remove')),
     memory_id TEXT NOT NULL,
-    version   INTEGER NOT NULL
+    version   INTEGER NOT NULL,
+    taken     TEXT NOT NULL DEFAULT '[]'  -- JSON: the projections that have it
 ) STRICT;
 
 -- table phrase
@@ -177,6 +180,11 @@ CREATE TABLE 'phrase_data'(id INTEGER PRIMARY KEY, block BLOB);
 
 -- table phrase_idx
 CREATE TABLE 'phrase_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+-- table projection
+CREATE TABLE projection (
+    name TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
 
 -- table request
 CREATE TABLE request (

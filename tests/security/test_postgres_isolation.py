@@ -18,7 +18,7 @@ from mnemic.stores.postgres.statements import load
 from mnemic.testing.graph_store import fragment
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START
-from mnemic.types import AuditEvent, OutboxEntry, PutDocument
+from mnemic.types import AuditEvent, Memory, OutboxEntry, PutDocument
 from tests.servers import PostgresServer
 
 TABLES = (
@@ -27,6 +27,9 @@ TABLES = (
     *("graph_node", "graph_relation"),
     *("document", "document_vector"),
 )
+GLOBAL = {"projection", "salt", "schema_version", "space"}
+"""Tables that hold nothing of a tenant."""
+
 TENANTS = ("acme", "rival")
 
 
@@ -43,9 +46,9 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
         kept = memory("the harbour", scope=scope(tenant=tenant), memory_id="same", fingerprint="f")
         await remember(store, kept)
 
-        async def trail(transaction: Any, tenant: str = tenant) -> None:
+        async def trail(transaction: Any, tenant: str = tenant, kept: Memory = kept) -> None:
             await transaction.append_audit(AuditEvent(tenant=tenant, action="created", at=START, actor="ada"))
-            await transaction.enqueue(OutboxEntry(tenant=tenant, action="upsert", memory_id="same", version=1))
+            await transaction.enqueue(OutboxEntry.of(kept))
             await transaction.remember_request(tenant, "key", "digest", "{}", START)
             await transaction.put_mark(tenant, "consent", "granted")
 
@@ -104,7 +107,7 @@ async def test_nothing_of_another_tenant_can_be_written(raw: Any) -> None:
     assert await as_acme(raw, "DELETE FROM memory_version WHERE tenant = 'rival'") == "DELETE 0"
     writes = [
         "INSERT INTO request VALUES ('rival', 'k', 'd', '{}', 0)",
-        "INSERT INTO outbox (tenant, action, memory_id, version) VALUES ('rival', 'remove', 'same', 1)",
+        "INSERT INTO outbox VALUES ('rival', DEFAULT, 'remove', 'same', 1, 'user', 'ada')",
         "UPDATE memory SET tenant = 'rival'",
     ]
     for write in writes:
@@ -116,6 +119,11 @@ async def test_the_drain_sees_the_outbox_and_nothing_else(raw: Any) -> None:
     async with raw.transaction():
         await raw.execute("SELECT set_config('mnemic.drain', 'on', true)")
         assert {table: await seen(raw, table) for table in TABLES} == dict.fromkeys(TABLES, 0) | {"outbox": 2}
+        assert await raw.execute("UPDATE outbox SET taken = '{hot_set}'") == "UPDATE 2"
+    await raw.execute("SELECT set_config('mnemic.drain', 'on', false)")
+    for forgery in ("UPDATE outbox SET memory_id = 'other'", "UPDATE outbox SET tenant = 'acme'"):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await raw.execute(forgery)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +146,7 @@ async def test_row_security_binds_every_table_and_its_owner(postgres: PostgresSe
         "WHERE relnamespace = 'mnemic'::regnamespace AND relkind IN ('r', 'p')"
     )
     assert {name for name, bound in rows if bound} == set(TABLES)
-    assert {name for name, bound in rows if not bound} == {"salt", "space", "schema_version"}
+    assert {name for name, bound in rows if not bound} == GLOBAL
 
 
 async def test_every_key_starts_with_the_tenant(postgres: PostgresServer, filled: str) -> None:
@@ -148,14 +156,13 @@ async def test_every_key_starts_with_the_tenant(postgres: PostgresServer, filled
         "WHERE i.indisunique AND c.relnamespace = 'mnemic'::regnamespace"
     )
     assert {table for table, first in rows if first == "tenant"} == set(TABLES)
-    assert {table for table, first in rows if first != "tenant"} == {"salt", "space", "schema_version"}
+    assert {table for table, first in rows if first != "tenant"} == GLOBAL
 
 
 def test_every_statement_on_a_tenants_table_names_the_tenant() -> None:
-    everywhere = {"pending", "acknowledge"}
     for file in ("session", "reading", "searching", "writing", "upkeep", "documents"):
         for name, statement in load(file).items():
-            if any(f" {table} " in f"{statement} " for table in TABLES) and name not in everywhere:
+            if any(f" {table} " in f"{statement} " for table in TABLES):
                 assert "tenant = $1" in statement or statement.startswith("INSERT INTO"), name
 
 

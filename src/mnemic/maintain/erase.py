@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,9 +17,11 @@ from typing import Any
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
+from mnemic.maintain.project import drain
 from mnemic.maintain.vault import drop, sweep
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore, Transaction
-from mnemic.types import Actor, AuditEvent, Level, Memory, Scope, Status, Where, checked_identifier
+from mnemic.types import Actor, AuditEvent, Level, Memory, OutboxEntry, Scope, Status, Where, checked_identifier
+from mnemic.write.feed import Feed
 from mnemic.write.vault import token_prefix
 
 PAGE = 500
@@ -28,8 +30,6 @@ BATCH = 256
 
 MAX_ROUNDS = 100
 """How often an erasure looks again for what was written meanwhile."""
-
-MAX_OUTBOX = 1_000_000
 
 FORMAT = "mnemic-erasure/1"
 
@@ -96,7 +96,9 @@ class ErasureReceipt:
 
 @dataclass(slots=True)
 class _Erasure:
-    """One erasure on its way. `block` None: only some memories go, there is no tombstone and consents stay."""
+    """One erasure on its way. `block` None: only some memories go, there is no tombstone and consents stay. `told`:
+    projections hold copies, and hear of every memory that goes.
+    """
 
     store: RecordStore
     actor: Actor
@@ -104,6 +106,8 @@ class _Erasure:
     block: bool | None
     now: datetime
     receipt_id: str
+    feeds: Sequence[Feed] = ()
+    told: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     memory_ids: set[str] = field(default_factory=set)
     fingerprints: set[str] = field(default_factory=set)
@@ -137,6 +141,8 @@ class _Erasure:
         gone = 0
         for memory in batch:
             gone += await tx.remove(memory.memory_id, scope=memory.scope)
+            if self.told:
+                await tx.enqueue(OutboxEntry.of(memory, "remove"))
         await self._tell(tx, "erasing", {"memories": gone})
         return gone
 
@@ -162,6 +168,7 @@ class _Erasure:
 
     async def run(self, memories: list[Memory]) -> None:
         """Erase these memories, and what stands beside them."""
+        self.told = bool(self.feeds or await self.store.projections())
         for memory in memories:
             await self.note(memory)
         await self.begin()
@@ -204,10 +211,12 @@ async def erase(
     block: bool = False,
     sessions: SessionStore | None = None,
     keyring: Keyring | None = None,
+    feeds: Sequence[Feed] = (),
 ) -> ErasureReceipt:
     """Erase the user `subject` of the actor's tenant: their scope, what they wrote in shared scopes, and what was
-    merged from it; versions, index entries, vectors, requests, outbox entries, consents, sealed values and open
-    sessions; at last their data key, without which no copy of anything that was sealed with it can be read.
+    merged from it; versions, index entries, vectors, requests, outbox entries, consents, sealed values, open sessions
+    and what projections hold; at last their data key, without which no copy of anything that was sealed with it can be
+    read. A projection that cannot be reached now leaves traces in the outbox until it has been drained.
 
     With `block` nothing is learnt about them again. The audit keeps that it happened. Raises InvalidInput, StoreFailed;
     calling it again goes on.
@@ -215,7 +224,7 @@ async def erase(
     checked_identifier(subject, "subject")
     now = clock.now()
     token = await subject_token(store, actor.tenant, subject)
-    erasure = _Erasure(store, actor, token, block, now, new_id(now))
+    erasure = _Erasure(store, actor, token, block, now, new_id(now), feeds)
     own = Scope(tenant=actor.tenant, level=Level.USER, owner=subject)
 
     async def everything() -> list[Memory]:
@@ -232,11 +241,13 @@ async def erase(
     return await _proven(erasure)
 
 
-async def erase_key(store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor) -> ErasureReceipt:
+async def erase_key(
+    store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor, feeds: Sequence[Feed] = ()
+) -> ErasureReceipt:
     """Erase what the user holds under one key, in every status and version, as after a consent that was revoked."""
     now = clock.now()
     token = await subject_token(store, actor.tenant, user)
-    erasure = _Erasure(store, actor, token, None, now, new_id(now))
+    erasure = _Erasure(store, actor, token, None, now, new_id(now), feeds)
     where = Where(
         scopes=(Scope(tenant=actor.tenant, level=Level.USER, owner=user),),
         keys=frozenset({key}),
@@ -255,7 +266,7 @@ async def erase_key(store: RecordStore, clock: Clock, key: str, *, user: str, ac
 async def _proven(erasure: _Erasure) -> ErasureReceipt:
     """Scan for what was erased; where something is left in the raw files, write them anew and scan again."""
     store, tenant = erasure.store, erasure.actor.tenant
-    erasure.counts["outbox"] = await _off_outbox(store, tenant, erasure.memory_ids)
+    erasure.counts["outbox"] = (await drain(store, erasure.feeds)).total
     await store.tidy()
     traces = await store.traces(tenant, erasure.memory_ids, erasure.fingerprints)
     if traces.get("bytes"):
@@ -275,14 +286,6 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
         fingerprints=tuple(sorted(erasure.fingerprints)),
         blocks_relearning=bool(erasure.block),
     )
-
-
-async def _off_outbox(store: RecordStore, tenant: str, memory_ids: Collection[str]) -> int:
-    """Take what was left for derived copies off the outbox; how many entries."""
-    waiting = await store.pending(limit=MAX_OUTBOX)
-    sequences = [entry.sequence for entry in waiting if entry.tenant == tenant and entry.memory_id in memory_ids]
-    await store.acknowledge(sequences)
-    return len(sequences)
 
 
 async def verify(store: RecordStore, receipt: ErasureReceipt) -> dict[str, int]:

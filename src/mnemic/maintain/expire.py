@@ -121,20 +121,22 @@ class _Job:
         return await self.store.transact(work)
 
     async def mark(self, tx: Transaction, memory: Memory) -> None:
-        await tx.replace(memory.next_version(self.now, status=Status.EXPIRED))
-        await self._tell(tx, memory, "expired", memory.version + 1)
-        await tx.enqueue(_entry("remove", memory))
+        await self._change(tx, memory.next_version(self.now, status=Status.EXPIRED), "expired")
 
     async def restore(self, tx: Transaction, memory: Memory) -> None:
-        await tx.replace(memory.next_version(self.now, status=Status.ACTIVE))
-        await self._tell(tx, memory, "restored", memory.version + 1)
-        await tx.enqueue(_entry("upsert", memory))
+        await self._change(tx, memory.next_version(self.now, status=Status.ACTIVE), "restored")
 
     async def purge(self, tx: Transaction, memory: Memory) -> None:
         await tx.remove(memory.memory_id, scope=memory.scope)
-        await self._tell(tx, memory, "purged", memory.version)
+        await self._tell(tx, memory, "purged")
+        await tx.enqueue(OutboxEntry.of(memory, "remove"))
 
-    async def _tell(self, tx: Transaction, memory: Memory, action: str, version: int) -> None:
+    async def _change(self, tx: Transaction, memory: Memory, action: str) -> None:
+        await tx.replace(memory)
+        await self._tell(tx, memory, action)
+        await tx.enqueue(OutboxEntry.of(memory))
+
+    async def _tell(self, tx: Transaction, memory: Memory, action: str) -> None:
         await tx.append_audit(
             AuditEvent(
                 tenant=self.actor.tenant,
@@ -143,15 +145,9 @@ class _Job:
                 actor=self.actor.user,
                 scope=memory.scope,
                 memory_id=memory.memory_id,
-                version=version,
+                version=memory.version,
             )
         )
-
-
-def _entry(action: str, memory: Memory) -> OutboxEntry:
-    return OutboxEntry(
-        tenant=memory.scope.tenant, action=action, memory_id=memory.memory_id, version=memory.version + 1
-    )
 
 
 async def expire(
@@ -201,14 +197,3 @@ def _purgeable(memory: Memory, until: datetime, rules: ExpiryRules) -> bool:
         return memory.expires_at <= until
     limit = until - rules.grace
     return memory.expires_at <= limit and (memory.status is not Status.EXPIRED or memory.updated_at <= limit)
-
-
-async def drain(store: RecordStore, *, dry_run: bool = False) -> int:
-    """Empty an outbox that no projection reads; how many entries it held."""
-    emptied = 0
-    while waiting := await store.pending(limit=1000):
-        emptied += len(waiting)
-        if dry_run:
-            break
-        await store.acknowledge([entry.sequence for entry in waiting])
-    return emptied

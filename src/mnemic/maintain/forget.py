@@ -31,9 +31,7 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
                 version=memory.version,
             )
         )
-        await transaction.enqueue(
-            OutboxEntry(tenant=actor.tenant, action="remove", memory_id=memory_id, version=memory.version)
-        )
+        await transaction.enqueue(OutboxEntry.of(memory, "remove"))
         return memory
 
     memory = await store.transact(work)

@@ -119,11 +119,4 @@ async def _tell(tx: Transaction, memory: Memory, actor: Actor, action: str, deta
             detail={"agent": actor.agent, **detail},  # type: ignore[dict-item]
         )
     )
-    upsert = memory.status is Status.ACTIVE
-    entry = OutboxEntry(
-        tenant=memory.scope.tenant,
-        action="upsert" if upsert else "remove",
-        memory_id=memory.memory_id,
-        version=memory.version,
-    )
-    await tx.enqueue(entry)
+    await tx.enqueue(OutboxEntry.of(memory))

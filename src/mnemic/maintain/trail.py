@@ -27,14 +27,7 @@ class Steward:
         await tx.replace(changed)
         await self.tell(tx, changed, action, detail or {})
         if Status.ACTIVE in (memory.status, changed.status):
-            await tx.enqueue(
-                OutboxEntry(
-                    tenant=changed.scope.tenant,
-                    action="upsert" if changed.status is Status.ACTIVE else "remove",
-                    memory_id=changed.memory_id,
-                    version=changed.version,
-                )
-            )
+            await tx.enqueue(OutboxEntry.of(changed))
         return changed
 
     async def tell(self, tx: Transaction, memory: Memory, action: str, detail: dict[str, Any]) -> None:

@@ -270,11 +270,25 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
         """
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        """Outbox entries that no projection has taken yet, oldest first."""
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        """Outbox entries, oldest first; with `projection` those that it has not taken yet.
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
-        """Take these entries off the outbox."""
+        Two entries of one memory come in the order in which it changed.
+        """
+
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        """Note that `projection` has taken these entries: one leaves the outbox when every registered projection has.
+        Without `projection` they leave at once.
+        """
+
+    async def register(self, projection: str) -> None:
+        """From now on an entry stays until this projection has taken it too. Registering again changes nothing."""
+
+    async def unregister(self, projection: str) -> None:
+        """Wait for this projection no more; what only it had not taken leaves the outbox."""
+
+    async def projections(self) -> dict[str, int]:
+        """The registered projections, and how many entries each has not taken yet."""
 
 
 class Keyring(Protocol):
@@ -340,27 +354,3 @@ class DocumentStore(Protocol):
 
     def close(self) -> None:
         """Release everything. May be called twice."""
-
-
-class SearchIndex(Protocol):
-    """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
-
-    async def upsert(self, memories: Sequence[Memory]) -> None:
-        """Index these memories. Raises if any one of them was refused."""
-
-    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
-        """Take these out of the index."""
-
-    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
-        """What the service ranks best inside `where`."""
-
-
-class Projection(Protocol):
-    """A derived copy that the outbox feeds: hot set, graph, search index."""
-
-    @property
-    def name(self) -> str:
-        """Its name in receipts and reports."""
-
-    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
-        """Bring the copy up to `entry`; `memory` is None when it is gone. Applying twice changes nothing."""

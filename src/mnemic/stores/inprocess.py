@@ -50,7 +50,9 @@ class _State(Held):
 
     audit: dict[str, tuple[AuditEvent, ...]] = field(default_factory=dict)
     outbox: tuple[OutboxEntry, ...] = ()
-    taken: int = 0
+    sequence: int = 0
+    projections: frozenset[str] = frozenset()
+    taken: frozenset[tuple[int, str]] = frozenset()
     requests: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -61,6 +63,8 @@ class _State(Held):
             turns=dict(self.turns),
             audit=dict(self.audit),
             outbox=self.outbox,
+            sequence=self.sequence,
+            projections=self.projections,
             taken=self.taken,
             requests=dict(self.requests),
             marks=dict(self.marks),
@@ -83,6 +87,11 @@ class _State(Held):
                 more = len(encode_memory(memory).encode())
                 counted[memory.kind] = Usage(rows + 1, size + more, recent + (memory.created_at >= since))
         return counted
+
+    def remove_entries(self, sequences: Collection[int]) -> None:
+        """Take these off the outbox."""
+        self.outbox = tuple(entry for entry in self.outbox if entry.sequence not in sequences)
+        self.taken = frozenset(one for one in self.taken if one[0] not in sequences)
 
 
 class _InProcessTransaction(Transaction):
@@ -157,8 +166,8 @@ class _InProcessTransaction(Transaction):
         self._state.audit[event.tenant] = (*chain, replace(event, hash=digest))
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        self._state.taken += 1
-        self._state.outbox = (*self._state.outbox, replace(entry, sequence=self._state.taken))
+        self._state.sequence += 1
+        self._state.outbox = (*self._state.outbox, replace(entry, sequence=self._state.sequence))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         return self._state.requests.get((tenant, idempotency_key))
@@ -355,7 +364,7 @@ class InProcessStore:
         receipts = [_texts(load(text)) for (owner, _), (_, text) in state.requests.items() if owner == tenant]
         return {
             "memory": sum(m.memory_id in memory_ids or m.fingerprint in fingerprints for m in stored),
-            "outbox": sum(entry.tenant == tenant and entry.memory_id in memory_ids for entry in state.outbox),
+            "outbox": sum(entry.scope.tenant == tenant and entry.memory_id in memory_ids for entry in state.outbox),
             "request": sum(not said.isdisjoint(memory_ids) for said in receipts),
         }
 
@@ -367,13 +376,49 @@ class InProcessStore:
         chain = self._committed().audit.get(tenant, ())
         return len(chain), first_broken(chain), chain[-1].hash if chain else ""
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        return list(self._committed().outbox[:limit])
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        state = self._committed()
+        waiting = (entry for entry in state.outbox if (entry.sequence, projection) not in state.taken)
+        return list(islice(waiting, max(0, limit)))
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        def taken(state: _State) -> None:
+            done = set(sequences)
+            if projection is not None:
+                state.taken |= {(sequence, projection) for sequence in done}
+                done = {one for one in done if all((one, name) in state.taken for name in state.projections)}
+            state.remove_entries(done)
+
+        self._change(taken)
+
+    async def register(self, projection: str) -> None:
+        def added(state: _State) -> None:
+            state.projections |= {projection}
+
+        self._change(added)
+
+    async def unregister(self, projection: str) -> None:
+        def removed(state: _State) -> None:
+            state.projections -= {projection}
+            late = {entry.sequence for entry in state.outbox if (entry.sequence, projection) not in state.taken}
+            state.taken = frozenset(one for one in state.taken if one[1] != projection)
+            if state.projections:
+                others = state.projections
+                state.remove_entries({one for one in late if all((one, name) in state.taken for name in others)})
+
+        self._change(removed)
+
+    async def projections(self) -> dict[str, int]:
+        state = self._committed()
+        return {
+            name: sum((entry.sequence, name) not in state.taken for entry in state.outbox)
+            for name in sorted(state.projections)
+        }
+
+    def _change(self, change: Callable[[_State], None]) -> None:
         with self._writing:
             state = self._committed().copy()
-            state.outbox = tuple(entry for entry in state.outbox if entry.sequence not in set(sequences))
+            change(state)
             self._state = state
 
     @property

@@ -126,7 +126,7 @@ class StoreMachine(RuleBasedStateMachine):
         vector = EMBEDDER.vector(content) if seen else None
         new = memory(content, scope=place, vector=vector, **fields)
         event = AuditEvent(tenant=place.tenant, action="created", at=START, actor="ada", memory_id=new.memory_id)
-        entry = OutboxEntry(tenant=place.tenant, action="upsert", memory_id=new.memory_id, version=1)
+        entry = OutboxEntry.of(new)
         self._transact(
             lambda transaction: transaction.find_fingerprint(place, new.fingerprint),
             lambda transaction: transaction.find_key(place, new.key or ""),

@@ -23,13 +23,14 @@ from mnemic.types.reading import Cues, Hit, Intent, Rank, Scored, SearchResult, 
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
-from mnemic.types.writing import AuditEvent, Blocked, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic.types.writing import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
     "Actor",
     "AuditEvent",
     "Blocked",
     "Candidate",
+    "Change",
     "Completion",
     "Cues",
     "Deadline",

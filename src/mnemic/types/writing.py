@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
 from mnemic.types.values import JsonValue
-from mnemic.types.words import Level, Outcome
+from mnemic.types.words import Level, Outcome, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +99,34 @@ class AuditEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxEntry:
-    """Work for the projections: `memory_id` changed to `version`; `action` is `upsert` or `remove`."""
+    """Work for the projections: `memory_id` of `scope` changed to `version`; `action` is `upsert` or `remove`."""
 
     sequence: int = 0
-    tenant: str
+    scope: Scope
     action: str
     memory_id: str
     version: int
+
+    @classmethod
+    def of(cls, memory: Memory, action: str | None = None) -> OutboxEntry:
+        """The entry that says how `memory` stands, or that `action` befell it."""
+        action = action or ("upsert" if memory.status is Status.ACTIVE else "remove")
+        return cls(scope=memory.scope, action=action, memory_id=memory.memory_id, version=memory.version)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Which memory it is about: identifiers are unique in a tenant."""
+        return self.scope.tenant, self.memory_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """An entry of the outbox with the memory it is about: as it stands now, or None if it is gone."""
+
+    entry: OutboxEntry
+    memory: Memory | None
+
+    @property
+    def shown(self) -> Memory | None:
+        """The memory if it may be shown: it is there, and active."""
+        return self.memory if self.memory is not None and self.memory.status is Status.ACTIVE else None

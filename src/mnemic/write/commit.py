@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports import Transaction
-from mnemic.types import AuditEvent, Candidate, Memory, OutboxEntry, Outcome, Status, WriteReceipt
+from mnemic.types import AuditEvent, Candidate, Change, Memory, OutboxEntry, Outcome, Status, WriteReceipt
 from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.vault import keep
 
@@ -19,14 +19,6 @@ class Request:
 
     key: str
     digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Work for the projections, with the memory it is about as it was committed."""
-
-    entry: OutboxEntry
-    memory: Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +89,9 @@ async def record(tx: Transaction, draft: Draft, memory: Memory, action: str, det
     await audit(tx, draft, memory, action, detail)
     if memory.status is Status.PENDING_REVIEW or (memory.version == 1 and memory.status is not Status.ACTIVE):
         return []
-    entry = OutboxEntry(
-        tenant=memory.scope.tenant,
-        action="upsert" if memory.status is Status.ACTIVE else "remove",
-        memory_id=memory.memory_id,
-        version=memory.version,
-    )
+    entry = OutboxEntry.of(memory)
     await tx.enqueue(entry)
-    return [Change(entry, memory)]
+    return [Change(entry=entry, memory=memory)]
 
 
 async def audit(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> None:

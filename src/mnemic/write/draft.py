@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -229,3 +229,7 @@ class Laps:
     def fork(self, steps: Sequence[Step] = ()) -> Laps:
         """A copy that goes on from here: for work that may run again from the start."""
         return Laps(self.clock, [*self.steps, *steps], self.last)
+
+
+PrepareSteps = tuple[tuple[str, Callable[[Draft], Draft]], ...]
+"""The preparing steps by name, in order."""

@@ -17,7 +17,8 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, Projection, RecordStore, Snapshot, Transaction
+from mnemic.ports import Clock, Embedder, RecordStore, Snapshot, Transaction
+from mnemic.ports.projections import Projection
 from mnemic.types import (
     Actor,
     Candidate,
@@ -29,7 +30,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write.commit import Request, Settled, blocked_receipt
-from mnemic.write.draft import Draft, Laps, WriteRules
+from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
@@ -90,10 +91,10 @@ class MemoryWritePipeline:
         if self._redactor.tokenises and vault is None:
             raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
         self._vault = vault
-        self._publisher = Publisher(store, projections)
+        self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
         self.successor: Embedder | None = None
-        self._prepare: tuple[tuple[str, Callable[[Draft], Draft]], ...] = (
+        self._prepare: PrepareSteps = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
@@ -115,7 +116,7 @@ class MemoryWritePipeline:
     @property
     def failures(self) -> dict[str, int]:
         """How often each projection missed a change since the start."""
-        return dict(self._publisher.failures)
+        return dict(self.publisher.failures)
 
     async def write(
         self,
@@ -207,7 +208,7 @@ class MemoryWritePipeline:
         except Refused as refused:
             return blocked_receipt(draft.candidate, refused.reason, laps)
         assert settled is not None
-        return await self._publish(settled, laps)
+        return await self._publish(settled, laps, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
         """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
@@ -228,7 +229,7 @@ class MemoryWritePipeline:
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
-        draft = await self._prepared(draft, laps)
+        draft = await _prepared(draft, self._prepare, self._vault, laps)
         if draft.blocked is not None:
             return draft
         job = _Job(draft, None, laps)
@@ -310,22 +311,12 @@ class MemoryWritePipeline:
             secret=await self.secret(actor.tenant),
             now=self._clock.now(),
         )
-        draft = await self._prepared(draft, laps)
+        draft = await _prepared(draft, self._prepare, self._vault, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
         return _Job(draft, request, laps, gate)
-
-    async def _prepared(self, draft: Draft, laps: Laps) -> Draft:
-        for name, step in self._prepare:
-            draft = step(draft)
-            laps.note(name, draft.decision)
-            if draft.blocked is not None:
-                return draft
-        if draft.tokens and self._vault is not None:
-            return await asyncio.to_thread(self._vault.sealed, draft)
-        return draft
 
     async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
         """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
@@ -350,22 +341,21 @@ class MemoryWritePipeline:
         try:
             settled, laps = await self._settle(job, deadline)
             while settled is None:
-                # The identical memory that was there a moment ago is gone, or the store has changed to other vectors.
+                # The identical memory is gone by now, or the store has changed to other vectors.
                 self._follow(job.draft)
                 job.known = False
                 await self._embed([job], deadline)
                 settled, laps = await self._settle(job, deadline)
         except Refused as refused:
             return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
-        return await self._publish(settled, laps)
+        return await self._publish(settled, laps, deadline)
 
     def _follow(self, draft: Draft) -> None:
         """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
-        if draft.vector is None or draft.space != self._embedder.space:
-            return
-        if self.successor is None:
-            raise SpaceMismatch(hint="the store has changed to another embedder; start anew with that one")
-        self._embedder, self.successor = self.successor, None
+        if draft.vector is not None and draft.space == self._embedder.space:
+            if self.successor is None:
+                raise SpaceMismatch(hint="the store has another embedder by now; start anew with that")
+            self.use(self.successor)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)
@@ -379,12 +369,23 @@ class MemoryWritePipeline:
 
         return await self._store.transact(work, deadline=deadline)
 
-    async def _publish(self, settled: Settled, laps: Laps) -> WriteReceipt:
+    async def _publish(self, settled: Settled, laps: Laps, deadline: Deadline | None) -> WriteReceipt:
         laps.note("commit", settled.decision)
-        missed = await self._publisher.publish(settled.changes)
+        missed = await self.publisher.publish(settled.changes, deadline=deadline)
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         durable = self._store.capabilities.durable
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
+
+
+async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps: Laps) -> Draft:
+    for name, step in steps:
+        draft = step(draft)
+        laps.note(name, draft.decision)
+        if draft.blocked is not None:
+            return draft
+    if draft.tokens and vault is not None:
+        return await asyncio.to_thread(vault.sealed, draft)
+    return draft
 
 
 def _check(deadline: Deadline | None) -> None:

@@ -32,7 +32,7 @@ def test_auto_goes_in_front_of_a_user_ask(shape: dict[str, Any]) -> None:
     said = texts(folded.messages[-1])
     assert said.startswith("<m/>")
     assert said.endswith("my seat?")
-    assert folded.trailing == 0
+    assert (folded.front, folded.trailing) == (True, 0)
 
 
 @each_shape
@@ -40,7 +40,7 @@ def test_append_goes_behind_it_and_counts_as_trailing(shape: dict[str, Any]) -> 
     folded = fold(shape["ask"], "<m/>", placement="append")
     assert texts(folded.messages[-1]).startswith("my seat?")
     assert texts(folded.messages[-1]).endswith("\n\n<m/>")
-    assert folded.trailing == 1
+    assert (folded.front, folded.trailing) == (False, 1)
 
 
 @each_shape

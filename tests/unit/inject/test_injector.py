@@ -62,6 +62,7 @@ async def test_the_block_reaches_the_messages_and_the_given_ones_stay() -> None:
     assert "seat: aisle" in texts(done.messages[-1])
     assert done.text in texts(done.messages[-1])
     assert done.digest == digest_of(done.text)
+    assert (done.at, done.front) == (len(ASK) - 1, True)
     assert before == ASK
     assert dict(one.counts) == {"injected": 1}
 

@@ -138,8 +138,8 @@ async def test_maintaining_does_every_job(engine: MemoryEngine, clock: ManualClo
         await added(engine, ana, f"Fact {number} of many.", 7)
     clock.advance(8 * DAY)
     dry = await engine.maintain(actor=ana, dry_run=True)
-    assert (dry.outbox, dry.freed_bytes) == (5, 0)
-    assert (await engine.maintain(actor=ana, whole=True)).outbox == 5
+    assert (dry.outbox.behind, dry.freed_bytes) == ({"outbox": 5}, 0)
+    assert (await engine.maintain(actor=ana, whole=True)).outbox.total == 5
     assert await engine.store.pending() == []
     clock.advance(HOUR)
     assert (await engine.maintain(actor=ana)).expiry.expired == 5

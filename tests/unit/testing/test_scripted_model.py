@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -137,3 +138,42 @@ def test_without_a_start_there_is_no_address_and_close_may_be_called_twice() -> 
     server.close()
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{server.base_url}/models")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "arguments"),
+    [
+        (
+            "chat/completions",
+            lambda body: body["choices"][0]["message"]["content"],
+            lambda body: body["choices"][0]["message"]["tool_calls"][0]["function"]["name"],
+            lambda body: json.loads(body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"]),
+        ),
+        (
+            "responses",
+            lambda body: body["output"][0]["content"][0]["text"],
+            lambda body: body["output"][0]["name"],
+            lambda body: json.loads(body["output"][0]["arguments"]),
+        ),
+        (
+            "messages",
+            lambda body: body["content"][0]["text"],
+            lambda body: body["content"][0]["name"],
+            lambda body: body["content"][0]["input"],
+        ),
+    ],
+)
+def test_every_protocol_says_and_calls_the_same(path: str, text: Any, name: Any, arguments: Any) -> None:
+    with ScriptedModelServer(["hello", Reply.call("timetable", city="Denver")]) as server:
+        said, called = (httpx.post(f"{server.base_url}/{path}", json={}).json() for _ in range(2))
+    assert text(said) == "hello"
+    assert (name(called), arguments(called)) == ("timetable", {"city": "Denver"})
+
+
+def test_a_streamed_completion_comes_in_events() -> None:
+    with ScriptedModelServer(["hello"]) as server:
+        answer = httpx.post(f"{server.base_url}/chat/completions", json={**CHAT, "stream": True})
+    *events, end = [line.removeprefix("data: ") for line in answer.text.split("\n\n") if line]
+    assert answer.headers["content-type"] == "text/event-stream"
+    assert json.loads(events[0])["choices"][0]["delta"]["content"] == "hello"
+    assert end == "[DONE]"

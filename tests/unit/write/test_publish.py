@@ -2,60 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from mnemic.errors import StoreUnavailable
-from mnemic.types import Memory, Origin, OutboxEntry, Outcome
+from mnemic.guard.policy import Policy
+from mnemic.types import Candidate, Deadline, Origin, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
-
-
-class HotSet:
-    """What a cache would hold."""
-
-    def __init__(self, name: str = "hot") -> None:
-        self.name = name
-        self.down = False
-        self.held: dict[str, str] = {}
-
-    async def apply(self, entry: OutboxEntry, memory: Memory | None) -> None:
-        if self.down:
-            raise ConnectionError("secret text of the driver")
-        if entry.action == "remove" or memory is None:
-            self.held.pop(entry.memory_id, None)
-        else:
-            self.held[entry.memory_id] = memory.content
+from tests.projections import Copy
 
 
 @pytest.fixture
-def hot(blind: Any) -> HotSet:
-    hot = HotSet()
-    blind.pipeline = MemoryWritePipeline(blind.store, blind.embedder, blind.clock, projections=[hot, HotSet("second")])
+def hot(blind: Any) -> Copy:
+    hot = Copy()
+    blind.pipeline = MemoryWritePipeline(blind.store, blind.embedder, blind.clock, projections=[hot, Copy("second")])
     return hot
 
 
-async def test_active_memories_are_published_and_acknowledged(blind: Any, hot: HotSet) -> None:
+async def test_active_memories_are_published_and_acknowledged(blind: Any, hot: Copy) -> None:
     receipt = await blind.add("Likes tea")
     assert hot.held == {receipt.memory_id: "Likes tea"}
     assert await blind.store.pending() == []
     assert receipt.degraded == ()
 
 
-async def test_superseded_memories_are_evicted(blind: Any, hot: HotSet) -> None:
+async def test_superseded_memories_are_evicted(blind: Any, hot: Copy) -> None:
     await blind.add("english", key="language")
     new = await blind.add("german", key="language")
     assert hot.held == {new.memory_id: "german"}
 
 
-async def test_merged_ones_too(blind: Any, hot: HotSet) -> None:
+async def test_merged_ones_too(blind: Any, hot: Copy) -> None:
     await blind.add("Prefers dark mode")
     await blind.add("Prefers dark mode in the editor")
     assert list(hot.held.values()) == ["Prefers dark mode in the editor"]
 
 
-async def test_pending_memories_are_never_published(blind: Any, hot: HotSet) -> None:
+async def test_pending_memories_are_never_published(blind: Any, hot: Copy) -> None:
     await blind.add("Likes tea")
     await blind.add("Does not like tea")
     await blind.add("german", key="language")
@@ -64,7 +51,7 @@ async def test_pending_memories_are_never_published(blind: Any, hot: HotSet) -> 
 
 
 async def test_a_failing_projection_degrades_the_receipt_only(
-    blind: Any, hot: HotSet, caplog: pytest.LogCaptureFixture
+    blind: Any, hot: Copy, caplog: pytest.LogCaptureFixture
 ) -> None:
     hot.down = True
     with caplog.at_level(logging.WARNING, "mnemic.write"):
@@ -78,7 +65,42 @@ async def test_a_failing_projection_degrades_the_receipt_only(
     assert "secret" not in caplog.text
 
 
-async def test_an_outbox_that_cannot_be_acknowledged_is_said(blind: Any, hot: HotSet) -> None:
+async def test_one_that_fails_holds_up_no_other(blind: Any, hot: Copy) -> None:
+    second = blind.pipeline.publisher.feeds[1].projection
+    hot.down = True
+    receipts = [await blind.add(text) for text in ("Likes tea", "Owns a red bicycle")]
+    assert [receipt.degraded for receipt in receipts] == [("hot",), ("hot",)]
+    assert list(second.held.values()) == ["Likes tea", "Owns a red bicycle"]
+    assert await blind.store.projections() == {"hot": 2, "second": 0}
+
+
+async def test_one_that_is_back_hears_first_what_it_missed(blind: Any, hot: Copy) -> None:
+    hot.down = True
+    first = await blind.add("Likes tea")
+    hot.down = False
+    resting = await blind.add("Owns a red bicycle")
+    assert (hot.calls, resting.degraded) == (1, ("hot",))
+    degraded = [(await blind.add(f"Thing {n} of many", key=f"thing_{n}")).degraded for n in await _minutes(blind, 3)]
+    assert degraded == [("hot",), ("hot",), ()]
+    assert hot.heard[0][0] == first.memory_id
+    assert len(hot.held) == 5
+    assert await blind.store.pending() == []
+
+
+async def _minutes(blind: Any, count: int) -> list[int]:
+    blind.clock.advance(timedelta(minutes=1))
+    return list(range(count))
+
+
+async def test_a_copy_that_hangs_costs_a_write_no_more_than_its_deadline(blind: Any, hot: Copy) -> None:
+    hot.gate = asyncio.Event()
+    candidate = Candidate(content="Likes tea", source=Source(origin=Origin.USER_STATED))
+    deadline = Deadline.after(timedelta(milliseconds=50), blind.clock.monotonic)
+    receipt = await blind.pipeline.write(candidate, actor=blind.actor, policy=Policy(), deadline=deadline)
+    assert (receipt.outcome, receipt.degraded) == (Outcome.CREATED, ("hot",))
+
+
+async def test_an_outbox_that_cannot_be_acknowledged_is_said(blind: Any, hot: Copy) -> None:
     async def fail(*_: Any, **__: Any) -> None:
         raise StoreUnavailable
 
@@ -88,7 +110,7 @@ async def test_an_outbox_that_cannot_be_acknowledged_is_said(blind: Any, hot: Ho
     assert hot.held == {receipt.memory_id: "Likes tea"}
 
 
-async def test_a_refresh_without_change_publishes_nothing(blind: Any, hot: HotSet) -> None:
+async def test_a_refresh_without_change_publishes_nothing(blind: Any, hot: Copy) -> None:
     await blind.add("Likes tea")
     hot.held.clear()
     await blind.add("Likes tea")

@@ -267,7 +267,7 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
 @click.option("--vacuum", is_flag=True, help="Write the file anew; needs as much free room again.")
 @click.pass_obj
 def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool) -> None:
-    """Expire, purge, empty the outbox, tidy the file. Made to be run once a day.
+    """Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
 
     The first run only reads the clock: a moment counts as past when two runs have seen it behind them.
     """
@@ -290,7 +290,8 @@ def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool) -> N
         "clock_confirmed_at": expiry.confirmed_at.isoformat() if expiry.confirmed_at else None,
         "clock_went_back": expiry.clock_went_back,
         "reviews_aged": report.aged,
-        "outbox": report.outbox,
+        "outbox": report.outbox.total,
+        "behind": dict(report.outbox.behind),
         "freed_bytes": report.freed_bytes,
     }
     given.show(told, lambda: table([[name.replace("_", " "), str(value)] for name, value in told.items()]))

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from mnemic.errors import SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
-from mnemic.stores.postgres import spaces, upkeep
+from mnemic.stores.postgres import outbox, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
@@ -42,7 +42,6 @@ from mnemic.types import (
 T = TypeVar("T")
 
 _SESSION = load("session")
-_READING = load("reading")
 
 
 class PostgresStore:
@@ -242,19 +241,20 @@ class PostgresStore:
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        async def read(session: Session) -> list[Any]:
-            await session.enter_drain()
-            return await session.fetch(_READING["pending"], max(0, limit))
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        return await self._ready.connections.read(lambda session: outbox.pending(session, projection, limit))
 
-        return [OutboxEntry(**row) for row in await self._ready.connections.read(read)]
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        await self._ready.connections.write(lambda session: outbox.acknowledge(session, sequences, projection))
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
-        async def write(session: Session) -> None:
-            await session.enter_drain()
-            await session.fetch(_READING["acknowledge"], list(sequences))
+    async def register(self, projection: str) -> None:
+        await self._ready.connections.write(lambda session: outbox.register(session, projection))
 
-        await self._ready.connections.write(write)
+    async def unregister(self, projection: str) -> None:
+        await self._ready.connections.write(lambda session: outbox.unregister(session, projection))
+
+    async def projections(self) -> dict[str, int]:
+        return await self._ready.connections.read(outbox.projections)
 
     @property
     def _ready(self) -> _Opened:

@@ -70,11 +70,14 @@ class PostgresTransaction(Transaction):
         """Write what was kept back."""
         for tenant in sorted(self._events.keys() | self._entries.keys()):
             await self._enter(tenant)
-            entries = [(entry.action, entry.memory_id, entry.version) for entry in self._entries.get(tenant, ())]
+            entries = [
+                (entry.scope.level.value, entry.scope.owner, entry.action, entry.memory_id, entry.version)
+                for entry in self._entries.get(tenant, ())
+            ]
             if tenant in self._events:
                 await self._append(tenant, self._events[tenant], entries)
             else:
-                await self._rows("enqueue", tenant, *columns(entries, 3))
+                await self._rows("enqueue", tenant, *columns(entries, 5))
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         wanted = storable([memory_id])
@@ -203,7 +206,7 @@ class PostgresTransaction(Transaction):
         self._events.setdefault(event.tenant, []).append(event)
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        self._entries.setdefault(entry.tenant, []).append(entry)
+        self._entries.setdefault(entry.scope.tenant, []).append(entry)
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         await self._enter(tenant)
@@ -258,7 +261,7 @@ class PostgresTransaction(Transaction):
             line = encode_event(replace(event, sequence=sequence))
             previous = link(previous, line)
             lines.append((sequence, line, previous))
-        await self._rows("append_trail", tenant, *columns(lines, 3), sequence, previous, *columns(entries, 3))
+        await self._rows("append_trail", tenant, *columns(lines, 3), sequence, previous, *columns(entries, 5))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words) -> None:
         """Bring the postings of a changed memory up to date, if what they repeat has changed."""

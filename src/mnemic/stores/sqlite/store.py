@@ -14,9 +14,9 @@ from mnemic.errors import InvalidConfig, StoreBusy, StoreUnavailable
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
-from mnemic.stores.sqlite import spaces, upkeep
+from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
-from mnemic.stores.sqlite.failures import immediate, typed_failures
+from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.stores.sqlite.rows import (
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-_PENDING = "SELECT sequence, tenant, action, memory_id, version FROM outbox ORDER BY sequence LIMIT ?"
 
 
 class SqliteStore:
@@ -233,20 +232,20 @@ class SqliteStore:
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))
 
-    async def pending(self, *, limit: int = 100) -> list[OutboxEntry]:
-        rows = await self._read(lambda connection: fetch(connection, _PENDING, (max(0, limit),)))
-        names = ("sequence", "tenant", "action", "memory_id", "version")
-        return [OutboxEntry(**dict(zip(names, row, strict=True))) for row in rows]
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        return await self._read(lambda connection: outbox.pending(connection, projection, limit))
 
-    async def acknowledge(self, sequences: Sequence[int]) -> None:
-        taken = dump(list(sequences))
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        await self._write(lambda opened: outbox.acknowledge(opened.writing, sequences, projection))
 
-        def write(opened: OpenFile) -> None:
-            with immediate(opened.writing):
-                sql = "DELETE FROM outbox WHERE sequence IN (SELECT value FROM json_each(?))"
-                opened.writing.execute(sql, (taken,))
+    async def register(self, projection: str) -> None:
+        await self._write(lambda opened: outbox.register(opened.writing, projection))
 
-        await self._write(write)
+    async def unregister(self, projection: str) -> None:
+        await self._write(lambda opened: outbox.unregister(opened.writing, projection))
+
+    async def projections(self) -> dict[str, int]:
+        return await self._read(outbox.projections)
 
     @property
     def _ready(self) -> OpenFile:

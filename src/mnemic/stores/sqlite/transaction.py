@@ -44,6 +44,7 @@ _FORGET_REQUESTS = """
         WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids))
     ) RETURNING 1
 """
+_ENQUEUE = "INSERT INTO outbox (tenant, level, owner, action, memory_id, version) VALUES (?, ?, ?, ?, ?, ?)"
 _ENTER = """
     INSERT INTO scope (tenant, level, owner, changes) VALUES (?, ?, ?, 1)
     ON CONFLICT DO UPDATE SET changes = changes + 1 RETURNING scope_id, changes
@@ -169,8 +170,8 @@ class SqliteTransaction(Transaction):
         self._rows("INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, link(previous, line)))
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        values = (entry.tenant, entry.action, entry.memory_id, entry.version)
-        self._rows("INSERT INTO outbox (tenant, action, memory_id, version) VALUES (?, ?, ?, ?)", values)
+        where = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)
+        self._rows(_ENQUEUE, (*where, entry.action, entry.memory_id, entry.version))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         sql = "SELECT digest, receipt FROM request WHERE tenant = ? AND idempotency_key = ?"

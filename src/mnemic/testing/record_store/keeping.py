@@ -147,7 +147,7 @@ class KeepingContract(Setting):
         await change(store, gone.next_version(day(1), content="a bay", fingerprint="cd" * 32))
 
         async def leave(transaction: Transaction) -> None:
-            entry = OutboxEntry(tenant="acme", action="upsert", memory_id=gone.memory_id, version=1)
+            entry = OutboxEntry.of(gone)
             await transaction.enqueue(entry)
             await transaction.remember_request("acme", "k", "d", f'{{"memory_id": "{gone.memory_id}"}}', START)
 

@@ -47,7 +47,7 @@ class SharingContract(Setting):
         async def work(transaction: Transaction) -> None:
             await transaction.remove(gone.memory_id, scope=scope())
             await transaction.append_audit(AuditEvent(tenant="acme", action="created", at=START, actor="ada"))
-            await transaction.enqueue(OutboxEntry(tenant="acme", action="upsert", memory_id="m", version=1))
+            await transaction.enqueue(OutboxEntry(scope=scope(), action="upsert", memory_id="m", version=1))
             await transaction.remember_request("acme", "k", "d", "{}", START)
 
         await store.transact(work)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from mnemic.errors import IdempotencyConflict
 from mnemic.ports import RecordStore, Transaction
 from mnemic.stores.codec import first_broken
 from mnemic.testing.record_store.setting import START, Setting, day, everything, memory, scope
-from mnemic.types import AuditEvent, OutboxEntry
+from mnemic.types import AuditEvent, Level, OutboxEntry
 
 
 def _event(number: int, tenant: str = "acme") -> AuditEvent:
@@ -36,6 +37,10 @@ async def _audit(store: RecordStore, *events: AuditEvent) -> None:
             await transaction.append_audit(event)
 
     await store.transact(work)
+
+
+async def _sequences(store: RecordStore, projection: str | None = None) -> list[int]:
+    return [entry.sequence for entry in await store.pending(projection=projection)]
 
 
 class TrailContract(Setting):
@@ -74,7 +79,7 @@ class TrailContract(Setting):
     async def test_a_failed_transaction_leaves_no_line(self, store: RecordStore) -> None:
         async def work(transaction: Transaction) -> None:
             await transaction.append_audit(_event(1))
-            await transaction.enqueue(OutboxEntry(tenant="acme", action="upsert", memory_id="m", version=1))
+            await transaction.enqueue(OutboxEntry(scope=scope(), action="upsert", memory_id="m", version=1))
             await transaction.remember_request("acme", "k", "d", "{}", START)
             raise LookupError
 
@@ -87,9 +92,9 @@ class TrailContract(Setting):
     async def test_the_outbox_is_taken_in_order_and_once(self, store: RecordStore) -> None:
         async def work(transaction: Transaction) -> None:
             for number in range(4):
-                entry = OutboxEntry(tenant="acme", action="upsert", memory_id=f"m{number}", version=number + 1)
+                entry = OutboxEntry(scope=scope(), action="upsert", memory_id=f"m{number}", version=number + 1)
                 await transaction.enqueue(entry)
-            await transaction.enqueue(OutboxEntry(tenant="acme", action="remove", memory_id="m0", version=2))
+            await transaction.enqueue(OutboxEntry(scope=scope(), action="remove", memory_id="m0", version=2))
 
         await store.transact(work)
         entries = await store.pending()
@@ -101,6 +106,64 @@ class TrailContract(Setting):
         assert await store.pending() == []
         await store.transact(work)
         assert min(entry.sequence for entry in await store.pending()) > entries[-1].sequence
+
+    async def test_an_entry_says_where_its_memory_lies(self, store: RecordStore) -> None:
+        kept = memory("tea", scope=scope("harbour", tenant="rival", level=Level.WORKSPACE))
+        await store.transact(lambda transaction: transaction.enqueue(OutboxEntry.of(kept)))
+        (entry,) = await store.pending()
+        assert replace(entry, sequence=0) == OutboxEntry.of(kept)
+        assert entry.place == ("rival", kept.memory_id)
+
+    async def test_an_entry_stays_until_every_registered_projection_has_it(self, store: RecordStore) -> None:
+        for name in ("graph", "hot_set", "graph"):
+            await store.register(name)
+        await self._enqueue(store, 3)
+        first, second, third = [entry.sequence for entry in await store.pending()]
+        await store.acknowledge([first, third], projection="graph")
+        await store.acknowledge([first], projection="graph")
+        assert await _sequences(store, "graph") == [second]
+        assert await _sequences(store, "hot_set") == await _sequences(store) == [first, second, third]
+        assert await store.projections() == {"graph": 1, "hot_set": 3}
+        await store.acknowledge([third, second], projection="hot_set")
+        assert await _sequences(store) == [first, second]
+        await store.acknowledge([second], projection="graph")
+        await store.acknowledge([first, 99], projection="hot_set")
+        assert await store.pending() == []
+        assert await store.projections() == {"graph": 0, "hot_set": 0}
+
+    async def test_nobody_waits_for_a_projection_that_has_left(self, store: RecordStore) -> None:
+        for name in ("graph", "hot_set"):
+            await store.register(name)
+        await self._enqueue(store, 2)
+        first, second = [entry.sequence for entry in await store.pending()]
+        await store.acknowledge([first], projection="graph")
+        await store.unregister("hot_set")
+        await store.unregister("hot_set")
+        assert await _sequences(store, "graph") == await _sequences(store) == [second]
+        await store.register("hot_set")
+        assert await _sequences(store, "hot_set") == [second]
+        for name in ("graph", "hot_set"):
+            await store.unregister(name)
+        assert await _sequences(store) == [second]
+
+    async def test_two_projections_that_take_an_entry_at_once_leave_nothing(
+        self, store: RecordStore, other: RecordStore
+    ) -> None:
+        for name in ("graph", "hot_set"):
+            await store.register(name)
+        await self._enqueue(store, 20)
+        taken = await _sequences(store)
+        takers = ((one, name, [sequence]) for sequence in taken for one, name in ((store, "graph"), (other, "hot_set")))
+        await asyncio.gather(*(one.acknowledge(sequences, projection=name) for one, name, sequences in takers))
+        assert await store.pending() == []
+
+    async def _enqueue(self, store: RecordStore, count: int) -> None:
+        async def work(transaction: Transaction) -> None:
+            for number in range(count):
+                entry = OutboxEntry(scope=scope(), action="upsert", memory_id=f"m{number}", version=1)
+                await transaction.enqueue(entry)
+
+        await store.transact(work)
 
     async def test_a_request_is_remembered_with_its_effect(self, store: RecordStore) -> None:
         async def work(transaction: Transaction) -> None:

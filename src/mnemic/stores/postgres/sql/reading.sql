@@ -78,11 +78,5 @@ WITH RECURSIVE {places}, heard AS (
 )
 SELECT DISTINCT speaker FROM heard
 
--- name: pending
-SELECT sequence, tenant, action, memory_id, version FROM outbox ORDER BY sequence LIMIT $1
-
--- name: acknowledge
-DELETE FROM outbox WHERE sequence = ANY ($1::bigint[])
-
 -- name: space
 SELECT model, dimension FROM space

@@ -191,18 +191,20 @@ INSERT INTO audit_head (tenant, sequence, hash) VALUES ($1, 0, '') ON CONFLICT D
 WITH head AS (
     UPDATE audit_head SET sequence = $5, hash = $6 WHERE tenant = $1
 ), sent AS (
-    INSERT INTO outbox (tenant, action, memory_id, version)
-    SELECT $1, entry.action, entry.memory_id, entry.version
-    FROM unnest($7::text[], $8::text[], $9::integer[]) WITH ORDINALITY AS entry (action, memory_id, version, place)
+    INSERT INTO outbox (tenant, level, owner, action, memory_id, version)
+    SELECT $1, entry.level, entry.owner, entry.action, entry.memory_id, entry.version
+    FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::integer[])
+        WITH ORDINALITY AS entry (level, owner, action, memory_id, version, place)
     ORDER BY entry.place
 )
 INSERT INTO audit (tenant, sequence, event, hash)
 SELECT $1, line.* FROM unnest($2::bigint[], $3::text[], $4::text[]) AS line (sequence, event, hash)
 
 -- name: enqueue
-INSERT INTO outbox (tenant, action, memory_id, version)
-SELECT $1, entry.action, entry.memory_id, entry.version
-FROM unnest($2::text[], $3::text[], $4::integer[]) WITH ORDINALITY AS entry (action, memory_id, version, place)
+INSERT INTO outbox (tenant, level, owner, action, memory_id, version)
+SELECT $1, entry.level, entry.owner, entry.action, entry.memory_id, entry.version
+FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::integer[])
+    WITH ORDINALITY AS entry (level, owner, action, memory_id, version, place)
 ORDER BY entry.place
 
 -- name: find_request

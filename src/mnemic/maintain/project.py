@@ -1,0 +1,118 @@
+"""What publishing left: drain the outbox into the projections, build one anew, keep at it in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from mnemic.ports import RecordStore
+from mnemic.types import Change, OutboxEntry, Status
+from mnemic.write.feed import BATCH, SHORTEST_REST, Feed
+
+IDLE_SECONDS = 30.0
+"""How often the background worker looks for what other processes have left."""
+
+_OUTBOX_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrainReport:
+    """Entries that were taken, by projection; under `outbox` those that were waited for by none. `behind`: entries each
+    projection still has to take, those that failed among them.
+    """
+
+    taken: Mapping[str, int] = field(default_factory=dict)
+    behind: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All entries taken."""
+        return sum(self.taken.values())
+
+
+async def drain(store: RecordStore, feeds: Sequence[Feed], *, dry_run: bool = False) -> DrainReport:
+    """Take what the outbox holds now, side by side, each projection up to the first entry that it refuses.
+
+    Registered projections that are not among `feeds` keep their entries; an outbox that no projection reads is emptied.
+    Raises StoreFailed where the store cannot even be asked.
+    """
+    waiting = await store.projections()
+    if dry_run:
+        return DrainReport(behind=waiting or {"outbox": len(await store.pending(limit=_OUTBOX_PAGE))})
+    if not waiting and not feeds:
+        return DrainReport(taken={"outbox": await _emptied(store)})
+    taken = await asyncio.gather(*(_drained(feed, waiting.get(feed.name, BATCH)) for feed in feeds))
+    behind = {name: count for name, count in (await store.projections()).items() if count}
+    return DrainReport(taken={feed.name: count for feed, count in zip(feeds, taken, strict=True)}, behind=behind)
+
+
+async def _drained(feed: Feed, waiting: int) -> int:
+    taken = 0
+    while taken < max(1, waiting):
+        alone = feed.window == 1
+        caught = await feed.catch_up(at_once=True)
+        taken += caught.taken
+        if not caught.behind or caught.failed == "outbox" or (caught.failed and alone):
+            break
+    return taken
+
+
+async def _emptied(store: RecordStore) -> int:
+    emptied = 0
+    while waiting := await store.pending(limit=_OUTBOX_PAGE):
+        emptied += len(waiting)
+        await store.acknowledge([entry.sequence for entry in waiting])
+    return emptied
+
+
+async def rebuild(store: RecordStore, feed: Feed, tenant: str) -> int:
+    """Build the tenant's part of a projection anew from its active memories; how many there were.
+
+    Writing goes on meanwhile. Until it is done, the copy may lack memories; it shows none that it must not. Raises
+    StoreFailed; running it again begins anew.
+    """
+    await feed.register()
+    await feed.projection.clear(tenant)
+    built, after = 0, None
+    while page := await store.held(tenant, statuses=[Status.ACTIVE], after=after, limit=BATCH):
+        after = page[-1].memory_id
+        await feed.bring([Change(entry=OutboxEntry.of(memory), memory=memory) for memory in page])
+        built += len(page)
+    return built
+
+
+class Drainer:
+    """Drains in the background: at once when something was left, and now and then what other processes have left.
+
+    Its pace is that of the event loop's clock, for it waits for the outside world. One task for each projection.
+    """
+
+    def __init__(self, feeds: Sequence[Feed], *, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._feeds = feeds
+        self._idle = idle_seconds
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin; nothing happens if it has begun."""
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(self._follow(feed), name=f"mnemic-{feed.name}") for feed in self._feeds]
+
+    async def stop(self) -> None:
+        """End; what was not drained stays in the outbox. May be called twice."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _follow(self, feed: Feed) -> None:
+        while True:
+            feed.late.clear()
+            caught = await feed.catch_up()
+            if caught.failed:
+                await asyncio.sleep(max(feed.rest, SHORTEST_REST))
+            elif not caught.behind:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._idle):
+                        await feed.late.wait()

@@ -1,0 +1,45 @@
+"""What the engine asks of derived copies, which the outbox feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
+
+
+class Projection(Protocol):
+    """A derived copy that the outbox feeds: hot set, graph, search index. It can be rebuilt from the record store.
+
+    Changes come in order, at least once, and with the memory as it stands; applying twice changes nothing.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in the outbox, in receipts and in reports. Constant."""
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        """Bring the copy up to these changes, at most one of each memory; all of them come again if it raises.
+
+        Only `Change.shown` may ever be read from the copy. Whatever `entry.action` says: a memory that is not shown any
+        more is taken out, and of one that is gone nothing stays behind.
+        """
+
+    async def clear(self, tenant: str) -> None:
+        """Forget everything of the tenant: the copy is about to be built anew."""
+
+    async def close(self) -> None:
+        """Release everything. May be called twice."""
+
+
+class SearchIndex(Protocol):
+    """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
+
+    async def upsert(self, memories: Sequence[Memory]) -> None:
+        """Index these memories. Raises if any one of them was refused."""
+
+    async def remove(self, scope: Scope, memory_ids: Sequence[str]) -> None:
+        """Take these out of the index."""
+
+    async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
+        """What the service ranks best inside `where`."""

@@ -1,0 +1,168 @@
+"""One projection's side of the outbox: it takes entries in order, and never goes past one that it could not take."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mnemic.errors import MnemicError, StoreUnavailable
+from mnemic.ports import Clock, RecordStore
+from mnemic.ports.projections import Projection
+from mnemic.types import Change, Deadline, Memory, OutboxEntry, Status
+
+BATCH = 100
+"""Entries taken at once; after a failure one, then twice as many each time."""
+
+SECONDS = 2.0
+"""How long one batch may keep a projection busy."""
+
+SHORTEST_REST, LONGEST_REST = 0.5, 60.0
+"""Seconds for which a projection is left alone after a failure."""
+
+_LOOKS = 5
+
+_log = logging.getLogger("mnemic.write")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caught:
+    """How catching up ended: entries taken, whether some may be left, and who failed (the projection or `outbox`)."""
+
+    taken: int = 0
+    behind: bool = False
+    failed: str | None = None
+
+
+class Feed:
+    """Brings one projection up to the outbox. `failures` counts, by name, what did not work out.
+
+    A copy may be fed by many processes at once, each with what it knows. So after every apply the store is asked again,
+    and what has changed meanwhile is applied too: whoever comes last leaves the memories as they stand, and only then
+    are the entries acknowledged. A kill in between makes them come again. After a failure the projection is left alone
+    for a while, twice as long each time up to a minute. `late` is set when something was left for later.
+    """
+
+    def __init__(self, projection: Projection, store: RecordStore, clock: Clock, *, seconds: float = SECONDS) -> None:
+        self.projection = projection
+        self.name = projection.name
+        self.failures: Counter[str] = Counter()
+        self.late = asyncio.Event()
+        self._store = store
+        self._clock = clock
+        self._seconds = seconds
+        self._lock = asyncio.Lock()
+        self._registered = False
+        self._window = BATCH
+        self._rest = 0.0
+        self._rests_until = float("-inf")
+
+    @property
+    def window(self) -> int:
+        """How many entries it takes at once now."""
+        return self._window
+
+    @property
+    def rest(self) -> float:
+        """Seconds for which it is still left alone after a failure."""
+        return max(0.0, self._rests_until - self._clock.monotonic())
+
+    async def register(self) -> None:
+        """See to it that the outbox waits for this projection. Raises StoreFailed."""
+        if not self._registered:
+            await self._store.register(self.name)
+            self._registered = True
+
+    async def catch_up(
+        self, known: Sequence[Change] = (), *, deadline: Deadline | None = None, at_once: bool = False
+    ) -> Caught:
+        """Take the oldest entries, up to a batch. `known` saves reading the memories just written; `at_once` does not
+        wait for the end of the rest. Never raises for what projection or store do.
+        """
+        async with self._lock:
+            if self.rest and not at_once:
+                return self._missed(self.name)
+            try:
+                await self.register()
+                entries = await self._store.pending(projection=self.name, limit=self._window)
+                if entries and not await self._brought(await self._as_known(entries, known), deadline):
+                    return self._missed(self.name)
+                if entries:
+                    await self._store.acknowledge([entry.sequence for entry in entries], projection=self.name)
+            except MnemicError as error:
+                _log.warning("the outbox cannot be drained for %s: %s", self.name, error.reason)
+                return self._missed("outbox")
+            caught = Caught(taken=len(entries), behind=len(entries) == self._window)
+            if caught.behind:
+                self.late.set()
+            self._window = min(BATCH, 2 * self._window)
+            self._rest, self._rests_until = 0.0, float("-inf")
+            return caught
+
+    async def bring(self, changes: Sequence[Change]) -> None:
+        """Apply these changes past the outbox. Raises StoreFailed."""
+        if not await self._brought(changes, None):
+            raise StoreUnavailable(self.name, hint="the projection could not be brought up to date")
+
+    async def _brought(self, changes: Sequence[Change], deadline: Deadline | None) -> bool:
+        seconds = self._seconds if deadline is None else min(self._seconds, deadline.remaining())
+        for _ in range(_LOOKS):
+            try:
+                async with asyncio.timeout(seconds):
+                    await self.projection.apply(changes)
+            except Exception as error:  # noqa: BLE001 - a projection may fail in any way; the write stands
+                self._failed(error)
+                return False
+            changes = await self._moved(changes)
+            if not changes:
+                return True
+        return False  # under constant change: the next one looks again
+
+    async def _moved(self, changes: Sequence[Change]) -> list[Change]:
+        """Those of the memories that do not stand as they were applied, as they stand now."""
+        now = await standing(self._store, [change.entry for change in changes])
+        looked = (replace(change, memory=now.get(change.entry.place)) for change in changes)
+        return [new for new, old in zip(looked, changes, strict=True) if _state(new) != _state(old)]
+
+    async def _as_known(self, entries: Sequence[OutboxEntry], known: Sequence[Change]) -> list[Change]:
+        """One change for each memory of the entries."""
+        latest = {entry.place: entry for entry in entries}
+        memories: dict[tuple[str, str], Memory | None] = {change.entry.place: change.memory for change in known}
+        unknown = [entry for place, entry in latest.items() if place not in memories]
+        if unknown:
+            memories |= await standing(self._store, unknown)
+        return [Change(entry=entry, memory=memories.get(place)) for place, entry in latest.items()]
+
+    def _missed(self, name: str) -> Caught:
+        self.failures[name] += 1
+        self.late.set()
+        return Caught(behind=True, failed=name)
+
+    def _failed(self, error: Exception) -> None:
+        reason = error.reason if isinstance(error, MnemicError) else type(error).__name__
+        _log.warning("projection %s could not be brought up to date: %s", self.name, reason)
+        self._window = 1
+        self._rest = min(LONGEST_REST, max(SHORTEST_REST, 2 * self._rest))
+        self._rests_until = self._clock.monotonic() + self._rest
+
+
+async def standing(store: RecordStore, entries: Collection[OutboxEntry]) -> Mapping[tuple[str, str], Memory]:
+    """The memories of these entries as they stand, by tenant and identifier. What awaits review is none."""
+    found: dict[tuple[str, str], Memory] = {}
+    for tenant in dict.fromkeys(entry.scope.tenant for entry in entries):
+        inside = [entry for entry in entries if entry.scope.tenant == tenant]
+        scopes = list(dict.fromkeys(entry.scope for entry in inside))
+        memories = await store.get_many([entry.memory_id for entry in inside], scopes=scopes)
+        found |= {
+            (tenant, memory_id): memory
+            for memory_id, memory in memories.items()
+            if memory.status is not Status.PENDING_REVIEW
+        }
+    return found
+
+
+def _state(change: Change) -> tuple[object, ...] | None:
+    memory = change.memory
+    return None if memory is None else (memory.version, memory.status, memory.updated_at)

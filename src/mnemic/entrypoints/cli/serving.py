@@ -10,6 +10,7 @@ from mnemic.entrypoints.cli.failures import Exit
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given, login_name
 from mnemic.entrypoints.cli.terminal import note, table
+from mnemic.errors import InvalidConfig
 
 ROLES = ("reader", "writer", "reviewer", "subject", "operator", "admin")
 
@@ -32,7 +33,10 @@ def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool)
     """
     import asyncio
 
-    from mnemic.entrypoints.rest.server import ServiceSettings, own_machine, require_safe, serve
+    try:
+        from mnemic.entrypoints.rest.server import ServiceSettings, own_machine, require_safe, serve
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("serve", hint="pip install 'mnemic[server]'") from missing
 
     settings = given.settings()
     service = ServiceSettings.load(host=host, port=port)

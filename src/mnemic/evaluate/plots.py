@@ -22,7 +22,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 40, 44, 66
 _ROW, _GAP = 16, 10
 _SVG = "http://www.w3.org/2000/svg"
 _STYLE = (
-    "text{font:13px system-ui,sans-serif;fill:#24292f}.title{font-weight:600}.axis{stroke:#57606a}.grid{stroke:#57606a;stroke-opacity:.25}"
+    "text{font:13px system-ui,sans-serif;fill:#24292f}.title{font-weight:600}"
+    ".axis{stroke:#57606a}.grid{stroke:#57606a;stroke-opacity:.25}"
     "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.axis{stroke:#9198a1}.grid{stroke:#9198a1}}"
 )
 

@@ -52,6 +52,12 @@ class Entry(NamedTuple):
     cues: bytes
 
 
+def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
+    """The cosine of each of `vectors` with `vector`; all have unit length."""
+    wanted = np.frombuffer(vector, "<f4")
+    return [float(cosine) for cosine in np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)) @ wanted]
+
+
 class Growing:
     """A numpy array that grows at its end in amortised constant time."""
 
@@ -89,6 +95,7 @@ class Postings:
         self._counts = np.zeros(0, np.float32)
         self._late_terms, self._late_places, self._late_counts = self._tail()
         self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
         self.lengths = Growing(np.float64)
 
     @staticmethod
@@ -99,16 +106,18 @@ class Postings:
     def nbytes(self) -> int:
         """Memory in use."""
         tail = self._late_terms.nbytes + self._late_places.nbytes + self._late_counts.nbytes
-        waiting = 4 * sum(map(len, self._waiting))
+        # Three numbers for each term once it is taken in, 16 bytes for the 4 that wait.
+        waiting = 4 * self._waiting_bytes
         return self._terms.nbytes + self._places.nbytes + self._counts.nbytes + tail + waiting + self.lengths.nbytes
 
     def extend(self, fields: Sequence[bytes]) -> None:
         """Append the field of each further place; it counts from the next `catch_up`."""
         self._waiting += fields
+        self._waiting_bytes += sum(map(len, fields))
 
     def catch_up(self) -> None:
         """Take in what was appended. A writer, which needs vectors only, leaves that to the next search for words."""
-        fields, self._waiting = self._waiting, []
+        fields, self._waiting, self._waiting_bytes = self._waiting, [], 0
         if not fields:
             return
         first = len(self.lengths.all)

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import apsw
 
-from mnemic.errors import InvalidConfig, NotSupported, StoreBusy, StoreUnavailable
+from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
@@ -40,9 +40,6 @@ from mnemic.types import (
     VectorSpace,
     Where,
 )
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 
@@ -92,7 +89,12 @@ class SqliteStore:
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            name="sqlite", durable=self._durability == "durable", shared=True, phrase=True, sealed=self._sealed
+            name="sqlite",
+            durable=self._durability == "durable",
+            shared=True,
+            phrase=True,
+            sealed=self._sealed,
+            grouped=True,
         )
 
     @property
@@ -125,7 +127,7 @@ class SqliteStore:
             await asyncio.to_thread(opened.close)
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        return await self._write(lambda opened: opened.transact(work), deadline)
+        return await finished(self._ready.transact(work, deadline))
 
     async def secret(self, tenant: str) -> bytes:
         return await self._write(lambda opened: opened.secret(tenant))
@@ -262,14 +264,11 @@ class SqliteStore:
 
         return await self._ready.readers.run(run)
 
-    async def _write(self, work: Callable[[OpenFile], T], deadline: Deadline | None = None) -> T:
+    async def _write(self, work: Callable[[OpenFile], T]) -> T:
         opened = self._ready
 
         def run() -> T:
-            seconds = BUSY_SECONDS if deadline is None else deadline.remaining()
-            if seconds <= 0:
-                raise StoreBusy
-            opened.patience.wait(seconds)
+            opened.patience.wait(BUSY_SECONDS)
             with typed_failures():
                 return work(opened)
 

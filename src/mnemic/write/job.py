@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from mnemic.types import WriteReceipt
 from mnemic.write.commit import Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
 from mnemic.write.gate import Gate
+
+T = TypeVar("T")
+B = TypeVar("B")
 
 
 @dataclass(slots=True)
@@ -34,3 +40,25 @@ class Batch:
 
     receipts: list[WriteReceipt | None]
     jobs: dict[int, Job]
+
+
+async def overlapped(
+    batches: Iterable[Callable[[], Awaitable[B]]], settle: Callable[[B], Coroutine[Any, Any, T]]
+) -> AsyncGenerator[T, None]:
+    """What `settle` gives for each batch, in order. While one is settled the next is made, and none beyond that.
+
+    Closed or cancelled before the end, it waits for what is being settled: that is either done or has not begun.
+    """
+    settling: asyncio.Task[T] | None = None
+    try:
+        for make in batches:
+            batch = await make()
+            if settling is not None:
+                yield await settling
+            settling = asyncio.create_task(settle(batch))
+        if settling is not None:
+            yield await settling
+    finally:
+        if settling is not None and not settling.done():
+            settling.cancel()
+            await asyncio.wait([settling])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
@@ -34,7 +35,7 @@ from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
-from mnemic.write.job import Batch, Job
+from mnemic.write.job import Batch, Job, overlapped
 from mnemic.write.judge import Judge, judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
@@ -126,24 +127,17 @@ class MemoryWritePipeline:
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
+        given = list(zip(candidates, keys, strict=True))
+        batches = (
+            partial(self._batch, given[first : first + BATCH], actor, policy, grant, deadline, gate)
+            for first in range(0, len(given), BATCH)
+        )
         receipts: list[WriteReceipt] = []
-        settling: asyncio.Task[list[WriteReceipt]] | None = None
-        try:
-            for first in range(0, len(candidates), BATCH):
-                given = list(zip(candidates[first : first + BATCH], keys[first : first + BATCH], strict=True))
-                batch = await self._batch(given, actor, policy, grant, deadline, gate)
-                if settling is not None:
-                    receipts += await settling
-                    _tell(on_progress, receipts)
-                # While this batch is settled, the embedder has the next one.
-                settling = asyncio.create_task(self._settled(batch, deadline))
-            if settling is not None:
-                receipts += await settling
-                _tell(on_progress, receipts)
-        finally:
-            if settling is not None and not settling.done():
-                settling.cancel()
-                await asyncio.wait([settling])
+        async with aclosing(overlapped(batches, partial(self._settled, deadline=deadline))) as settled:
+            async for done in settled:
+                receipts += done
+                if on_progress is not None:
+                    on_progress(len(receipts))
         return receipts
 
     async def revise(
@@ -363,11 +357,6 @@ async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps
     if draft.tokens and vault is not None:
         return await asyncio.to_thread(vault.sealed, draft)
     return draft
-
-
-def _tell(on_progress: Callable[[int], None] | None, receipts: Sequence[WriteReceipt]) -> None:
-    if on_progress is not None:
-        on_progress(len(receipts))
 
 
 def _check(deadline: Deadline | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
 
@@ -30,54 +31,45 @@ class Line:
         self.log.append(f"settled {number}")
         return number
 
-    def run(self, count: int) -> list[partial[object]]:
+    def batches(self, count: int) -> list[Callable[[], Awaitable[int]]]:
         return [partial(self.make, number) for number in range(count)]
+
+
+async def drained(line: Line, *batches: Callable[[], Awaitable[int]]) -> list[int]:
+    async with aclosing(overlapped(batches, line.settle)) as settled:
+        return [one async for one in settled]
+
+
+async def turns(count: int = 20) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
 
 
 async def test_the_next_is_made_while_one_is_settled_and_none_beyond_it() -> None:
     line = Line(0)
-    found: list[object] = []
-
-    async def collect() -> None:
-        async with aclosing(overlapped(line.run(3), line.settle)) as settled:  # type: ignore[arg-type]
-            async for one in settled:
-                found.append(one)
-
-    collecting = asyncio.create_task(collect())
-    for _ in range(20):
-        await asyncio.sleep(0)
-    assert line.log == ["made 0", "settling 0", "made 1"] or line.log == ["made 0", "made 1", "settling 0"]
+    draining = asyncio.create_task(drained(line, *line.batches(3)))
+    await turns()
+    assert sorted(line.log) == ["made 0", "made 1", "settling 0"]
     line.gates[0].set()
-    await collecting
-    assert found == [0, 1, 2]
+    assert await draining == [0, 1, 2]
 
 
 async def test_cancelled_it_leaves_nothing_running() -> None:
     line = Line(0)
-
-    async def collect() -> None:
-        async with aclosing(overlapped(line.run(3), line.settle)) as settled:  # type: ignore[arg-type]
-            async for _ in settled:
-                pass
-
-    collecting = asyncio.create_task(collect())
-    for _ in range(20):
-        await asyncio.sleep(0)
-    collecting.cancel()
+    draining = asyncio.create_task(drained(line, *line.batches(3)))
+    await turns()
+    draining.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await collecting
+        await draining
     line.gates[0].set()
-    for _ in range(5):
-        await asyncio.sleep(0)
+    await turns()
     assert "settled 0" not in line.log
 
 
-async def test_what_cannot_be_made_ends_it_after_the_one_before_is_stopped() -> None:
+async def test_what_cannot_be_made_ends_it() -> None:
     async def broken() -> int:
         raise RuntimeError("no batch")
 
     line = Line()
     with pytest.raises(RuntimeError, match="no batch"):
-        async with aclosing(overlapped([partial(line.make, 0), broken], line.settle)) as settled:
-            async for _ in settled:
-                pass
+        await drained(line, *line.batches(1), broken)

@@ -148,7 +148,7 @@ class Snapshot(Protocol):
         """How many memories `where` accepts."""
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        """By cosine, best first. Exact: never fewer than `min(limit, matching)` entries."""
+        """By cosine, best first, never fewer than `min(limit, matching)`; exact within `Capabilities.exact_up_to`."""
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         """By BM25 over content and context with the statistics of the named scopes alone, best first, only positive

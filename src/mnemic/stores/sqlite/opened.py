@@ -178,7 +178,7 @@ class OpenFile:
             if scope_id is None:
                 return []
             with self.indexes.use(connection, scope_id) as index:
-                best = index.nearest(Where(scopes=(scope,)), vector, limit=limit)
+                best = index.nearest(Where(scopes=(scope,)), vector, limit=limit, exact=True)
             scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
             if not scores:
                 return []

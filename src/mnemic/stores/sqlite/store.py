@@ -14,6 +14,7 @@ from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
+from mnemic.stores.scope_index import EXACT_UP_TO
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite import outbox, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
@@ -93,6 +94,7 @@ class SqliteStore:
             durable=self._durability == "durable",
             shared=True,
             phrase=True,
+            exact_up_to=EXACT_UP_TO,
             sealed=self._sealed,
             grouped=True,
         )

@@ -30,7 +30,7 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
     vectors = await embedder.embed(texts, deadline=deadline)
     if len(vectors) != len(texts) or any(not _fits(vector, embedder) for vector in vectors):
         raise EmbedderFailed("dimension")
-    return [replace(draft, vector=vector) for draft, vector in zip(drafts, vectors, strict=True)]
+    return [replace(draft, vector=vector, space=embedder.space) for draft, vector in zip(drafts, vectors, strict=True)]
 
 
 def _fits(vector: Vector, embedder: Embedder) -> bool:

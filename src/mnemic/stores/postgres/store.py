@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
-from mnemic.stores.postgres import outbox, upkeep
+from mnemic.stores.postgres import outbox, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
@@ -93,10 +93,10 @@ class PostgresStore:
             sealed=frozenset({"content"} if self._sealer.seals else ()),
         )
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
-            self._opened = await self._open(space)
-        elif self._opened.space != space:
+            self._opened = await self._open(space or await self._found())
+        elif space not in (None, self._opened.space):
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
     async def _open(self, space: VectorSpace) -> _Opened:
@@ -105,12 +105,16 @@ class PostgresStore:
         indexes = Indexes(database.connections, dimension=space.dimension, bm25=self._bm25, budget=self._index_bytes)
         return _Opened(database, promotions, indexes, Terms(database.ready.salt), space)
 
+    async def _found(self) -> VectorSpace:
+        found = await spaces.as_owner(self._access, spaces.present)
+        if found is None:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+        return found
+
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.database.thread.run(opened.promotions.moves.stop())
-            await opened.database.thread.run(opened.indexes.loads.stop())
-            await opened.database.close()
+            await opened.close()
 
     async def settled(self) -> None:
         """Return once no scope is on its way into memory or into the approximate index."""
@@ -131,7 +135,7 @@ class PostgresStore:
                 session,
                 terms=opened.terms,
                 sealer=self._sealer,
-                dimension=opened.space.dimension,
+                dimensions=opened.dimensions,
                 indexes=opened.indexes,
             )
             try:
@@ -158,7 +162,7 @@ class PostgresStore:
                 session,
                 terms=opened.terms,
                 sealer=self._sealer,
-                dimension=opened.space.dimension,
+                space=opened.space,
                 bm25=self._bm25,
                 indexes=opened.indexes,
             )
@@ -235,6 +239,25 @@ class PostgresStore:
     async def seal(self, tenant: str) -> int:
         raise NotSupported("seal", hint="export the memories, and import them into a new database that is sealed")
 
+    async def begin_space(self, space: VectorSpace) -> None:
+        await spaces.as_owner(self._access, partial(spaces.begin, space=space))
+        self._ready.next_space = space
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        return await spaces.as_owner(self._access, partial(spaces.unfilled, sealer=self._sealer, limit=limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await spaces.as_owner(self._access, partial(spaces.fill, filled=filled))
+
+    async def switch_space(self) -> bool:
+        space = await spaces.as_owner(self._access, spaces.switch)
+        if space is None:
+            return False
+        before, self._opened = self._opened, await self._open(space)
+        if before is not None:
+            await before.close()
+        return True
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         return await self._ready.connections.read(
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
@@ -277,11 +300,22 @@ class _Opened:
     indexes: Indexes
     terms: Terms
     space: VectorSpace
+    next_space: VectorSpace | None = None
     secrets: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def connections(self) -> Connections:
         return self.database.connections
+
+    @property
+    def dimensions(self) -> list[int]:
+        """Of the present vectors, and of those to come."""
+        return [space.dimension for space in (self.space, self.next_space) if space is not None]
+
+    async def close(self) -> None:
+        await self.database.thread.run(self.promotions.moves.stop())
+        await self.database.thread.run(self.indexes.loads.stop())
+        await self.database.close()
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

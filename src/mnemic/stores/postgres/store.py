@@ -27,6 +27,7 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
@@ -213,19 +214,24 @@ class PostgresStore:
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
         asked = partial(
             upkeep.held, sealer=self._sealer, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
         )
-        return await self._ready.connections.read(partial(asked, memory_ids=memory_ids, after=after, limit=limit))
+        rest = {"memory_ids": memory_ids, "scope": scope, "after": after, "limit": limit}
+        return await self._ready.connections.read(partial(asked, **rest))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._ready.connections.read(lambda session: upkeep.marks(session, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._ready.connections.read(lambda session: upkeep.requests(session, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""

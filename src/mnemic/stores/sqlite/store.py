@@ -28,6 +28,7 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
@@ -187,6 +188,7 @@ class SqliteStore:
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
@@ -198,6 +200,7 @@ class SqliteStore:
             "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
             "after": after,
             "limit": max(0, limit),
+            **upkeep.within(scope),
         }
         rows = self._ready.rows
         pending = set(statuses) == {Status.PENDING_REVIEW}
@@ -208,6 +211,9 @@ class SqliteStore:
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._read(lambda connection: upkeep.marks(connection, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._read(lambda connection: upkeep.requests(connection, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))

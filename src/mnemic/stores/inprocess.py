@@ -24,6 +24,7 @@ from mnemic.stores.codec import (
     load,
 )
 from mnemic.stores.held import Held, HeldSnapshot, by_cosine
+from mnemic.stores.single_reads import SingleReads
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
@@ -33,13 +34,10 @@ from mnemic.types import (
     Memory,
     OutboxEntry,
     Scope,
-    Scored,
-    Signals,
     Status,
     Usage,
     Vector,
     VectorSpace,
-    Where,
 )
 
 T = TypeVar("T")
@@ -199,7 +197,7 @@ class _InProcessTransaction(Transaction):
             self._state.marks[tenant, name] = value
 
 
-class InProcessStore:
+class InProcessStore(SingleReads):
     """A `RecordStore` for tests, trials and work that may be lost. What it holds survives `close`, not the process."""
 
     def __init__(self, *, bm25: Bm25 | None = None) -> None:
@@ -238,44 +236,6 @@ class InProcessStore:
     async def secret(self, tenant: str) -> bytes:
         self._committed()
         return self._secrets.setdefault(tenant, secrets.token_bytes(32))
-
-    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        return self._committed().get(memory_id, scopes)
-
-    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        return await self._moment.get_many(memory_ids, scopes=scopes)
-
-    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return await self._moment.find_fingerprint(scope, fingerprint)
-
-    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        return await self._moment.versions(memory_id, scopes=scopes)
-
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        return await self._moment.newest(where, limit=limit, before=before)
-
-    async def count(self, where: Where) -> int:
-        return await self._moment.count(where)
-
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        return await self._moment.nearest(where, vector, limit=limit)
-
-    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        return await self._moment.match(where, query, limit=limit)
-
-    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return await self._moment.recent(where, limit=limit)
-
-    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        return await self._moment.signals(where, memory_ids)
-
-    async def speakers(self, where: Where) -> frozenset[str]:
-        return await self._moment.speakers(where)
-
-    async def believed(
-        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
-    ) -> Snapshot:
-        return await self._moment.believed(scopes, known_at, live_at=live_at)
 
     async def held(
         self,

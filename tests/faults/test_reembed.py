@@ -14,6 +14,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed, SpaceMismatch
+from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.reembed import BATCH
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
@@ -38,14 +39,19 @@ class Renamed(WordEmbedder):
         self._space = VectorSpace(model="another", dimension=self._space.dimension)
 
 
-@pytest.fixture(params=["inprocess", "sqlite", "postgres"])
+@pytest.fixture(params=["inprocess", "sqlite", "sqlite_sealed", "postgres", "postgres_sealed"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> RecordStore:
+    """Every store, those with files plain and sealed."""
     if request.param == "inprocess":
         return InProcessStore()
-    if request.param == "sqlite":
-        return SqliteStore(tmp_path / "m.db", durability="fast")
+    keyring = None
+    if request.param.endswith("sealed"):
+        MasterKeys.make(tmp_path / "master.key")
+        keyring = KeyFolder(tmp_path / "keys", tmp_path / "master.key")
+    if request.param.startswith("sqlite"):
+        return SqliteStore(tmp_path / "m.db", durability="fast", keyring=keyring, seals=keyring is not None)
     server: PostgresServer = request.getfixturevalue("postgres")
-    return PostgresStore(server.database(tmp_path))
+    return PostgresStore(server.database(tmp_path), keyring=keyring, seals=keyring is not None)
 
 
 def statement(number: int) -> str:
@@ -72,7 +78,7 @@ async def vectors(store: RecordStore) -> list[Vector | None]:
 async def test_words_find_throughout_and_no_memory_is_without_vector_after(
     store: RecordStore, successor: Callable[[], WordEmbedder], say: Callable[[str], None]
 ) -> None:
-    number = size(150, 5000)
+    number = size(40, 5000)
     async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
         await planted(engine, number)
         enough = asyncio.Event()

@@ -32,8 +32,11 @@ async def reembed(
     """Give every memory of the store, of whatever tenant and status, a vector of `embedder`, and change to its space.
 
     `on_progress` is told how many are done. Raises EmbedderFailed and StoreFailed, StoreBusy too where others never
-    stop writing: nothing has changed for anybody then, and a further run goes on.
+    stop writing: nothing has changed for anybody then, and a further run goes on. In a store that has this space
+    already nothing is done.
     """
+    if await store.transact(lambda tx: tx.space()) == embedder.space:
+        return Reembedded(filled=0, space=embedder.space)
     await store.begin_space(embedder.space)
     filled = 0
     for _ in range(_ATTEMPTS):

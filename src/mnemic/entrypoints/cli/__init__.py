@@ -27,7 +27,6 @@ COMMANDS = MappingProxyType(
         "erase": Listed("stewarding", "Erase everything about a user, with a receipt."),
         "audit": Listed("stewarding", "Show or verify the audit."),
         "maintain": Listed("stewarding", "Expire, purge, drain the outbox, tidy the file."),
-        "reembed": Listed("backing", "Change to another embedder while the store is used."),
         "backup": Listed("backing", "Copy the memory file while it is in use."),
         "restore": Listed("backing", "Make a memory file from a backup, checked."),
         "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),

@@ -1,4 +1,4 @@
-"""reembed, backup and restore."""
+"""backup and restore."""
 
 from __future__ import annotations
 
@@ -11,52 +11,10 @@ from mnemic.entrypoints.cli.failures import Exit
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given, require_store
 from mnemic.entrypoints.cli.inputs import json_file
-from mnemic.entrypoints.cli.terminal import Progress, note, pairs
+from mnemic.entrypoints.cli.terminal import note, pairs
 
 if TYPE_CHECKING:
     from mnemic.stores.sqlite.backup import Manifest
-
-
-@click.command("reembed", cls=Command)
-@click.pass_obj
-def reembed_(given: Given) -> int:
-    r"""Change the store, all tenants of it, to the embedder that the settings name, while it is used.
-
-    Every memory gets a second vector, batch by batch; at the end the new ones take the place of the old in one step.
-    Interrupted or killed, it goes on where it was. Programs that use the store with the old embedder find by words
-    only from then on, and say so, and write again once they are started with the new one.
-
-    \b
-      export MNEMIC_EMBEDDER=http MNEMIC_EMBEDDER_URL=... MNEMIC_EMBEDDER_MODEL=... MNEMIC_EMBEDDER_DIMENSION=768
-      mnemic reembed
-    """
-    import asyncio
-
-    from mnemic.bootstrap import build_embedder, build_store
-    from mnemic.clock import SystemClock
-    from mnemic.maintain.reembed import Reembedded, reembed
-
-    settings = given.settings()
-    require_store(settings.store)
-    progress = Progress("embedded")
-
-    async def run() -> Reembedded:
-        store = build_store(settings.store, durability=settings.durability)
-        embedder = build_embedder(settings, SystemClock())
-        try:
-            await store.open(None)
-            return await reembed(store, embedder, on_progress=progress.at)
-        finally:
-            await store.close()
-            await embedder.close()
-
-    try:
-        done = asyncio.run(run())
-    finally:
-        progress.end()
-    told = {"filled": done.filled, "model": done.space.model, "dimension": done.space.dimension}
-    given.show(told, lambda: f"re-embedded\n{pairs(told, indent='  ')}")
-    return Exit.OK
 
 
 @click.command("backup", cls=Command)

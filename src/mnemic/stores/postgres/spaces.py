@@ -5,20 +5,15 @@ All of it is the owner's work: it concerns every tenant, and changes the table.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import checked_vector
-from mnemic.stores.postgres.connections import connect
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
-from mnemic.stores.postgres.opening import Access
 from mnemic.stores.postgres.rows import floats, memory_of
 from mnemic.stores.postgres.schema import LONGEST_INDEXED
 from mnemic.stores.sealing import ERASED, Sealer
 from mnemic.types import Memory, Vector, VectorSpace
-
-T = TypeVar("T")
 
 _NEXT = "SELECT model, dimension FROM next_space"
 _BEGIN = """
@@ -59,18 +54,6 @@ _SWITCH = """
     INSERT INTO space (model, dimension) SELECT model, dimension FROM next_space;
     DELETE FROM next_space;
 """
-
-
-async def as_owner(access: Access, work: Callable[[Any], Awaitable[T]]) -> T:
-    """The result of `work` on a connection of the owner's that sees every tenant. Raises StoreFailed."""
-    settings = {"application_name": "mnemic", "search_path": "mnemic, public", "mnemic.upkeep": "on"}
-    connection = await connect(access.owner_dsn, access.seconds, settings)
-    try:
-        return await work(connection)
-    except DRIVER_ERRORS as error:
-        raise typed(error) from None
-    finally:
-        connection.terminate()
 
 
 async def present(connection: Any) -> VectorSpace | None:

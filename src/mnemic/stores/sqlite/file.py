@@ -176,6 +176,6 @@ def claim_space(connection: apsw.Connection, space: VectorSpace | None) -> Vecto
     if (model, dimension) != (space.model, space.dimension):
         raise SpaceMismatch(
             hint=f"this file holds vectors of the model {model} of dimension {dimension}: open it with that model, "
-            "or change to this one with `mnemic reembed`"
+            "or change to this one with `mnemic maintain --reembed`"
         )
     return space

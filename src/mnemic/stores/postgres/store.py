@@ -240,8 +240,10 @@ class PostgresStore:
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
         )
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, limit))
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, before, limit))
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from mnemic.errors import MemoryNotFound
+from mnemic.maintain.trail import latest
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent, Memory, Scope, Status, Where
 
 MAX_LINEAGE = 200
 """Memories that are followed in each direction."""
 PAGE = 500
-LINES_READ = 5_000
-"""Lines of the audit that one page of uses looks through at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Use:
     action: str
     at: datetime
     actor: str
-    version: int | None
+    version: int
     run_id: str | None = None
 
 
@@ -86,37 +86,20 @@ async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
 async def uses(
     store: RecordStore, tenant: str, memory_id: str, *, before: int | None = None, limit: int = 50
 ) -> tuple[list[Use], int | None]:
-    """The newest `limit` lines of the audit about a memory, newest first, and the sequence from which the next page
-    reads on (`before`); None where nothing is left. A page may be short and yet not the last.
+    """The newest `limit` lines of the audit about a memory, newest first, and where the next page begins; see
+    `latest`.
     """
-    found: list[Use] = []
-    end, read = 2**53 if before is None else before, 0
-    while read < LINES_READ and (lines := await store.audit(tenant, before=end, limit=PAGE)):
-        for event in reversed(lines):
-            end, read = event.sequence, read + 1
-            found += _use(event, memory_id)
-            if len(found) == limit:
-                return found, end if end > 1 else None
-    return found, end if read >= LINES_READ and end > 1 else None
+    return await latest(store, tenant, lambda event: _use(event, memory_id), before=before, limit=limit)
 
 
-def _use(event: AuditEvent, memory_id: str) -> list[Use]:
+def _use(event: AuditEvent, memory_id: str) -> Use | None:
     version = event.version if event.memory_id == memory_id else None
-    run = event.detail.get("run_id")
-    named = event.detail.get("memories")
+    named: Any = event.detail.get("memories")
     if event.action == "injected" and isinstance(named, list | tuple):
-        version = next((one[1] for one in named if isinstance(one, list | tuple) and one[0] == memory_id), None)  # type: ignore[assignment]
-    elif event.memory_id != memory_id:
-        return []
+        version = next((one[1] for one in named if isinstance(one, list | tuple) and one[0] == memory_id), None)
     if version is None:
-        return []
-    return [
-        Use(
-            sequence=event.sequence,
-            action=event.action,
-            at=event.at,
-            actor=event.actor,
-            version=version,
-            run_id=run if isinstance(run, str) else None,
-        )
-    ]
+        return None
+    run: Any = event.detail.get("run_id")
+    return Use(
+        sequence=event.sequence, action=event.action, at=event.at, actor=event.actor, version=version, run_id=run
+    )

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from mnemic.maintain.trail import latest
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.trace import RunReport, UseAudit
 from mnemic.types import Actor, AuditEvent, JsonValue
 
 RAN = "run"
-PAGE = 500
-LINES_READ = 5_000
-"""Lines of the audit that one page of runs looks through at most."""
 _COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "written", "verified")
 
 
@@ -56,30 +54,25 @@ async def record_run(store: RecordStore, clock: Clock, actor: Actor, report: Run
 async def runs(
     store: RecordStore, actor: Actor, *, before: int | None = None, limit: int = 50
 ) -> tuple[list[RunRecord], int | None]:
-    """The newest `limit` runs on behalf of the actor's user, newest first, and the sequence from which the next page
-    reads on (`before`); None where nothing is left. A page may be short and yet not the last.
+    """The newest `limit` runs on behalf of the actor's user, newest first, and where the next page begins; see
+    `latest`.
     """
-    found: list[RunRecord] = []
-    end, read = 2**53 if before is None else before, 0
-    while read < LINES_READ and (lines := await store.audit(actor.tenant, before=end, limit=PAGE)):
-        for event in reversed(lines):
-            end, read = event.sequence, read + 1
-            if event.action == RAN and event.actor == actor.user:
-                found.append(_read(event))
-                if len(found) == limit:
-                    return found, end if end > 1 else None
-    return found, end if read >= LINES_READ and end > 1 else None
+
+    def own(event: AuditEvent) -> RunRecord | None:
+        return _read(event) if event.action == RAN and event.actor == actor.user else None
+
+    return await latest(store, actor.tenant, own, before=before, limit=limit)
 
 
 async def run_of(store: RecordStore, actor: Actor, run_id: str) -> RunRecord | None:
-    """One of the actor's runs among the newest 5,000 lines of the audit, or None."""
-    end, read = 2**53, 0
-    while read < LINES_READ and (lines := await store.audit(actor.tenant, before=end, limit=PAGE)):
-        for event in lines:
-            if event.action == RAN and event.actor == actor.user and event.detail.get("run_id") == run_id:
-                return _read(event)
-        end, read = lines[0].sequence, read + len(lines)
-    return None
+    """One of the actor's runs, if it is not long ago, or None."""
+
+    def wanted(event: AuditEvent) -> RunRecord | None:
+        mine = event.action == RAN and event.actor == actor.user and event.detail.get("run_id") == run_id
+        return _read(event) if mine else None
+
+    found, _ = await latest(store, actor.tenant, wanted, limit=1)
+    return found[0] if found else None
 
 
 def _read(event: AuditEvent) -> RunRecord:

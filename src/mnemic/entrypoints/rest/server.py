@@ -9,7 +9,7 @@ import uvicorn
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from mnemic.bootstrap import build_engine
+from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.entrypoints.rest.app import create_app
@@ -94,6 +94,8 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         bounds=Bounds(max_bytes=service.max_bytes, seconds=service.seconds, at_once=service.at_once),
         per_second=service.per_second,
         burst=max(1, int(2 * service.per_second)),
+        profiles=lambda agent: build_profile(settings, agent),
+        airports=build_airports,
     )
     uvicorn.run(
         app,

@@ -23,8 +23,6 @@ from mnemic.types import AuditEvent
 
 MEDIA_TYPE = "text/event-stream"
 PAGE = 200
-KEPT_ALIVE_SECONDS = 15.0
-"""Proxies close connections that are silent for longer than about half a minute."""
 
 
 class EventStream(StreamingResponse):
@@ -35,11 +33,16 @@ class EventStream(StreamingResponse):
 
 @dataclass(slots=True, kw_only=True)
 class Streams:
-    """The streams of one process: at most `most`, and `per_caller` of one credential. `stopping` ends them all."""
+    """The streams of one process: at most `most`, and `per_caller` of one credential. `stopping` ends them all.
+
+    Whoever listens is looked at again, and told that the stream lives, every `alive_seconds`: proxies close connections
+    that are silent for half a minute.
+    """
 
     most: int = 128
     per_caller: int = 4
     poll_seconds: float = 0.5
+    alive_seconds: float = 15.0
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _open: Counter[str] = field(default_factory=Counter)
 
@@ -100,7 +103,7 @@ async def changes(
             continue
         await streams.pause()
         silent += streams.poll_seconds
-        if silent >= KEPT_ALIVE_SECONDS:
+        if silent >= streams.alive_seconds:
             silent = 0.0
             if not await still_allowed():
                 return

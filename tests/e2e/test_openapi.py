@@ -53,9 +53,9 @@ def test_no_call_breaks_the_service_or_its_description(
 
 
 async def _key(engine: MemoryEngine) -> str:
-    """A key with every role, of an engine that is then open."""
-    await engine.open()
-    return (await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=list(Role), user="ana"))[1]
+    """A key with every role; the application opens the engine again."""
+    async with engine:
+        return (await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=list(Role), user="ana"))[1]
 
 
 def _try(operation: Any, key: str, calls: int) -> int:

@@ -25,6 +25,27 @@ MEDIA_TYPE = "text/event-stream"
 PAGE = 200
 
 
+DESCRIBED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events, until there are no more.",
+        "content": {
+            MEDIA_TYPE: {
+                "schema": {
+                    "type": "object",
+                    "required": ["event", "data"],
+                    "properties": {
+                        "id": {"type": "string"},
+                        "event": {"type": "string", "enum": ["change", "step", "report", "problem"]},
+                        "data": {"type": "string", "contentMediaType": "application/json"},
+                    },
+                }
+            }
+        },
+    }
+}
+"""How the description of the service tells of a stream."""
+
+
 class EventStream(StreamingResponse):
     """A response of server-sent events."""
 

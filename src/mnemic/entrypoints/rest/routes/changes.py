@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Query, Request
 from mnemic.entrypoints.rest.access import TheService, Watching, credential_of
 from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.problems import Refused
-from mnemic.entrypoints.rest.streams import EventStream, changes
+from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, changes
 from mnemic.types import AuditEvent, Scope
 
 router = APIRouter(prefix="/v1", tags=["changes"])
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1", tags=["changes"])
 _STEWARDS = frozenset({Role.REVIEWER, Role.OPERATOR})
 
 
-@router.get("/changes", response_class=EventStream)
+@router.get("/changes", response_class=EventStream, responses=DESCRIBED)
 async def watch(
     request: Request,
     principal: Watching,

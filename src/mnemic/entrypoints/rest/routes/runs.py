@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Path, Query
 
 from mnemic.entrypoints.rest.access import Reading, Service, TheService, Writing
 from mnemic.entrypoints.rest.shapes import Turn
-from mnemic.entrypoints.rest.streams import EventStream, written
+from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, written
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.maintain.runs import RunRecord, record_run, run_of, runs
@@ -30,7 +30,7 @@ async def run(
     return await _ran(service, actor, turn, idempotency_key)
 
 
-@router.post("/stream", response_class=EventStream)
+@router.post("/stream", response_class=EventStream, responses=DESCRIBED)
 async def stream(
     turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> EventStream:

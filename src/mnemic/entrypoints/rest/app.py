@@ -68,22 +68,26 @@ def create_app(
     `open_to` answers calls without a credential as this principal: for one person's own machine only. `profiles` gives
     what is said of an agent, `airports` the table that travel confirmations are read with.
     """
-    meter = Meter()
     service = Service(
         engine=engine,
         keys=ApiKeys(engine.store, engine.clock),
         tokens=Tokens(engine.store, engine.clock, provider),
         rate=Rate(engine.clock, per_second=per_second, burst=burst),
-        meter=meter,
+        meter=Meter(),
         open_to=open_to,
         streams=streams or Streams(),
         profiles=profiles or (lambda _: None),
         airports=airports,
     )
+    return Metered(_Hardened(Boundary(_routed(service), bounds)), service.meter)
+
+
+def _routed(service: Service) -> FastAPI:
+    """The routes, with every error as a problem."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with engine:
+        async with service.engine:
             yield
             await asyncio.gather(*service.running, return_exceptions=True)
 
@@ -100,7 +104,7 @@ def create_app(
     for part in _PARTS:
         app.include_router(part.router)
     problems.install(app)
-    return Metered(_Hardened(Boundary(app, bounds)), meter)
+    return app
 
 
 def _problems() -> dict[int | str, dict[str, Any]]:

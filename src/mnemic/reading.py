@@ -11,7 +11,9 @@ from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.inject.compact import within_tokens
+from mnemic.maintain import lineage
 from mnemic.maintain.export import everything, exported
+from mnemic.maintain.lineage import Lineage, Use
 from mnemic.ports import Clock, RecordStore, Snapshot
 from mnemic.retrieve.asked import intent_of, kind_of, moment
 from mnemic.retrieve.hot import HotReader
@@ -33,6 +35,10 @@ class ReadVerbs:
         """The actor's scopes at every granted level it has an owner for."""
         levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
         return actor.scopes(levels)
+
+    def reach(self, actor: Actor) -> tuple[Scope, ...]:
+        """The scopes that the actor's calls reach: theirs at every granted level."""
+        return self._scopes(actor)
 
     async def search(
         self,
@@ -160,6 +166,19 @@ class ReadVerbs:
         if not found or (found[-1].status is Status.PENDING_REVIEW):
             raise MemoryNotFound()
         return found
+
+    async def lineage(self, memory_id: str, *, actor: Actor) -> Lineage:
+        """What a memory took the place of, and what took its place. Raises MemoryNotFound."""
+        return await lineage.lineage(self.store, memory_id, scopes=self._scopes(actor))
+
+    async def uses(
+        self, memory_id: str, *, actor: Actor, before: int | None = None, limit: int = 50
+    ) -> tuple[Sequence[Use], int | None]:
+        """What was done with a memory: changed, put into whose prompt; newest first, and where the next page begins.
+        Raises MemoryNotFound.
+        """
+        await self.get(memory_id, actor=actor)
+        return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
     def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
         """Everything held in the actor's scopes, whatever its status, as JSON data."""

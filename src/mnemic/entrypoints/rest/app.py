@@ -16,7 +16,8 @@ from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.meter import Meter, Metered
 from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
-from mnemic.entrypoints.rest.routes import health, keys, memories, stewards, subjects
+from mnemic.entrypoints.rest.routes import console, health, keys, memories, stewards, subjects
+from mnemic.entrypoints.rest.sessions import Sessions
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
 
 _HEADERS = (
@@ -42,9 +43,11 @@ def create_app(
     `open_to` answers calls without a credential as this principal: for one person's own machine only.
     """
     meter = Meter()
+    api_keys = ApiKeys(engine.store, engine.clock)
     service = Service(
         engine=engine,
-        keys=ApiKeys(engine.store, engine.clock),
+        keys=api_keys,
+        sessions=Sessions(engine.store, engine.clock, api_keys),
         tokens=Tokens(engine.store, engine.clock, provider),
         rate=Rate(engine.clock, per_second=per_second, burst=burst),
         meter=meter,
@@ -66,7 +69,7 @@ def create_app(
         responses=_problems(),
     )
     app.state.service = service
-    for part in (memories, subjects, stewards, keys, health):
+    for part in (memories, subjects, stewards, keys, health, console):
         app.include_router(part.router)
     problems.install(app)
     return Metered(_Hardened(Boundary(app, bounds)), meter)

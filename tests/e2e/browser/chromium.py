@@ -6,10 +6,16 @@ import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Literal
 
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright
+
+from tests.e2e.browser.stage import Stage
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+SIZE = ViewportSize(width=1280, height=800)
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 
 def installed() -> str | None:
@@ -27,3 +33,23 @@ async def chromium() -> AsyncIterator[Browser]:
             yield browser
         finally:
             await browser.close()
+
+
+async def signed_in(browser: Browser, stage: Stage, who: str, scheme: Scheme = "light") -> Page:
+    """A window of its own in which `who` has signed in."""
+    context = await browser.new_context(
+        base_url=stage.address, viewport=SIZE, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = await context.new_page()
+    await page.goto("/console")
+    await page.get_by_label("API key").fill(stage.keys[who])
+    await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_role("navigation").wait_for()
+    return page
+
+
+async def visit(page: Page, place: str) -> None:
+    """Open a page of the console and wait until it is there."""
+    await page.goto("/console#/" + place)
+    await page.locator("main:not([aria-busy]) h1").wait_for()
+    await page.wait_for_load_state("networkidle")

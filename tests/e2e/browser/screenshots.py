@@ -5,44 +5,21 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from pathlib import Path
-from typing import Literal
 
-from playwright.async_api import Browser, Page, ViewportSize
+from playwright.async_api import Browser, Page
 
-from tests.e2e.browser.chromium import chromium
+from tests.e2e.browser.chromium import SCHEMES, SIZE, Scheme, chromium, signed_in, visit
 from tests.e2e.browser.stage import Stage, staged
 
 FOLDER = Path(__file__).parents[3] / "docs" / "console"
-SIZE = ViewportSize(width=1280, height=800)
-Scheme = Literal["light", "dark"]
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-
 PAGES = (
     ("overview", "olga", "overview"),
-    ("search", "ana", "search?q=where+do+I+like+to+sit"),
+    ("search", "ana", "search?q=aisle+or+window+on+a+long+flight"),
     ("remember", "ana", "remember"),
     ("review", "ben", "review"),
     ("mine", "ana", "mine"),
 )
 """Name of the picture, who looks, and where."""
-
-
-async def signed_in(browser: Browser, stage: Stage, who: str, scheme: Scheme = "light") -> Page:
-    """A window in which `who` has signed in."""
-    context = await browser.new_context(base_url=stage.address, viewport=SIZE, color_scheme=scheme, reduced_motion="reduce")
-    page = await context.new_page()
-    await page.goto("/console")
-    await page.get_by_label("API key").fill(stage.keys[who])
-    await page.get_by_role("button", name="Sign in").click()
-    await page.get_by_role("navigation").wait_for()
-    return page
-
-
-async def visit(page: Page, place: str) -> None:
-    """Open a page of the console and wait until it is there."""
-    await page.goto("/console#/" + place)
-    await page.locator("main:not([aria-busy]) h1").wait_for()
-    await page.wait_for_load_state("networkidle")
 
 
 async def _take(page: Page, name: str, scheme: str) -> None:
@@ -60,7 +37,7 @@ async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
         windows[who] = windows.get(who) or await signed_in(browser, stage, who, scheme)
         await visit(windows[who], place)
         await _take(windows[who], name, scheme)
-    await visit(windows["ana"], "search?q=where+do+I+like+to+sit")
+    await visit(windows["ana"], "search?q=aisle+or+window+on+a+long+flight")
     await windows["ana"].get_by_text("Why this hit?").first.click()
     await _take(windows["ana"], "search", scheme)
     await windows["ana"].get_by_role("link", name="I prefer aisle seats").click()

@@ -1,5 +1,5 @@
 """A small world to look at: some months of one traveller's memory, made by the engine itself on a clock that is wound
-forward, and a service on it in a process of its own.
+forward, and a service on it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Thread
+
+import uvicorn
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys, Role
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
@@ -80,11 +84,15 @@ async def _remember(engine: MemoryEngine, clock: ManualClock) -> None:
         clock.advance(timedelta(days=days))
         source = Source(origin=Origin.USER_STATED, session="call-3", speaker="Ana", quote=words)
         await engine.add(Candidate(content=words, key=key, source=source), actor=ANA)
-    await engine.add(Candidate(content="Keep answers short and say the price first.", kind=Kind.PERSONA), actor=ANA)
     clock.advance(timedelta(days=20))
     for key, words, quote in INFERRED:
         clock.advance(timedelta(hours=11))
         await engine.add(_inferred(key, words, quote), actor=ANA)
+    trait = Source(origin=Origin.AGENT_INFERRED, session="call-17", quote="just the price, please")
+    await engine.add(
+        Candidate(content="Say the price first.", kind=Kind.PERSONA, level="agent", category="trait", source=trait),
+        actor=ANA,
+    )
 
 
 async def _keys(engine: MemoryEngine) -> dict[str, str]:
@@ -101,7 +109,8 @@ async def _keys(engine: MemoryEngine) -> dict[str, str]:
     return made
 
 
-async def _build(store: Path) -> dict[str, str]:
+async def build(store: Path) -> dict[str, str]:
+    """The world in a new file, and its keys."""
     clock = ManualClock(datetime.now(UTC) - MONTHS)
     async with build_engine(Settings(store=str(store)), clock=clock) as engine:
         await _remember(engine, clock)
@@ -112,16 +121,33 @@ async def _build(store: Path) -> dict[str, str]:
 def staged(folder: Path) -> Iterator[Stage]:
     """The world in `folder`, served until the block ends."""
     store = folder / "console.db"
-    keys = in_thread(lambda: _build(store))
-    with served(store) as address:
+    keys = in_thread(lambda: build(store))
+    with served_here(store) as address:
         yield Stage(address=address, store=store, keys=keys)
 
 
 @contextmanager
-def served(store: Path, *words: str) -> Iterator[str]:
-    """The address of `mnemic serve` on `store`, until the block ends."""
+def served_here(store: Path) -> Iterator[str]:
+    """The address of the service on `store`, in a thread of this process, until the block ends."""
+    app = create_app(build_engine(Settings(store=str(store))), per_second=1000, burst=1000)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False))
+    thread = Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.02)
+            assert thread.is_alive(), "the service did not start"
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextmanager
+def served(store: Path) -> Iterator[str]:
+    """The address of `mnemic serve` on `store`, in a process of its own, until the block ends."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "mnemic", "serve", "--port", "0", "--store", str(store), *words],
+        [sys.executable, "-m", "mnemic", "serve", "--port", "0", "--store", str(store)],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},

@@ -5,12 +5,12 @@ import { el } from "./elements.js";
 const MOST = 1200;
 
 /**
- * The texts cut into runs that are the same, gone or new (longest common subsequence of words and spaces).
+ * The texts cut into runs that are the same, gone or new (longest common subsequence of words).
  * @param {string} old @param {string} fresh @returns {Array<["same" | "gone" | "new", string]>}
  */
 export function changes(old, fresh) {
-  const before = old.match(/\s+|[^\s]+/g) ?? [];
-  const after = fresh.match(/\s+|[^\s]+/g) ?? [];
+  const before = words(old);
+  const after = words(fresh);
   if (before.length > MOST || after.length > MOST) return [["gone", old], ["new", fresh]];
   const runs = [];
   const put = (kind, word) => {
@@ -21,8 +21,8 @@ export function changes(old, fresh) {
   const longest = lengths(before, after);
   let [i, j] = [0, 0];
   while (i < before.length || j < after.length) {
-    if (i < before.length && j < after.length && before[i] === after[j]) {
-      put("same", before[i]);
+    if (i < before.length && j < after.length && same(before[i], after[j])) {
+      put("same", after[j]);
       [i, j] = [i + 1, j + 1];
     } else if (j >= after.length || (i < before.length && longest[i + 1][j] >= longest[i][j + 1])) {
       put("gone", before[i]);
@@ -35,12 +35,21 @@ export function changes(old, fresh) {
   return runs;
 }
 
+/** Each word with the space behind it, so that neighbours that changed stay together. */
+function words(text) {
+  return text.match(/\s*\S+\s*/g) ?? [];
+}
+
+function same(one, other) {
+  return one.trim() === other.trim();
+}
+
 /** `longest[i][j]`: how many words the rests from i and from j have in common, in order. */
 function lengths(before, after) {
   const longest = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
   for (let i = before.length - 1; i >= 0; i -= 1) {
     for (let j = after.length - 1; j >= 0; j -= 1) {
-      longest[i][j] = before[i] === after[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+      longest[i][j] = same(before[i], after[j]) ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
     }
   }
   return longest;

@@ -14,8 +14,8 @@ export async function show({ who, signal }) {
   const { consents } = await call("GET", "/v1/consents", { signal });
   return several(
     head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Take it along", () => takeAlong())),
-    panel("Your decisions", decisions(consents)),
     held(),
+    panel("Your decisions", decisions(consents)),
     subject && panel("Erase everything", erasure(who)),
   );
 }

@@ -6,7 +6,7 @@ import { badge, choice, facts, failure, field, head, panel } from "../parts.js";
 import { linkTo } from "../places.js";
 import { inWords, spaced } from "../words.js";
 
-const KINDS = [["long_term", "long term: true until something else is"], ["persona", "persona: how to speak to me"], ["episodic", "episodic: something that happened"]];
+const KINDS = [["long_term", "long term: true until something else is"], ["episodic", "episodic: something that happened"]];
 
 /** What happened to it, as a sentence. */
 const OUTCOMES = {

@@ -1,0 +1,128 @@
+"""From settings to a running engine: the only room that knows every backend by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnemic.bootstrap.backups import backup_store, restore_store
+from mnemic.bootstrap.keyrings import build_keyring, key_folder
+from mnemic.bootstrap.models import DEFAULT_MODEL, build_airports, build_completer, build_embedder, with_names
+from mnemic.bootstrap.profiles import build_profile, load_profile
+from mnemic.bootstrap.stores import (
+    build_documents,
+    build_graph,
+    build_scratch,
+    build_sessions,
+    build_store,
+    keeps_graph,
+    sqlite_path,
+    store_file,
+)
+from mnemic.clock import SystemClock
+from mnemic.compose import Composer
+from mnemic.compose.model import ModelComposer
+from mnemic.compose.offline import OfflineComposer
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.extract import Extractor
+from mnemic.extract.model import ModelExtractor
+from mnemic.extract.rules import RuleExtractor
+from mnemic.guard.budget import Budget
+from mnemic.guard.execution import Grant
+from mnemic.guard.policy import Policy
+from mnemic.guard.policy_file import GuardFile, load_guard
+from mnemic.maintain.graph import GraphProjection
+from mnemic.ports import Clock, Completer
+from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
+from mnemic.write.judge import ModelJudge
+from mnemic.write.pipeline import WriteRules
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "backup_store",
+    "build_airports",
+    "build_completer",
+    "build_documents",
+    "build_embedder",
+    "build_engine",
+    "build_graph",
+    "build_guard",
+    "build_keyring",
+    "build_profile",
+    "build_scratch",
+    "build_sessions",
+    "build_store",
+    "keeps_graph",
+    "key_folder",
+    "load_profile",
+    "restore_store",
+    "sqlite_path",
+    "store_file",
+    "with_names",
+]
+
+
+def build_engine(
+    settings: Settings,
+    *,
+    policy: Policy | None = None,
+    clock: Clock | None = None,
+    completer: Completer | None = None,
+) -> MemoryEngine:
+    """An engine as `settings` describe it, not yet open. Raises InvalidConfig.
+
+    With a language model configured (or `completer` given) it extracts, plans and answers; else rules and templates do.
+    """
+    clock = clock or SystemClock()
+    guard, keyring = build_guard(settings, policy), build_keyring(settings)
+    completer = completer or build_completer(settings, clock)
+    extractor, planner, composer = _proposers(completer)
+    sessions, copies = build_sessions(settings.sessions, clock)
+    graph = build_graph(settings)
+    return MemoryEngine(
+        store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
+        embedder=build_embedder(settings, clock),
+        clock=clock,
+        policy=guard.policy,
+        grant=guard.grant,
+        budget=guard.budget,
+        limits=guard.limits,
+        redaction=with_names(guard.redaction),
+        keyring=keyring,
+        extractor=extractor,
+        planner=planner,
+        composer=composer,
+        sessions=sessions,
+        completer=completer,
+        judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
+        graph=graph,
+        projections=copies if keeps_graph(settings) else [*copies, GraphProjection(graph)],
+        rules=WriteRules(
+            near_duplicate=settings.near_duplicate,
+            conflict=settings.conflict,
+            fixed=frozenset({"near_duplicate", "conflict"} & settings.model_fields_set),
+        ),
+        preference_bias=settings.preference_bias,
+        max_tokens=settings.max_tokens,
+    )
+
+
+def _proposers(completer: Completer | None) -> tuple[Extractor, Planner, Composer]:
+    if completer is None:
+        return RuleExtractor(), RulePlanner(), OfflineComposer()
+    return ModelExtractor(completer), ModelPlanner(completer), ModelComposer(completer)
+
+
+def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
+    """Policy, grant and budget: those of the policy file, with what the settings name themselves on top."""
+    if policy is None and settings.policy is not None:
+        guard = load_guard(settings.policy)
+    else:
+        policy = policy or Policy()
+        guard = GuardFile(policy=policy, grant=Grant.of(policy), budget=Budget())
+    if settings.trusted_keys is not None or settings.granted_levels is not None:
+        levels = settings.granted_levels if settings.granted_levels is not None else guard.grant.levels
+        guard = replace(guard, grant=Grant.of(guard.policy, trust=settings.trusted_keys or (), levels=levels))
+    if settings.max_seconds is not None:
+        guard = replace(guard, budget=replace(guard.budget, max_seconds=settings.max_seconds))
+    return guard

@@ -1,0 +1,68 @@
+"""Copies of a store while it is in use, and their way back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnemic.bootstrap.stores import build_store, store_file
+from mnemic.errors import NotSupported
+from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.restore import erase_again, erased_since
+from mnemic.ports import Clock, Keyring
+from mnemic.types import Actor
+
+if TYPE_CHECKING:
+    from mnemic.stores.sqlite.backup import Manifest
+
+
+def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
+    """A copy of the store at `location` in the new `folder`. Raises NotSupported where it is not in a file."""
+    from mnemic.stores.sqlite.backup import take
+
+    path = store_file(location)
+    if path is None:
+        raise NotSupported("backup", hint="only a memory file is copied; for PostgreSQL use pg_dump of schema mnemic")
+    return take(path, folder, clock.now())
+
+
+def restore_store(
+    folder: Path,
+    target: str,
+    clock: Clock,
+    *,
+    erasures: str | None,
+    receipts: Sequence[ErasureReceipt],
+    keyring: Keyring | None = None,
+) -> tuple[Manifest, list[ErasureReceipt]]:
+    """The backup in `folder` as the new file `target`, without those who were erased since: as the store at `erasures`
+    tells, or `receipts`; `keyring` opens what is sealed in it. Raises InvalidInput, StoreCorrupt, StoreNewer,
+    NotSupported.
+    """
+    from mnemic.stores.sqlite.backup import restore
+
+    path = store_file(target)
+    if path is None:
+        raise NotSupported("restore", hint="a backup is restored into a memory file")
+    erased: list[ErasureReceipt] = []
+
+    async def prepared(part: Path, manifest: Manifest) -> None:
+        later = None if erasures is None else build_store(erasures, durability="durable", keyring=keyring)
+        copy = build_store(str(part), durability="durable", keyring=keyring)
+        for store in filter(None, (copy, later)):
+            await store.open(manifest.space)
+        try:
+            for tenant in manifest.tenants:
+                known = {} if later is None else await erased_since(later, tenant, manifest.taken_at)
+                known |= {one.subject: one.blocks_relearning for one in receipts if one.tenant == tenant}
+                erased.extend(await erase_again(copy, clock, tenant, known, actor=Actor(tenant=tenant, user="restore")))
+        finally:
+            for store in filter(None, (copy, later)):
+                await store.close()
+
+    def run(part: Path, manifest: Manifest) -> None:
+        asyncio.run(prepared(part, manifest))
+
+    return restore(folder, path, run), erased

@@ -1,0 +1,22 @@
+"""The data keys under a master key's file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mnemic.config import Settings
+from mnemic.ports import Keyring
+
+
+def build_keyring(settings: Settings) -> Keyring | None:
+    """The data keys under the master key that `settings` name; None where they name none. Raises InvalidConfig."""
+    if settings.key_file is None:
+        return None
+    from mnemic.keys import KeyFolder
+
+    return KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
+
+
+def key_folder(key_file: Path, settings: Settings) -> Path:
+    """Where the data keys lie: in the folder that is named, else beside the master key's file."""
+    return settings.key_folder or key_file.with_name(f"{key_file.name}.d")

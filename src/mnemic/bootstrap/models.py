@@ -1,0 +1,74 @@
+"""Models by name: embedder, completer, the search for names, the table of airports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from mnemic.config import Settings
+from mnemic.errors import InvalidConfig
+from mnemic.extract.travel.airports import Airports, airports_of
+from mnemic.guard.contract import parse_json
+from mnemic.guard.redaction import RedactionRules
+from mnemic.ports import Clock, Completer, Embedder
+
+DEFAULT_MODEL = "gpt-4.1-mini"
+
+
+def build_embedder(settings: Settings, clock: Clock) -> Embedder:
+    """The embedder that `settings` name."""
+    if settings.embedder == "minilm":
+        from mnemic.providers.minilm import MiniLmEmbedder
+
+        return MiniLmEmbedder(threads=settings.embedder_threads)
+    if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
+        raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
+    from mnemic.providers.http_embedder import HttpEmbedder
+    from mnemic.providers.retrying import RetryingEmbedder
+
+    inner = HttpEmbedder(
+        base_url=settings.embedder_url,
+        model=settings.embedder_model,
+        dimension=settings.embedder_dimension,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+    )
+    return RetryingEmbedder(inner, clock)
+
+
+def build_completer(settings: Settings, clock: Clock) -> Completer | None:
+    """The language model behind an OpenAI-compatible server, with retries; None where none is configured."""
+    if not settings.has_model:
+        return None
+    from mnemic.providers.openai import OpenAICompleter
+    from mnemic.providers.retrying import RetryingCompleter
+
+    inner = OpenAICompleter(
+        model=settings.model or DEFAULT_MODEL,
+        base_url=settings.model_url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        timeout=settings.model_timeout_seconds,
+    )
+    return RetryingCompleter(inner, clock, check=parse_json)
+
+
+def with_names(rules: RedactionRules) -> RedactionRules:
+    """The rules with a detector for the names they ask for. Raises InvalidConfig (`invalid_config:redaction.names`)
+    where nothing is installed that could find them.
+    """
+    if not rules.names:
+        return rules
+    try:
+        from mnemic.providers.spacy_names import name_detectors
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("redaction.names", hint="install mnemic[ner] to look for names") from missing
+    return replace(rules, detectors=(*rules.detectors, *name_detectors(rules.names)))
+
+
+@cache
+def build_airports() -> Airports:
+    """The table of airports, where the extra `travel` is installed; else an empty one."""
+    try:
+        from mnemic.providers.airports import airport_rows
+    except ModuleNotFoundError:
+        return Airports()
+    return airports_of(airport_rows())

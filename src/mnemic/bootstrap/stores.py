@@ -1,0 +1,134 @@
+"""Addresses to stores: records, documents, conversations in progress, the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote, urlsplit
+
+from mnemic.config import Settings
+from mnemic.errors import InvalidConfig, NotSupported
+from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
+from mnemic.ports.graph import GraphStore
+from mnemic.ports.projections import Projection
+from mnemic.stores.session import InProcessSessions
+
+if TYPE_CHECKING:
+    from mnemic.stores.postgres.scratch import ScratchDatabase
+
+BALLAST_BYTES = 4 * 1024 * 1024
+"""Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
+_POSTGRES = ("postgresql://", "postgres://")
+_BOLT = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
+
+
+def build_store(location: str, *, durability: str, keyring: Keyring | None = None, seals: bool = False) -> RecordStore:
+    """The record store at `location`: a path, `sqlite:///path`, `postgresql://...`, or `memory:` for one that ends with
+    the process. With a `keyring` it opens what is sealed, and where it `seals` it seals what is written. Raises
+    InvalidConfig.
+    """
+    if seals and keyring is None:
+        raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
+    settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
+    if location == "memory:":
+        from mnemic.stores.inprocess import InProcessStore
+
+        return InProcessStore()
+    if location.startswith(_POSTGRES):
+        with _extra("postgres"):
+            from mnemic.stores.postgres import PostgresStore
+
+        return PostgresStore(location, durability=settled, keyring=keyring, seals=seals)
+    from mnemic.stores.sqlite import SqliteStore
+
+    path = sqlite_path(location)
+    return SqliteStore(path, durability=settled, ballast_bytes=BALLAST_BYTES, keyring=keyring, seals=seals)
+
+
+def build_documents(location: str) -> DocumentStore:
+    """The documents in the store at `location`: a path, `sqlite:///path` or `postgresql://...`. Raises NotSupported for
+    `memory:`.
+    """
+    if location == "memory:":
+        raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
+    if location.startswith(_POSTGRES):
+        with _extra("postgres"):
+            from mnemic.stores.postgres import PostgresDocuments
+
+        return PostgresDocuments(location)
+    from mnemic.stores.sqlite.documents import SqliteDocuments
+
+    return SqliteDocuments(sqlite_path(location))
+
+
+def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
+    """Conversations in progress in this process (`memory:`), or on Redis and with the hot set. Raises InvalidConfig."""
+    if location == "memory:":
+        return InProcessSessions(clock), ()
+    with _extra("redis"):
+        from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
+    return RedisSessions(link := RedisLink(location)), (RedisHotSet(link),)
+
+
+def build_graph(settings: Settings) -> GraphStore:
+    """The graph of entities: in the store itself, unless `settings.graph` names a server. Raises InvalidConfig."""
+    if settings.graph is not None:
+        if not settings.graph.startswith(_BOLT):
+            raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, or bolt://")
+        with _extra("neo4j"):
+            from mnemic.stores.neo4j import Neo4jGraph
+        return Neo4jGraph(settings.graph)
+    if settings.store == "memory:":
+        from mnemic.stores.graph import InProcessGraph
+
+        return InProcessGraph()
+    if settings.store.startswith(_POSTGRES):
+        with _extra("postgres"):
+            from mnemic.stores.postgres.graph import PostgresGraph
+        return PostgresGraph(settings.store)
+    from mnemic.stores.sqlite.graph import SqliteGraph
+
+    return SqliteGraph(sqlite_path(settings.store))
+
+
+def keeps_graph(settings: Settings) -> bool:
+    """Whether the store writes the graph together with the memories; else the outbox feeds it."""
+    return settings.graph is None and settings.store != "memory:"
+
+
+def build_scratch(server: str) -> ScratchDatabase:
+    """A database of its own on the server at `server`, for a measurement. Raises InvalidConfig for what is no
+    `postgresql://` address.
+    """
+    if not server.startswith(_POSTGRES):
+        raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
+    with _extra("postgres"):
+        from mnemic.stores.postgres.scratch import ScratchDatabase
+
+    return ScratchDatabase(server)
+
+
+def store_file(location: str) -> Path | None:
+    """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
+    return None if location == "memory:" or location.startswith(_POSTGRES) else sqlite_path(location)
+
+
+def sqlite_path(location: str) -> Path:
+    """The file that `location` names. Raises InvalidConfig (`invalid_config:store`) for a scheme that is not known."""
+    if "://" not in location:
+        return Path(location)
+    parts = urlsplit(location)
+    if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
+        raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://... or memory:")
+    return Path(unquote(parts.path.removeprefix("/")))
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
+    """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,19 +52,9 @@ class NoticingEngine(MemoryEngine):
         receipts = await super().add_many(candidates, actor=actor, idempotency_keys=idempotency_keys)
         return [await self._noticed(one, receipt, actor) for one, receipt in zip(candidates, receipts, strict=True)]
 
-    async def run(
-        self,
-        *,
-        actor: Actor,
-        message: str | Message | None = None,
-        goal: str | None = None,
-        context: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-    ) -> RunReport:
+    async def run(self, *, actor: Actor, message: str | Message | None = None, **more: Any) -> RunReport:
         """See `MemoryEngine.run`; `entities: <reason>` stands in `errors` where the message could not be read."""
-        report = await super().run(
-            actor=actor, message=message, goal=goal, context=context, idempotency_key=idempotency_key
-        )
+        report = await super().run(actor=actor, message=message, **more)
         if message is None:
             return report
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message

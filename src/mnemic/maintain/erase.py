@@ -17,6 +17,7 @@ from typing import Any
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
+from mnemic.maintain.intake import import_prefix
 from mnemic.maintain.project import drain
 from mnemic.maintain.vault import drop, sweep
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore, Transaction
@@ -153,10 +154,11 @@ class _Erasure:
         whole = self.block is not None
         names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
         sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
+        imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
 
         async def work(tx: Transaction) -> int:
             requests = await tx.remove_requests(self.actor.tenant, self.memory_ids)
-            await drop(tx, self.actor.tenant, [*names, *sealed])
+            await drop(tx, self.actor.tenant, [*names, *sealed, *imports])
             if whole:
                 value = json.dumps({"block": self.block, "at": self.now.isoformat()})
                 await tx.put_mark(self.actor.tenant, tombstone(self.token), value)

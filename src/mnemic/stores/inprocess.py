@@ -29,6 +29,7 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
@@ -51,7 +52,7 @@ class _State(Held):
     sequence: int = 0
     projections: frozenset[str] = frozenset()
     taken: frozenset[tuple[int, str]] = frozenset()
-    requests: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    requests: dict[tuple[str, str], tuple[str, KeptRequest]] = field(default_factory=dict)
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def copy(self) -> _State:
@@ -163,20 +164,22 @@ class _InProcessTransaction(Transaction):
         self._state.outbox = (*self._state.outbox, replace(entry, sequence=self._state.sequence))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
-        return self._state.requests.get((tenant, idempotency_key))
+        known = self._state.requests.get((tenant, idempotency_key))
+        return None if known is None else (known[0], known[1].receipt)
 
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
         if (tenant, idempotency_key) in self._state.requests:
             raise IdempotencyConflict
-        self._state.requests[tenant, idempotency_key] = (digest, receipt)
+        kept = KeptRequest(idempotency_key=idempotency_key, receipt=receipt, at=at)
+        self._state.requests[tenant, idempotency_key] = (digest, kept)
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         named = [
             place
-            for place, (_, receipt) in self._state.requests.items()
-            if place[0] == tenant and not _texts(load(receipt)).isdisjoint(memory_ids)
+            for place, (_, kept) in self._state.requests.items()
+            if place[0] == tenant and not _texts(load(kept.receipt)).isdisjoint(memory_ids)
         ]
         for place in named:
             del self._state.requests[place]
@@ -242,6 +245,7 @@ class InProcessStore(SingleReads):
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
@@ -250,6 +254,7 @@ class InProcessStore(SingleReads):
             memory
             for place, memory in sorted(state.memories.items())
             if place[0] == tenant
+            and scope in (None, memory.scope)
             and memory.status in statuses
             and (memory_ids is None or memory.memory_id in memory_ids)
             and (after is None or memory.memory_id > after)
@@ -265,6 +270,12 @@ class InProcessStore(SingleReads):
         marks = self._committed().marks.items()
         return {name: value for (owner, name), value in sorted(marks) if owner == tenant and name.startswith(prefix)}
 
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        kept = sorted(self._committed().requests.items(), key=lambda one: one[0][1].encode())
+        mine = (request for place, (_, request) in kept if place[0] == tenant)
+        behind = (one for one in mine if after is None or one.idempotency_key.encode() > after.encode())
+        return list(islice(behind, max(0, limit)))
+
     async def tidy(self, *, whole: bool = False) -> int:
         self._committed()
         return 0
@@ -276,16 +287,19 @@ class InProcessStore(SingleReads):
         state = self._committed()
         stored = [m for place, m in state.memories.items() if place[0] == tenant]
         stored += [m for place, old in state.history.items() if place[0] == tenant for m in old]
-        receipts = [_texts(load(text)) for (owner, _), (_, text) in state.requests.items() if owner == tenant]
+        receipts = [_texts(load(kept.receipt)) for (owner, _), (_, kept) in state.requests.items() if owner == tenant]
         return {
             "memory": sum(m.memory_id in memory_ids or m.fingerprint in fingerprints for m in stored),
             "outbox": sum(entry.scope.tenant == tenant and entry.memory_id in memory_ids for entry in state.outbox),
             "request": sum(not said.isdisjoint(memory_ids) for said in receipts),
         }
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        chain = self._committed().audit.get(tenant, ())
-        return [event for event in chain if event.sequence > after][:limit]
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        chain = self._committed().audit.get(tenant, ())  # the line of sequence n stands at place n - 1
+        start, end = max(0, after), len(chain) if before is None else max(0, min(before - 1, len(chain)))
+        return list(chain[start:end][:limit] if before is None else chain[max(start, end - limit) : end])
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         chain = self._committed().audit.get(tenant, ())

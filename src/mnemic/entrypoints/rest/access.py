@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,12 +11,16 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
+from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
+from mnemic.extract.travel.airports import Airports
+from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.types import Actor
 
@@ -46,7 +51,9 @@ class Rate:
 
 @dataclass(slots=True, kw_only=True)
 class Service:
-    """What every route works with. `open_to` is whom calls without a credential stand for; None: they are refused."""
+    """What every route works with. `open_to` is whom calls without a credential stand for; None: they are refused.
+    `profiles` knows what the makers of an agent say of it.
+    """
 
     engine: MemoryEngine
     keys: ApiKeys
@@ -54,6 +61,11 @@ class Service:
     rate: Rate
     meter: Meter
     open_to: Principal | None = None
+    streams: Streams = field(default_factory=Streams)
+    profiles: Callable[[str], Profile | None] = lambda _: None
+    airports: Callable[[], Airports] = Airports
+    running: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Turns that go on although nobody may be listening any more."""
 
 
 def service_of(request: Request) -> Service:
@@ -67,12 +79,7 @@ TheService = Annotated[Service, Depends(service_of)]
 
 async def principal_of(request: Request, service: TheService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
     """Whom the request's credential stands for. Refuses with 401, the same for every flaw, and 429 past the rate."""
-    header = request.headers.get("authorization", "")
-    scheme, _, text = header.partition(" ")
-    principal = service.open_to
-    if header:
-        known = scheme.lower() == "bearer" and text.isascii() and len(text) <= 8192
-        principal = await _known(service, text.strip()) if known else None
+    principal = await credential_of(request, service)
     if principal is None:
         raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})
     wait = service.rate.wait_for(principal.key_id)
@@ -81,8 +88,15 @@ async def principal_of(request: Request, service: TheService, _: Annotated[Any, 
     return principal
 
 
-async def _known(service: Service, text: str) -> Principal | None:
-    return await service.keys.authenticate(text) or await service.tokens.authenticate(text)
+async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:
+    """Whom the credential of a request stands for now; None where it opens nothing."""
+    header = request.headers.get("authorization", "")
+    if not header:
+        return service.open_to
+    scheme, _, text = header.partition(" ")
+    if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
+        return None
+    return await service.keys.authenticate(text.strip()) or await service.tokens.authenticate(text.strip())
 
 
 def allowed(*roles: Role) -> Callable[..., Principal]:
@@ -115,5 +129,7 @@ OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
 Reviewing = Annotated[Principal, Depends(allowed(Role.REVIEWER))]
 Operating = Annotated[Principal, Depends(allowed(Role.OPERATOR))]
 Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
+Revealing = Annotated[Principal, Depends(allowed(*Role))]
+Watching = Annotated[Principal, Depends(allowed(Role.READER, Role.WRITER, Role.SUBJECT, Role.REVIEWER, Role.OPERATOR))]
 Administering = Annotated[Principal, Depends(allowed(Role.ADMIN, Role.OPERATOR))]
 Issuing = Annotated[Principal, Depends(allowed(*Role))]

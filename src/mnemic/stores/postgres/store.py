@@ -28,6 +28,7 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
@@ -172,19 +173,24 @@ class PostgresStore(SingleReads):
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
         asked = partial(
             upkeep.held, sealer=self._sealer, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
         )
-        return await self._ready.connections.read(partial(asked, memory_ids=memory_ids, after=after, limit=limit))
+        rest = {"memory_ids": memory_ids, "scope": scope, "after": after, "limit": limit}
+        return await self._ready.connections.read(partial(asked, **rest))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._ready.connections.read(lambda session: upkeep.marks(session, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._ready.connections.read(lambda session: upkeep.requests(session, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""
@@ -199,8 +205,10 @@ class PostgresStore(SingleReads):
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
         )
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, limit))
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, before, limit))
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))

@@ -29,6 +29,7 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
@@ -41,6 +42,9 @@ from mnemic.types import (
 T = TypeVar("T")
 
 _AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+_AUDIT_END = """
+    SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+"""
 
 
 class SqliteStore(SingleReads):
@@ -143,6 +147,7 @@ class SqliteStore(SingleReads):
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
@@ -154,6 +159,7 @@ class SqliteStore(SingleReads):
             "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
             "after": after,
             "limit": max(0, limit),
+            **upkeep.within(scope),
         }
         rows = self._ready.rows
         pending = set(statuses) == {Status.PENDING_REVIEW}
@@ -164,6 +170,9 @@ class SqliteStore(SingleReads):
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._read(lambda connection: upkeep.marks(connection, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._read(lambda connection: upkeep.requests(connection, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))
@@ -182,10 +191,12 @@ class SqliteStore(SingleReads):
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        wanted = (tenant, after, max(0, limit))
-        rows = await self._read(lambda connection: fetch(connection, _AUDIT, wanted))
-        return [decode_event(event, digest) for event, digest in rows]
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        sql, ends = (_AUDIT, (after,)) if before is None else (_AUDIT_END, (after, before))
+        rows = await self._read(lambda connection: fetch(connection, sql, (tenant, *ends, max(0, limit))))
+        return [decode_event(event, digest) for event, digest in (rows if before is None else reversed(rows))]
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))

@@ -17,6 +17,7 @@ from mnemic.types import (
     Deadline,
     DocumentAnswer,
     DocumentOperation,
+    KeptRequest,
     Kind,
     Memory,
     Message,
@@ -212,11 +213,12 @@ class RecordStore(Snapshot, Protocol):
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
-        """Memories of every scope of the tenant, in the order of their memory_id from behind `after`: for jobs, never
-        for what an actor asks.
+        """Memories of every scope of the tenant, or of `scope` alone, in the order of their memory_id from behind
+        `after`: for jobs, never for what an actor asks.
 
         `expired_by` keeps those whose `expires_at` is not later; `author` those of which this user wrote any version;
         `memory_ids` those of these identifiers.
@@ -231,6 +233,11 @@ class RecordStore(Snapshot, Protocol):
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         """The tenant's marks whose name begins with `prefix`, byte by byte."""
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        """The tenant's requests whose receipts are kept, in the order of their idempotency keys, byte by byte, from
+        behind `after`.
+        """
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Give back room, empty the logs, and leave nothing readable of what was removed; the bytes given back.
@@ -251,8 +258,12 @@ class RecordStore(Snapshot, Protocol):
         reader of the raw files would find. Places without a trace may be left out.
         """
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        """The tenant's audit in order, from behind sequence `after`."""
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        """The tenant's audit in order, from behind sequence `after`; with `before` the last `limit` lines of those that
+        stand in front of that sequence.
+        """
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         """How many lines the tenant's audit has; the sequence of the first that does not follow from the one before, or

@@ -24,21 +24,20 @@ from mnemic.stores.codec import (
     load,
 )
 from mnemic.stores.held import Held, HeldSnapshot, by_cosine
+from mnemic.stores.single_reads import SingleReads
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
     Scope,
-    Scored,
-    Signals,
     Status,
     Usage,
     Vector,
     VectorSpace,
-    Where,
 )
 
 T = TypeVar("T")
@@ -53,7 +52,7 @@ class _State(Held):
     sequence: int = 0
     projections: frozenset[str] = frozenset()
     taken: frozenset[tuple[int, str]] = frozenset()
-    requests: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    requests: dict[tuple[str, str], tuple[str, KeptRequest]] = field(default_factory=dict)
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def copy(self) -> _State:
@@ -165,20 +164,22 @@ class _InProcessTransaction(Transaction):
         self._state.outbox = (*self._state.outbox, replace(entry, sequence=self._state.sequence))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
-        return self._state.requests.get((tenant, idempotency_key))
+        known = self._state.requests.get((tenant, idempotency_key))
+        return None if known is None else (known[0], known[1].receipt)
 
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
         if (tenant, idempotency_key) in self._state.requests:
             raise IdempotencyConflict
-        self._state.requests[tenant, idempotency_key] = (digest, receipt)
+        kept = KeptRequest(idempotency_key=idempotency_key, receipt=receipt, at=at)
+        self._state.requests[tenant, idempotency_key] = (digest, kept)
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         named = [
             place
-            for place, (_, receipt) in self._state.requests.items()
-            if place[0] == tenant and not _texts(load(receipt)).isdisjoint(memory_ids)
+            for place, (_, kept) in self._state.requests.items()
+            if place[0] == tenant and not _texts(load(kept.receipt)).isdisjoint(memory_ids)
         ]
         for place in named:
             del self._state.requests[place]
@@ -196,7 +197,7 @@ class _InProcessTransaction(Transaction):
             self._state.marks[tenant, name] = value
 
 
-class InProcessStore:
+class InProcessStore(SingleReads):
     """A `RecordStore` for tests, trials and work that may be lost. What it holds survives `close`, not the process."""
 
     def __init__(self, *, bm25: Bm25 | None = None) -> None:
@@ -236,44 +237,6 @@ class InProcessStore:
         self._committed()
         return self._secrets.setdefault(tenant, secrets.token_bytes(32))
 
-    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        return self._committed().get(memory_id, scopes)
-
-    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        return await self._moment.get_many(memory_ids, scopes=scopes)
-
-    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return await self._moment.find_fingerprint(scope, fingerprint)
-
-    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        return await self._moment.versions(memory_id, scopes=scopes)
-
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        return await self._moment.newest(where, limit=limit, before=before)
-
-    async def count(self, where: Where) -> int:
-        return await self._moment.count(where)
-
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        return await self._moment.nearest(where, vector, limit=limit)
-
-    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        return await self._moment.match(where, query, limit=limit)
-
-    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return await self._moment.recent(where, limit=limit)
-
-    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        return await self._moment.signals(where, memory_ids)
-
-    async def speakers(self, where: Where) -> frozenset[str]:
-        return await self._moment.speakers(where)
-
-    async def believed(
-        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
-    ) -> Snapshot:
-        return await self._moment.believed(scopes, known_at, live_at=live_at)
-
     async def held(
         self,
         tenant: str,
@@ -282,6 +245,7 @@ class InProcessStore:
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
@@ -290,6 +254,7 @@ class InProcessStore:
             memory
             for place, memory in sorted(state.memories.items())
             if place[0] == tenant
+            and scope in (None, memory.scope)
             and memory.status in statuses
             and (memory_ids is None or memory.memory_id in memory_ids)
             and (after is None or memory.memory_id > after)
@@ -305,6 +270,12 @@ class InProcessStore:
         marks = self._committed().marks.items()
         return {name: value for (owner, name), value in sorted(marks) if owner == tenant and name.startswith(prefix)}
 
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        kept = sorted(self._committed().requests.items(), key=lambda one: one[0][1].encode())
+        mine = (request for place, (_, request) in kept if place[0] == tenant)
+        behind = (one for one in mine if after is None or one.idempotency_key.encode() > after.encode())
+        return list(islice(behind, max(0, limit)))
+
     async def tidy(self, *, whole: bool = False) -> int:
         self._committed()
         return 0
@@ -316,16 +287,19 @@ class InProcessStore:
         state = self._committed()
         stored = [m for place, m in state.memories.items() if place[0] == tenant]
         stored += [m for place, old in state.history.items() if place[0] == tenant for m in old]
-        receipts = [_texts(load(text)) for (owner, _), (_, text) in state.requests.items() if owner == tenant]
+        receipts = [_texts(load(kept.receipt)) for (owner, _), (_, kept) in state.requests.items() if owner == tenant]
         return {
             "memory": sum(m.memory_id in memory_ids or m.fingerprint in fingerprints for m in stored),
             "outbox": sum(entry.scope.tenant == tenant and entry.memory_id in memory_ids for entry in state.outbox),
             "request": sum(not said.isdisjoint(memory_ids) for said in receipts),
         }
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        chain = self._committed().audit.get(tenant, ())
-        return [event for event in chain if event.sequence > after][:limit]
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        chain = self._committed().audit.get(tenant, ())  # the line of sequence n stands at place n - 1
+        start, end = max(0, after), len(chain) if before is None else max(0, min(before - 1, len(chain)))
+        return list(chain[start:end][:limit] if before is None else chain[max(start, end - limit) : end])
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         chain = self._committed().audit.get(tenant, ())

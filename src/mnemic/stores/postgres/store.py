@@ -22,22 +22,20 @@ from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.stores.sealing import Sealer
+from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
     Scope,
-    Scored,
-    Signals,
     Status,
     Usage,
-    Vector,
     VectorSpace,
-    Where,
 )
 
 T = TypeVar("T")
@@ -45,7 +43,7 @@ T = TypeVar("T")
 _SESSION = load("session")
 
 
-class PostgresStore:
+class PostgresStore(SingleReads):
     """A `RecordStore` in the database at `dsn` (a `postgresql://` URL), which many processes may open.
 
     Needs PostgreSQL 16 or newer with pgvector. Everything lies in the schema `mnemic`; the store works as the role
@@ -147,9 +145,6 @@ class PostgresStore:
             known[tenant] = await self._ready.connections.write(lambda session: _secret(session, tenant))
         return known[tenant]
 
-    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
-
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         opened = self._ready
 
@@ -170,41 +165,6 @@ class PostgresStore:
 
         return await opened.connections.read(run)
 
-    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
-
-    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return await self.read(lambda moment: moment.find_fingerprint(scope, fingerprint))
-
-    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
-
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
-
-    async def count(self, where: Where) -> int:
-        return await self.read(lambda moment: moment.count(where))
-
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
-
-    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.match(where, query, limit=limit))
-
-    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.recent(where, limit=limit))
-
-    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        return await self.read(lambda moment: moment.signals(where, memory_ids))
-
-    async def speakers(self, where: Where) -> frozenset[str]:
-        return await self.read(lambda moment: moment.speakers(where))
-
-    async def believed(
-        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
-    ) -> Snapshot:
-        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))
-
     async def held(
         self,
         tenant: str,
@@ -213,19 +173,24 @@ class PostgresStore:
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
         asked = partial(
             upkeep.held, sealer=self._sealer, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
         )
-        return await self._ready.connections.read(partial(asked, memory_ids=memory_ids, after=after, limit=limit))
+        rest = {"memory_ids": memory_ids, "scope": scope, "after": after, "limit": limit}
+        return await self._ready.connections.read(partial(asked, **rest))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._ready.connections.read(lambda session: upkeep.marks(session, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._ready.connections.read(lambda session: upkeep.requests(session, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""
@@ -240,17 +205,19 @@ class PostgresStore:
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
         )
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, limit))
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, before, limit))
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        return await self._ready.connections.read(lambda session: outbox.pending(session, projection, limit))
+        return await outbox.pending(self._ready.connections, projection, limit)
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await self._ready.connections.write(lambda session: outbox.acknowledge(session, sequences, projection))
+        await outbox.acknowledge(self._ready.connections, sequences, projection)
 
     async def register(self, projection: str) -> None:
         await self._ready.connections.write(lambda session: outbox.register(session, projection))

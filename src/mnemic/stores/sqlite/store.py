@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import apsw
 
@@ -15,6 +15,7 @@ from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
 from mnemic.stores.sealing import Sealer
+from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.sqlite import outbox, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
@@ -28,28 +29,25 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
     Scope,
-    Scored,
-    Signals,
     Status,
     Usage,
-    Vector,
     VectorSpace,
-    Where,
 )
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 
 _AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+_AUDIT_END = """
+    SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+"""
 
 
-class SqliteStore:
+class SqliteStore(SingleReads):
     """A `RecordStore` in the file at `path`, which many processes may open.
 
     `durability="durable"` syncs every commit to the disk; `"fast"` leaves that to the operating system and may lose
@@ -130,9 +128,6 @@ class SqliteStore:
     async def secret(self, tenant: str) -> bytes:
         return await self._write(lambda opened: opened.secret(tenant))
 
-    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
-
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         opened = self._ready
 
@@ -144,41 +139,6 @@ class SqliteStore:
 
         return await self._read(run)
 
-    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
-
-    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return await self.read(lambda moment: moment.find_fingerprint(scope, fingerprint))
-
-    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
-
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
-
-    async def count(self, where: Where) -> int:
-        return await self.read(lambda moment: moment.count(where))
-
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
-
-    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.match(where, query, limit=limit))
-
-    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.recent(where, limit=limit))
-
-    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        return await self.read(lambda moment: moment.signals(where, memory_ids))
-
-    async def speakers(self, where: Where) -> frozenset[str]:
-        return await self.read(lambda moment: moment.speakers(where))
-
-    async def believed(
-        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
-    ) -> Snapshot:
-        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))
-
     async def held(
         self,
         tenant: str,
@@ -187,6 +147,7 @@ class SqliteStore:
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
@@ -198,6 +159,7 @@ class SqliteStore:
             "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
             "after": after,
             "limit": max(0, limit),
+            **upkeep.within(scope),
         }
         rows = self._ready.rows
         pending = set(statuses) == {Status.PENDING_REVIEW}
@@ -208,6 +170,9 @@ class SqliteStore:
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._read(lambda connection: upkeep.marks(connection, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._read(lambda connection: upkeep.requests(connection, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))
@@ -226,10 +191,12 @@ class SqliteStore:
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        wanted = (tenant, after, max(0, limit))
-        rows = await self._read(lambda connection: fetch(connection, _AUDIT, wanted))
-        return [decode_event(event, digest) for event, digest in rows]
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        sql, ends = (_AUDIT, (after,)) if before is None else (_AUDIT_END, (after, before))
+        rows = await self._read(lambda connection: fetch(connection, sql, (tenant, *ends, max(0, limit))))
+        return [decode_event(event, digest) for event, digest in (rows if before is None else reversed(rows))]
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))

@@ -17,6 +17,7 @@ from mnemic.types import (
     Deadline,
     DocumentAnswer,
     DocumentOperation,
+    KeptRequest,
     Kind,
     Memory,
     Message,
@@ -110,14 +111,14 @@ class Transaction(Protocol):
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         """Forget the tenant's requests whose receipt names one of these memories anywhere; how many there were."""
 
+    async def space(self) -> VectorSpace:
+        """The store's vector space now."""
+
     async def find_mark(self, tenant: str, name: str) -> str | None:
         """The text that was kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        """What is held now, as `RecordStore.usage` says it, with what this transaction has changed.
-
-        Of two transactions that have written and then ask for the same tenant or scope, at least one sees the other's.
-        """
+        """As `RecordStore.usage`, with this transaction's changes. Of two that wrote and then ask, one sees both."""
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         """Keep `value` under `name` in the place of what was there; None takes the mark away."""
@@ -174,16 +175,34 @@ class Snapshot(Protocol):
         """
 
 
-class RecordStore(Snapshot, Protocol):
+class SecondSpace(Protocol):
+    """A further vector space, filled while the present one is used, and then put in its place."""
+
+    async def begin_space(self, space: VectorSpace) -> None:
+        """Begin to fill `space`, or go on where that was left; what was filled for any other one goes."""
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        """Memories of every tenant and status that have no vector yet in the space being filled."""
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        """Keep these vectors for the memories still at that version; how many. Raises InvalidInput (`space`)."""
+
+    async def switch_space(self) -> bool:
+        """Make the filled space the present one in one step; False, and nothing done, while a memory has no vector in
+        it. Who opened the store in the old space goes on finding by words; its vectors are refused: SpaceMismatch.
+        """
+
+
+class RecordStore(Snapshot, SecondSpace, Protocol):
     """The one source of truth. Each read is of the moment it is called; `read` keeps several to one moment."""
 
     @property
     def capabilities(self) -> Capabilities:
         """What this store promises."""
 
-    async def open(self, space: VectorSpace) -> None:
-        """Open and migrate. Raises StoreNewer, StoreCorrupt, StoreUnavailable, or SpaceMismatch for another vector
-        space.
+    async def open(self, space: VectorSpace | None) -> None:
+        """Open and migrate; None takes the space that the store has. Raises StoreNewer, StoreCorrupt, StoreUnavailable,
+        or SpaceMismatch for another vector space.
         """
 
     async def close(self) -> None:
@@ -214,11 +233,12 @@ class RecordStore(Snapshot, Protocol):
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
-        """Memories of every scope of the tenant, in the order of their memory_id from behind `after`: for jobs, never
-        for what an actor asks.
+        """Memories of every scope of the tenant, or of `scope` alone, in the order of their memory_id from behind
+        `after`: for jobs, never for what an actor asks.
 
         `expired_by` keeps those whose `expires_at` is not later; `author` those of which this user wrote any version;
         `memory_ids` those of these identifiers.
@@ -233,6 +253,11 @@ class RecordStore(Snapshot, Protocol):
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         """The tenant's marks whose name begins with `prefix`, byte by byte."""
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        """The tenant's requests whose receipts are kept, in the order of their idempotency keys, byte by byte, from
+        behind `after`.
+        """
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Give back room, empty the logs, and leave nothing readable of what was removed; the bytes given back.
@@ -253,8 +278,12 @@ class RecordStore(Snapshot, Protocol):
         reader of the raw files would find. Places without a trace may be left out.
         """
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        """The tenant's audit in order, from behind sequence `after`."""
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        """The tenant's audit in order, from behind sequence `after`; with `before` the last `limit` lines of those that
+        stand in front of that sequence.
+        """
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         """How many lines the tenant's audit has; the sequence of the first that does not follow from the one before, or

@@ -44,9 +44,14 @@ def to_micros(moment: datetime | None) -> int | None:
     return None if moment is None else (moment - _EPOCH) // _MICROSECOND
 
 
+def moment_of(micros: int) -> datetime:
+    """The moment of a time that is always there."""
+    return _EPOCH + micros * _MICROSECOND
+
+
 def from_micros(micros: int | None) -> datetime | None:
     """The moment `to_micros` came from."""
-    return None if micros is None else _EPOCH + micros * _MICROSECOND
+    return None if micros is None else moment_of(micros)
 
 
 def dump(value: JsonValue, what: str = "data", *, canonical: bool = False) -> str:

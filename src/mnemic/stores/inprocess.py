@@ -10,7 +10,15 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from mnemic.errors import IdempotencyConflict, NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable, VersionConflict
+from mnemic.errors import (
+    IdempotencyConflict,
+    InvalidInput,
+    NotSupported,
+    SpaceMismatch,
+    StoreBusy,
+    StoreUnavailable,
+    VersionConflict,
+)
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import (
@@ -24,21 +32,20 @@ from mnemic.stores.codec import (
     load,
 )
 from mnemic.stores.held import Held, HeldSnapshot, by_cosine
+from mnemic.stores.single_reads import SingleReads
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
     Scope,
-    Scored,
-    Signals,
     Status,
     Usage,
     Vector,
     VectorSpace,
-    Where,
 )
 
 T = TypeVar("T")
@@ -53,7 +60,7 @@ class _State(Held):
     sequence: int = 0
     projections: frozenset[str] = frozenset()
     taken: frozenset[tuple[int, str]] = frozenset()
-    requests: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    requests: dict[tuple[str, str], tuple[str, KeptRequest]] = field(default_factory=dict)
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def copy(self) -> _State:
@@ -97,10 +104,15 @@ class _State(Held):
 class _InProcessTransaction(Transaction):
     """Changes to `state`, which nobody else sees; `begun` is what was committed before."""
 
-    def __init__(self, begun: _State, state: _State, dimension: int) -> None:
+    def __init__(self, begun: _State, state: _State, space: VectorSpace | None) -> None:
         self._begun = begun
         self._state = state
-        self._dimension = dimension
+        self._space = space
+        self._dimension = space.dimension if space else 0
+
+    async def space(self) -> VectorSpace:
+        assert self._space is not None
+        return self._space
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         return self._state.get(memory_id, scopes)
@@ -165,20 +177,22 @@ class _InProcessTransaction(Transaction):
         self._state.outbox = (*self._state.outbox, replace(entry, sequence=self._state.sequence))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
-        return self._state.requests.get((tenant, idempotency_key))
+        known = self._state.requests.get((tenant, idempotency_key))
+        return None if known is None else (known[0], known[1].receipt)
 
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
         if (tenant, idempotency_key) in self._state.requests:
             raise IdempotencyConflict
-        self._state.requests[tenant, idempotency_key] = (digest, receipt)
+        kept = KeptRequest(idempotency_key=idempotency_key, receipt=receipt, at=at)
+        self._state.requests[tenant, idempotency_key] = (digest, kept)
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         named = [
             place
-            for place, (_, receipt) in self._state.requests.items()
-            if place[0] == tenant and not _texts(load(receipt)).isdisjoint(memory_ids)
+            for place, (_, kept) in self._state.requests.items()
+            if place[0] == tenant and not _texts(load(kept.receipt)).isdisjoint(memory_ids)
         ]
         for place in named:
             del self._state.requests[place]
@@ -196,7 +210,7 @@ class _InProcessTransaction(Transaction):
             self._state.marks[tenant, name] = value
 
 
-class InProcessStore:
+class InProcessStore(SingleReads):
     """A `RecordStore` for tests, trials and work that may be lost. What it holds survives `close`, not the process."""
 
     def __init__(self, *, bm25: Bm25 | None = None) -> None:
@@ -205,13 +219,17 @@ class InProcessStore:
         self._secrets: dict[str, bytes] = {}
         self._space: VectorSpace | None = None
         self._open = False
+        self._next: tuple[VectorSpace, dict[tuple[str, str, int], Vector]] | None = None
         self._writing = threading.Lock()
 
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(name="in-process", durable=False, shared=False, phrase=True)
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
+        space = space or self._space
+        if space is None:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
         if self._space not in (None, space):
             raise SpaceMismatch(hint=_reopen_with(self._space))
         self._space, self._open = space, True
@@ -225,54 +243,55 @@ class InProcessStore:
         with self._writing:
             begun = self._committed()
             state = begun.copy()
-            result = run_through(work, _InProcessTransaction(begun, state, self._dimension))
+            result = run_through(work, _InProcessTransaction(begun, state, self._space))
             self._state = state
             return result
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         return run_through(work, self._moment)
 
+    async def begin_space(self, space: VectorSpace) -> None:
+        with self._writing:
+            if self._next is None or self._next[0] != space:
+                self._next = (space, {})
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        _, vectors = self._filling
+        memories = sorted(self._committed().memories.values(), key=lambda memory: memory.memory_id)
+        return list(islice((memory for memory in memories if _named(memory) not in vectors), max(0, limit)))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        with self._writing:
+            space, vectors = self._filling
+            present = {_named(memory) for memory in self._committed().memories.values()}
+            kept = {
+                _named(memory): checked_vector(vector, space.dimension)
+                for memory, vector in filled
+                if _named(memory) in present
+            }
+            vectors.update({place: vector for place, vector in kept.items() if vector is not None})
+            return len(kept)
+
+    async def switch_space(self) -> bool:
+        with self._writing:
+            space, vectors = self._filling
+            state = self._committed().copy()
+            if any(_named(memory) not in vectors for memory in state.memories.values()):
+                return False
+            for place, memory in state.memories.items():
+                state.memories[place] = replace(memory, vector=vectors[_named(memory)])
+            self._state, self._space, self._next = state, space, None
+            return True
+
+    @property
+    def _filling(self) -> tuple[VectorSpace, dict[tuple[str, str, int], Vector]]:
+        if self._next is None:
+            raise InvalidInput("space", hint="no vector space is being filled")
+        return self._next
+
     async def secret(self, tenant: str) -> bytes:
         self._committed()
         return self._secrets.setdefault(tenant, secrets.token_bytes(32))
-
-    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        return self._committed().get(memory_id, scopes)
-
-    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        return await self._moment.get_many(memory_ids, scopes=scopes)
-
-    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return await self._moment.find_fingerprint(scope, fingerprint)
-
-    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        return await self._moment.versions(memory_id, scopes=scopes)
-
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        return await self._moment.newest(where, limit=limit, before=before)
-
-    async def count(self, where: Where) -> int:
-        return await self._moment.count(where)
-
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        return await self._moment.nearest(where, vector, limit=limit)
-
-    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        return await self._moment.match(where, query, limit=limit)
-
-    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return await self._moment.recent(where, limit=limit)
-
-    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        return await self._moment.signals(where, memory_ids)
-
-    async def speakers(self, where: Where) -> frozenset[str]:
-        return await self._moment.speakers(where)
-
-    async def believed(
-        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
-    ) -> Snapshot:
-        return await self._moment.believed(scopes, known_at, live_at=live_at)
 
     async def held(
         self,
@@ -282,6 +301,7 @@ class InProcessStore:
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
@@ -290,6 +310,7 @@ class InProcessStore:
             memory
             for place, memory in sorted(state.memories.items())
             if place[0] == tenant
+            and scope in (None, memory.scope)
             and memory.status in statuses
             and (memory_ids is None or memory.memory_id in memory_ids)
             and (after is None or memory.memory_id > after)
@@ -305,6 +326,12 @@ class InProcessStore:
         marks = self._committed().marks.items()
         return {name: value for (owner, name), value in sorted(marks) if owner == tenant and name.startswith(prefix)}
 
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        kept = sorted(self._committed().requests.items(), key=lambda one: one[0][1].encode())
+        mine = (request for place, (_, request) in kept if place[0] == tenant)
+        behind = (one for one in mine if after is None or one.idempotency_key.encode() > after.encode())
+        return list(islice(behind, max(0, limit)))
+
     async def tidy(self, *, whole: bool = False) -> int:
         self._committed()
         return 0
@@ -316,16 +343,19 @@ class InProcessStore:
         state = self._committed()
         stored = [m for place, m in state.memories.items() if place[0] == tenant]
         stored += [m for place, old in state.history.items() if place[0] == tenant for m in old]
-        receipts = [_texts(load(text)) for (owner, _), (_, text) in state.requests.items() if owner == tenant]
+        receipts = [_texts(load(kept.receipt)) for (owner, _), (_, kept) in state.requests.items() if owner == tenant]
         return {
             "memory": sum(m.memory_id in memory_ids or m.fingerprint in fingerprints for m in stored),
             "outbox": sum(entry.scope.tenant == tenant and entry.memory_id in memory_ids for entry in state.outbox),
             "request": sum(not said.isdisjoint(memory_ids) for said in receipts),
         }
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        chain = self._committed().audit.get(tenant, ())
-        return [event for event in chain if event.sequence > after][:limit]
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        chain = self._committed().audit.get(tenant, ())  # the line of sequence n stands at place n - 1
+        start, end = max(0, after), len(chain) if before is None else max(0, min(before - 1, len(chain)))
+        return list(chain[start:end][:limit] if before is None else chain[max(start, end - limit) : end])
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         chain = self._committed().audit.get(tenant, ())
@@ -388,6 +418,10 @@ class InProcessStore:
         if not self._open:
             raise StoreUnavailable("closed")
         return self._state
+
+
+def _named(memory: Memory) -> tuple[str, str, int]:
+    return memory.scope.tenant, memory.memory_id, memory.version
 
 
 def _texts(value: Any) -> set[str]:

@@ -206,11 +206,13 @@ class ScopeIndex:
         """By cosine, best first, over all that `where` accepts and that has a vector. Exact up to `EXACT_UP_TO`
         memories, or where `exact` is asked for; beyond, some of the last may be missed, and never are there fewer.
         """
-        chosen = np.flatnonzero(self._accepted(where) & self._has_vector.all)
+        accepted = self._accepted(where) & self._has_vector.all
         wanted = np.frombuffer(vector, "<f4")
-        if not exact and len(self._places) > EXACT_UP_TO:
+        if exact or len(self._places) <= EXACT_UP_TO:
+            chosen = np.flatnonzero(accepted)
+        else:
             self._sketch.extend(self._vectors.all[len(self._sketch) :])
-            chosen = self._sketch.nearest(chosen, wanted, limit=limit)
+            chosen = self._sketch.nearest(accepted, wanted, limit=limit)
         # A row at a time: the scan is bound by memory, and a product on several threads stalls when a core is taken.
         if 4 * len(chosen) < len(self._memory_ids):
             scores = np.vecdot(self._vectors.all[chosen], wanted)

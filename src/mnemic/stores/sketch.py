@@ -15,6 +15,7 @@ from mnemic.stores.growing import Growing
 _CHUNK = 1 << 16
 """Vectors looked at together: what is in between stays in the processor's cache."""
 
+_NEVER = np.iinfo(np.uint16).max
 _LEAST, _PART = 2_000, 250
 """At least so many, and one in so many, are brought back. On 29,600 vectors of messages 2,000 held 100 % of the 10
 nearest and 99.5 % of the 100 nearest (docs/benchmarks/performance.md).
@@ -43,16 +44,16 @@ class Sketch:
             for column, values in zip(self._columns, words.T, strict=True):
                 column.extend(values)
 
-    def nearest(self, chosen: NDArray[np.int64], vector: NDArray[np.float32], *, limit: int) -> NDArray[np.int64]:
-        """Those of the places in `chosen` whose vectors are likely the nearest, many times `limit`; all where they are
-        few.
+    def nearest(self, among: NDArray[np.bool_], vector: NDArray[np.float32], *, limit: int) -> NDArray[np.int64]:
+        """The places, of those that `among` marks, whose vectors are likely the nearest: many times `limit`; all where
+        they are few.
         """
         most = max(_LEAST, 20 * limit, len(self) // _PART)
-        if len(chosen) <= most:
-            return chosen
-        apart = self._apart(vector)[chosen]
-        near: NDArray[np.int64] = chosen[apart <= np.partition(apart, most - 1)[most - 1]]
-        return near
+        if np.count_nonzero(among) <= most:
+            return np.flatnonzero(among)
+        apart = self._apart(vector)
+        apart[~among] = _NEVER
+        return np.flatnonzero(apart <= np.partition(apart, most - 1)[most - 1])
 
     def _apart(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
         """In how many signs each vector differs from this one."""

@@ -24,7 +24,7 @@ from mnemic.types.reading import Cues, Hit, Hottest, Intent, Rank, Scored, Searc
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
-from mnemic.types.writing import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
     "ROLES",
@@ -48,6 +48,7 @@ __all__ = [
     "Hottest",
     "Intent",
     "JsonValue",
+    "KeptRequest",
     "Kind",
     "Level",
     "ListNamespaces",

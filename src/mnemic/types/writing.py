@@ -98,6 +98,15 @@ class AuditEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRequest:
+    """A request that was answered under an idempotency key: when, and its receipt as JSON."""
+
+    idempotency_key: str = field(repr=False)
+    receipt: str = field(repr=False)
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxEntry:
     """Work for the projections: `memory_id` of `scope` changed to `version`; `action` is `upsert` or `remove`."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from mnemic.ports import RecordStore, Snapshot
 from mnemic.types import WriteReceipt
 from mnemic.write.commit import Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
 from mnemic.write.gate import Gate
+from mnemic.write.settle import is_known
 
 T = TypeVar("T")
 B = TypeVar("B")
@@ -40,6 +42,16 @@ class Batch:
 
     receipts: list[WriteReceipt | None]
     jobs: dict[int, Job]
+
+
+async def look(store: RecordStore, jobs: Collection[Job]) -> None:
+    """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
+
+    async def work(moment: Snapshot) -> list[bool]:
+        return [await is_known(moment, job.draft) for job in jobs]
+
+    for job, known in zip(jobs, await store.read(work), strict=True):
+        job.known = known
 
 
 async def overlapped(

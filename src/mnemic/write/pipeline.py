@@ -13,12 +13,12 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from mnemic.errors import BudgetSpent, InvalidInput, MnemicError
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, RecordStore, Snapshot, Transaction
+from mnemic.ports import Clock, Embedder, RecordStore, Transaction
 from mnemic.ports.projections import Projection
 from mnemic.types import (
     Actor,
@@ -35,12 +35,12 @@ from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
-from mnemic.write.job import Batch, Job, overlapped
+from mnemic.write.job import Batch, Job, look, overlapped
 from mnemic.write.judge import Judge, judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
-from mnemic.write.settle import is_known, settle
+from mnemic.write.settle import settle
 from mnemic.write.validate import validate
 from mnemic.write.vault import Vault, checked
 
@@ -53,6 +53,7 @@ MAX_SECRETS = 10_000
 class MemoryWritePipeline:
     """Turns candidates into memories, each with a receipt of what every step decided and cost. A write is all or
     nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint in its scope.
+    `successor` is the embedder that the store is being changed to.
     """
 
     def __init__(
@@ -73,11 +74,16 @@ class MemoryWritePipeline:
         self._vault, self._judge = checked(vault, needed=self._redactor.tokenises), judge
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
+        self.successor: Embedder | None = None
         self._prepare: PrepareSteps = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
         )
+
+    def use(self, embedder: Embedder) -> None:
+        """Make vectors with `embedder`."""
+        self._embedder, self.successor = embedder, None
 
     @property
     def failures(self) -> dict[str, int]:
@@ -102,7 +108,8 @@ class MemoryWritePipeline:
         job = await self._job(candidate, actor, policy, idempotency_key, gate)
         if job.blocked is not None:
             return job.blocked
-        await self._look([job], deadline)
+        _check(deadline)
+        await look(self._store, [job])
         await self._embed([job], deadline)
         return await self._finish(job, deadline)
 
@@ -219,8 +226,6 @@ class MemoryWritePipeline:
             self._secrets[tenant] = await self._store.secret(tenant)
         return self._secrets[tenant]
 
-    # -- one batch ----------------------------------------------------------------------------------------------------
-
     async def _batch(
         self,
         batch: Sequence[tuple[Candidate, str | None]],
@@ -261,7 +266,8 @@ class MemoryWritePipeline:
         """Look for all of them and embed the new ones; a failure blocks those that need what failed."""
         done = list(receipts)
         try:
-            await self._look(list(jobs.values()), deadline)
+            _check(deadline)
+            await look(self._store, jobs.values())
             await self._embed(list(jobs.values()), deadline)
         except MnemicError as error:
             for place, job in jobs.items():
@@ -296,16 +302,6 @@ class MemoryWritePipeline:
             request = Request(name, request_digest(draft))
         return Job(draft, request, laps, gate)
 
-    async def _look(self, jobs: Sequence[Job], deadline: Deadline | None) -> None:
-        """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
-        _check(deadline)
-
-        async def work(moment: Snapshot) -> list[bool]:
-            return [await is_known(moment, job.draft) for job in jobs]
-
-        for job, known in zip(jobs, await self._store.read(work), strict=True):
-            job.known = known
-
     async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None) -> None:
         _check(deadline)
         fresh = [job for job in jobs if not job.known]
@@ -320,13 +316,21 @@ class MemoryWritePipeline:
         try:
             settled, laps = await self._settle(job, deadline)
             while settled is None:
-                # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
+                # The identical memory is gone by now, or the store has changed to other vectors.
+                self._follow(job.draft)
                 job.known = False
                 await self._embed([job], deadline)
                 settled, laps = await self._settle(job, deadline)
         except Refused as refused:
             return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
         return await self._publish(settled, laps, deadline)
+
+    def _follow(self, draft: Draft) -> None:
+        """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
+        if draft.vector is not None and draft.space == self._embedder.space:
+            if self.successor is None:
+                raise SpaceMismatch(hint="the store has another embedder by now; start anew with that")
+            self.use(self.successor)
 
     async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)

@@ -23,6 +23,7 @@ APP_ROLE = "mnemic_app"
 _SESSION = load("session")
 _WRITE = "BEGIN"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT begun"
+_ALONE = ""
 _AGAIN = "ROLLBACK TO SAVEPOINT begun"
 _PLANNING = {
     # One plan for all: every statement reads an index, whatever its parameters and however many rows there are today.
@@ -60,8 +61,9 @@ class Session:
         try:
             rows: list[Any] = await self._connection.fetch(statement, *values)
         except DRIVER_ERRORS as error:
-            self.failure = error
-            if self._forgiving and not lost_connection(error):
+            if self.failure is None or not lost_race(self.failure):
+                self.failure = error
+            if self._forgiving and not lost_connection(error) and not lost_race(self.failure):
                 await self._begin_again()
             raise typed(error) from None
         return rows
@@ -88,7 +90,9 @@ class Session:
         self._tenant = tenant
 
     async def enter_scopes(self, tenant: str, levels: Sequence[str], owners: Sequence[str]) -> list[Any]:
-        """From here on see the rows of `tenant` alone; the rows of its scopes by level and owner."""
+        """From here on see the rows of `tenant` alone; the rows of its scopes by level and owner, each
+        behind the present vector space.
+        """
         rows = await self.fetch(_SESSION["enter"], tenant, self._limit(), levels, owners)
         self._tenant = tenant
         return rows
@@ -149,6 +153,14 @@ class Connections:
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
         return await self._thread.run(self._run(_WRITE, work, self._limited(deadline)))
+
+    async def ask(self, statement: str, *values: Any) -> list[Any]:
+        """The rows of a statement that is a transaction of its own, and does no harm when it is run again."""
+
+        async def work(session: Session) -> list[Any]:
+            return await session.fetch(statement, *values)
+
+        return await self._thread.run(self._run(_ALONE, work, self._limited(None)))
 
     async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], limit: Callable[[], float]) -> T:
         for attempt in range(_ATTEMPTS):
@@ -226,6 +238,8 @@ class _Attempt:
                 await _given_back(self._pool, connection, clean=clean)
 
     async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
+        if self._begin == _ALONE:
+            return await work(session)
         await session.execute(self._begin)
         result = await work(session)
         if self._begin == _READ:

@@ -7,14 +7,15 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
-from mnemic.stores.postgres import outbox, upkeep
+from mnemic.stores.postgres import outbox, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
+from mnemic.stores.postgres.owner import Owner
 from mnemic.stores.postgres.promotion import Promotions
 from mnemic.stores.postgres.rows import Terms
 from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
@@ -22,22 +23,21 @@ from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.stores.sealing import Sealer
+from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
     Scope,
-    Scored,
-    Signals,
     Status,
     Usage,
     Vector,
     VectorSpace,
-    Where,
 )
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ T = TypeVar("T")
 _SESSION = load("session")
 
 
-class PostgresStore:
+class PostgresStore(SingleReads):
     """A `RecordStore` in the database at `dsn` (a `postgresql://` URL), which many processes may open.
 
     Needs PostgreSQL 16 or newer with pgvector. Everything lies in the schema `mnemic`; the store works as the role
@@ -93,23 +93,35 @@ class PostgresStore:
             sealed=frozenset({"content"} if self._sealer.seals else ()),
         )
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
-            self._opened = await self._open(space)
-        elif self._opened.space != space:
+            self._opened = await self._open(space or await self._found())
+        elif space not in (None, self._opened.space):
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
     async def _open(self, space: VectorSpace) -> _Opened:
-        database = await self._access.open(space)
+        return self._searching(await self._access.open(space), space)
+
+    def _searching(self, database: Opened, space: VectorSpace) -> _Opened:
         promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
         indexes = Indexes(database.connections, dimension=space.dimension, bm25=self._bm25, budget=self._index_bytes)
-        return _Opened(database, promotions, indexes, Terms(database.ready.salt), space)
+        owner = Owner(self._access, database.ready.search_path)
+        return _Opened(database, owner, promotions, indexes, Terms(database.ready.salt), space)
+
+    async def _found(self) -> VectorSpace:
+        owner = Owner(self._access, "mnemic")
+        try:
+            found = await owner.run(spaces.present)
+        finally:
+            owner.close()
+        if found is None:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+        return found
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.database.thread.run(opened.promotions.moves.stop())
-            await opened.database.thread.run(opened.indexes.loads.stop())
+            await opened.stop()
             await opened.database.close()
 
     async def settled(self) -> None:
@@ -131,7 +143,7 @@ class PostgresStore:
                 session,
                 terms=opened.terms,
                 sealer=self._sealer,
-                dimension=opened.space.dimension,
+                dimensions=opened.dimensions,
                 indexes=opened.indexes,
             )
             try:
@@ -147,9 +159,6 @@ class PostgresStore:
             known[tenant] = await self._ready.connections.write(lambda session: _secret(session, tenant))
         return known[tenant]
 
-    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
-
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         opened = self._ready
 
@@ -158,7 +167,7 @@ class PostgresStore:
                 session,
                 terms=opened.terms,
                 sealer=self._sealer,
-                dimension=opened.space.dimension,
+                space=opened.space,
                 bm25=self._bm25,
                 indexes=opened.indexes,
             )
@@ -170,41 +179,6 @@ class PostgresStore:
 
         return await opened.connections.read(run)
 
-    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
-
-    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return await self.read(lambda moment: moment.find_fingerprint(scope, fingerprint))
-
-    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
-
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
-
-    async def count(self, where: Where) -> int:
-        return await self.read(lambda moment: moment.count(where))
-
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
-
-    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.match(where, query, limit=limit))
-
-    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.recent(where, limit=limit))
-
-    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        return await self.read(lambda moment: moment.signals(where, memory_ids))
-
-    async def speakers(self, where: Where) -> frozenset[str]:
-        return await self.read(lambda moment: moment.speakers(where))
-
-    async def believed(
-        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
-    ) -> Snapshot:
-        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))
-
     async def held(
         self,
         tenant: str,
@@ -213,19 +187,24 @@ class PostgresStore:
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
         asked = partial(
             upkeep.held, sealer=self._sealer, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
         )
-        return await self._ready.connections.read(partial(asked, memory_ids=memory_ids, after=after, limit=limit))
+        rest = {"memory_ids": memory_ids, "scope": scope, "after": after, "limit": limit}
+        return await self._ready.connections.read(partial(asked, **rest))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._ready.connections.read(lambda session: upkeep.marks(session, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._ready.connections.read(lambda session: upkeep.requests(session, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""
@@ -235,22 +214,43 @@ class PostgresStore:
     async def seal(self, tenant: str) -> int:
         raise NotSupported("seal", hint="export the memories, and import them into a new database that is sealed")
 
+    async def begin_space(self, space: VectorSpace) -> None:
+        await self._ready.as_owner(partial(spaces.begin, space=space))
+        self._ready.next_space = space
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        return await self._ready.as_owner(partial(spaces.unfilled, sealer=self._sealer, limit=limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await self._ready.as_owner(partial(spaces.fill, filled=filled))
+
+    async def switch_space(self) -> bool:
+        before = self._ready
+        space = await before.as_owner(spaces.switch)
+        if space is None:
+            return False
+        self._opened = self._searching(before.database, space)
+        await before.stop()
+        return True
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         return await self._ready.connections.read(
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
         )
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, limit))
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, before, limit))
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        return await self._ready.connections.read(lambda session: outbox.pending(session, projection, limit))
+        return await outbox.pending(self._ready.connections, projection, limit)
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await self._ready.connections.write(lambda session: outbox.acknowledge(session, sequences, projection))
+        await outbox.acknowledge(self._ready.connections, sequences, projection)
 
     async def register(self, projection: str) -> None:
         await self._ready.connections.write(lambda session: outbox.register(session, projection))
@@ -273,15 +273,36 @@ class _Opened:
     """What an open store holds."""
 
     database: Opened
+    owner: Owner
     promotions: Promotions
     indexes: Indexes
     terms: Terms
     space: VectorSpace
+    next_space: VectorSpace | None = None
     secrets: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def connections(self) -> Connections:
         return self.database.connections
+
+    @property
+    def dimensions(self) -> list[int]:
+        """Of the present vectors, and of those to come."""
+        return [space.dimension for space in (self.space, self.next_space) if space is not None]
+
+    async def as_owner(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """The result of `work` on the owner's connection, which sees every tenant. Raises StoreFailed."""
+        return await self.database.thread.run(self.owner.run(work))
+
+    async def stop(self) -> None:
+        """End what goes on in the background."""
+
+        async def ended() -> None:
+            self.owner.close()
+            await self.promotions.moves.stop()
+            await self.indexes.loads.stop()
+
+        await self.database.thread.run(ended())
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

@@ -9,12 +9,12 @@ from typing import Any
 
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import decode_event, link, to_micros
+from mnemic.stores.codec import decode_event, link, moment_of, to_micros
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.rows import memory_of, raw, storable
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.sealing import Sealer
-from mnemic.types import AuditEvent, Kind, Memory, Scope, Status, Usage
+from mnemic.types import AuditEvent, KeptRequest, Kind, Memory, Scope, Status, Usage
 
 _UPKEEP = load("upkeep")
 _PAGE = 1000
@@ -29,13 +29,15 @@ async def held(
     expired_by: datetime | None,
     author: str | None,
     memory_ids: Collection[str] | None,
+    scope: Scope | None,
     after: str | None,
     limit: int,
 ) -> list[Memory]:
     """The port's `held`."""
     await session.enter(tenant)
     wanted = None if memory_ids is None else storable(memory_ids)
-    asked = (tenant, after, to_micros(expired_by), raw(author), wanted, max(0, limit))
+    place = (None, None) if scope is None else (scope.level.value, scope.owner)
+    asked = (tenant, after, to_micros(expired_by), raw(author), wanted, max(0, limit), *place)
     if set(statuses) == {Status.PENDING_REVIEW}:
         rows = await session.fetch(_UPKEEP["held_pending"], *asked)
     else:
@@ -58,6 +60,13 @@ async def marks(session: Session, tenant: str, prefix: str) -> dict[str, str]:
     return dict(await session.fetch(_UPKEEP["marks"], tenant, prefix))
 
 
+async def requests(session: Session, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:
+    """The port's `requests`."""
+    await session.enter(tenant)
+    rows = await session.fetch(_UPKEEP["requests"], tenant, after, max(0, limit))
+    return [KeptRequest(idempotency_key=key, receipt=receipt, at=moment_of(at)) for key, receipt, at in rows]
+
+
 async def traces(
     session: Session, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]
 ) -> dict[str, int]:
@@ -69,10 +78,13 @@ async def traces(
     return dict(rows[0])
 
 
-async def audit(session: Session, tenant: str, after: int, limit: int) -> list[AuditEvent]:
+async def audit(session: Session, tenant: str, after: int, before: int | None, limit: int) -> list[AuditEvent]:
     """The port's `audit`."""
     await session.enter(tenant)
-    rows = await session.fetch(_UPKEEP["audit"], tenant, after, max(0, limit))
+    if before is None:
+        rows = await session.fetch(_UPKEEP["audit"], tenant, after, max(0, limit))
+    else:
+        rows = [*reversed(await session.fetch(_UPKEEP["audit_end"], tenant, after, before, max(0, limit)))]
     return [decode_event(row["event"], row["hash"]) for row in rows]
 
 

@@ -16,7 +16,8 @@ from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
 from mnemic.stores.scope_index import EXACT_UP_TO
 from mnemic.stores.sealing import Sealer
-from mnemic.stores.sqlite import outbox, upkeep
+from mnemic.stores.single_reads import SingleReads
+from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
@@ -29,25 +30,26 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
+    KeptRequest,
     Kind,
     Memory,
     OutboxEntry,
     Scope,
-    Scored,
-    Signals,
     Status,
     Usage,
     Vector,
     VectorSpace,
-    Where,
 )
 
 T = TypeVar("T")
 
 _AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+_AUDIT_END = """
+    SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+"""
 
 
-class SqliteStore:
+class SqliteStore(SingleReads):
     """A `RecordStore` in the file at `path`, which many processes may open.
 
     `durability="durable"` syncs every commit to the disk; `"fast"` leaves that to the operating system and may lose
@@ -103,13 +105,13 @@ class SqliteStore:
     def _sealed(self) -> frozenset[str]:
         return frozenset({"content", "vectors", "words"}) if self._sealer.seals else frozenset()
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
             self._opened = await asyncio.to_thread(self._open, space)
         else:
             await self._write(lambda opened: claim_space(opened.writing, space))
 
-    def _open(self, space: VectorSpace) -> OpenFile:
+    def _open(self, space: VectorSpace | None) -> OpenFile:
         with typed_failures():
             return OpenFile(
                 self._path,
@@ -134,54 +136,14 @@ class SqliteStore:
     async def secret(self, tenant: str) -> bytes:
         return await self._write(lambda opened: opened.secret(tenant))
 
-    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
-
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         opened = self._ready
 
         def run(connection: apsw.Connection) -> T:
-            snapshot = SqliteSnapshot(
-                connection, indexes=opened.indexes, rows=opened.rows, dimension=opened.space.dimension
-            )
+            snapshot = SqliteSnapshot(connection, indexes=opened.indexes, rows=opened.rows, space=opened.space)
             return run_through(work, snapshot)
 
         return await self._read(run)
-
-    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
-
-    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return await self.read(lambda moment: moment.find_fingerprint(scope, fingerprint))
-
-    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
-
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
-
-    async def count(self, where: Where) -> int:
-        return await self.read(lambda moment: moment.count(where))
-
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
-
-    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.match(where, query, limit=limit))
-
-    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.recent(where, limit=limit))
-
-    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        return await self.read(lambda moment: moment.signals(where, memory_ids))
-
-    async def speakers(self, where: Where) -> frozenset[str]:
-        return await self.read(lambda moment: moment.speakers(where))
-
-    async def believed(
-        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
-    ) -> Snapshot:
-        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))
 
     async def held(
         self,
@@ -191,6 +153,7 @@ class SqliteStore:
         expired_by: datetime | None = None,
         author: str | None = None,
         memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
@@ -202,6 +165,7 @@ class SqliteStore:
             "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
             "after": after,
             "limit": max(0, limit),
+            **upkeep.within(scope),
         }
         rows = self._ready.rows
         pending = set(statuses) == {Status.PENDING_REVIEW}
@@ -212,6 +176,9 @@ class SqliteStore:
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._read(lambda connection: upkeep.marks(connection, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._read(lambda connection: upkeep.requests(connection, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))
@@ -230,10 +197,38 @@ class SqliteStore:
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        wanted = (tenant, after, max(0, limit))
-        rows = await self._read(lambda connection: fetch(connection, _AUDIT, wanted))
-        return [decode_event(event, digest) for event, digest in rows]
+    async def begin_space(self, space: VectorSpace) -> None:
+        await self._write(lambda opened: spaces.begin(opened.writing, space))
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        rows = self._ready.rows
+        return await self._read(lambda connection: spaces.unfilled(connection, rows, limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await self._write(lambda opened: spaces.fill(opened.writing, opened.rows, filled))
+
+    async def switch_space(self) -> bool:
+        def change(opened: OpenFile) -> OpenFile | None:
+            space = spaces.switch(opened.writing)
+            if space is None:
+                return None
+            # In the writer's own turn: whoever writes next meets the new space, and indexes without old vectors.
+            self._opened = self._open(space)
+            return opened
+
+        before = await self._write(change)
+        if before is None:
+            return False
+        await asyncio.to_thread(before.close)
+        await self._write(lambda opened: spaces.clear(opened.writing))
+        return True
+
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        sql, ends = (_AUDIT, (after,)) if before is None else (_AUDIT_END, (after, before))
+        rows = await self._read(lambda connection: fetch(connection, sql, (tenant, *ends, max(0, limit))))
+        return [decode_event(event, digest) for event, digest in (rows if before is None else reversed(rows))]
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))

@@ -13,15 +13,16 @@ import apsw
 
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import decode_event, dump, link, to_micros
+from mnemic.stores.codec import decode_event, dump, link, moment_of, to_micros
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
-from mnemic.types import Kind, Memory, Scope, Usage
+from mnemic.types import KeptRequest, Kind, Memory, Scope, Usage
 
 _HELD = f"""
     SELECT {MEMORY} FROM {SOURCES}
     WHERE m.tenant = :tenant AND (:after IS NULL OR m.memory_id > :after)
     AND (:expired_by IS NULL OR m.expires_at <= :expired_by)
     AND (:memory_ids IS NULL OR m.memory_id IN (SELECT value FROM json_each(:memory_ids)))
+    AND (:level IS NULL OR (c.level = :level AND c.owner = :owner))
     AND (:author IS NULL OR m.body ->> '$.author' = :author OR EXISTS (
         SELECT 1 FROM memory_version v
         WHERE v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.body ->> '$.author' = :author
@@ -45,6 +46,10 @@ _MARKS = """
     SELECT name, value FROM mark
     WHERE tenant = :tenant AND name >= :prefix
     AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name
+"""
+_REQUESTS = """
+    SELECT idempotency_key, receipt, at FROM request
+    WHERE tenant = :tenant AND (:after IS NULL OR idempotency_key > :after) ORDER BY idempotency_key LIMIT :limit
 """
 _TRACES = {
     "memory": """
@@ -88,15 +93,14 @@ def held(connection: apsw.Connection, rows: Rows, wanted: dict[str, Any], *, pen
     return [rows.memory(row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
 
 
+def within(scope: Scope | None) -> dict[str, str | None]:
+    """The parameters that keep a walk over a tenant to one scope; None: to none."""
+    return {"level": None if scope is None else scope.level.value, "owner": None if scope is None else scope.owner}
+
+
 def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
     """The port's `usage`: what is held from the counters, what is recent from the index of identifiers."""
-    wanted = {
-        "tenant": tenant,
-        "level": None if scope is None else scope.level.value,
-        "owner": None if scope is None else scope.owner,
-        "first": first_id(since),
-        "since": to_micros(since),
-    }
+    wanted = {"tenant": tenant, "first": first_id(since), "since": to_micros(since), **within(scope)}
     recent = dict(fetch(connection, _RECENT, wanted))
     rows = fetch(connection, _USAGE, wanted)
     return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows if count}
@@ -105,6 +109,13 @@ def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scop
 def marks(connection: apsw.Connection, tenant: str, prefix: str) -> dict[str, str]:
     """The port's `marks`."""
     return dict(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
+
+
+def requests(connection: apsw.Connection, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:
+    """The port's `requests`."""
+    wanted = {"tenant": tenant, "after": after, "limit": max(0, limit)}
+    rows = fetch(connection, _REQUESTS, wanted)
+    return [KeptRequest(idempotency_key=key, receipt=receipt, at=moment_of(at)) for key, receipt, at in rows]
 
 
 def traces(

@@ -27,6 +27,10 @@ class KeepingContract(Setting):
         assert page == mine[:4]
         assert await store.held("acme", statuses=[Status.ACTIVE], after=page[-1].memory_id) == mine[4:]
         assert await store.held("acme", statuses=[Status.ACTIVE], memory_ids=[mine[5].memory_id, "x"]) == mine[5:6]
+        own = [each for each in mine if each.scope == scope()]
+        assert await store.held("acme", statuses=[Status.ACTIVE], scope=scope()) == own
+        assert await store.held("acme", statuses=[Status.ACTIVE], scope=scope(), after=own[0].memory_id) == own[1:]
+        assert await store.held("acme", statuses=[Status.PENDING_REVIEW], scope=scope()) == []
         assert await store.held("nobody", statuses=list(Status)) == []
         assert await store.held("acme", statuses=[]) == []
 
@@ -142,6 +146,22 @@ class KeepingContract(Setting):
         assert await store.transact(lambda transaction: transaction.remove_requests("acme", ["m1", "m99"])) == 2
         assert await store.transact(find) == [False, False, True]
         assert await store.transact(lambda transaction: transaction.find_request("rival", "made")) is not None
+
+    async def test_requests_are_walked_in_order_of_their_keys(self, store: RecordStore) -> None:
+        receipt = '{"outcome": "created", "memory_id": "m1"}'
+
+        async def keep(transaction: Transaction) -> None:
+            for name in ("b", "a", "B", "\u00e9", "c"):
+                await transaction.remember_request("acme", name, "d", receipt, day(1))
+            await transaction.remember_request("rival", "theirs", "d", receipt, START)
+
+        await store.transact(keep)
+        found = await store.requests("acme")
+        assert [one.idempotency_key for one in found] == ["B", "a", "b", "c", "\u00e9"]
+        assert {(one.receipt, one.at) for one in found} == {(receipt, day(1))}
+        page = await store.requests("acme", limit=2)
+        assert await store.requests("acme", after=page[-1].idempotency_key) == found[2:]
+        assert await store.requests("nobody") == []
 
     async def test_traces_show_what_is_left_and_that_nothing_is(self, store: RecordStore) -> None:
         gone = memory("a lagoon", fingerprint="ab" * 32)

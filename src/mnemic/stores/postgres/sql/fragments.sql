@@ -26,6 +26,7 @@ AND ($4::bytea IS NULL OR EXISTS (
     SELECT FROM memory_version w WHERE w.tenant = $1 AND w.memory_id = m.memory_id AND w.author = $4
 ))
 AND ($5::text[] IS NULL OR m.memory_id = ANY ($5))
+AND ($7::text IS NULL OR (s.level = $7 AND s.owner = $8::text))
 
 -- part: here_n
 n.tenant = $1 AND n.level = $2 AND n.owner = $3

@@ -3,7 +3,7 @@
 -- name: held
 SELECT {columns}
 FROM {sources}
-WHERE {asked} AND m.status = ANY ($7::text[])
+WHERE {asked} AND m.status = ANY ($9::text[])
 ORDER BY m.memory_id
 LIMIT $6
 
@@ -35,6 +35,13 @@ GROUP BY m.kind
 -- name: marks
 SELECT name, value FROM mark WHERE tenant = $1 AND name >= $2 AND starts_with(name, $2) ORDER BY name
 
+-- name: requests
+SELECT idempotency_key, receipt, at
+FROM request
+WHERE tenant = $1 AND ($2::text IS NULL OR idempotency_key > $2)
+ORDER BY idempotency_key
+LIMIT $3
+
 -- name: traces
 -- $2: identifiers, $3: fingerprints, $4: the identifiers as they stand in JSON.
 SELECT
@@ -51,3 +58,8 @@ SELECT
 
 -- name: audit
 SELECT sequence, event, hash FROM audit WHERE tenant = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
+
+-- name: audit_end
+SELECT sequence, event, hash FROM audit
+WHERE tenant = $1 AND sequence > $2 AND sequence < $3
+ORDER BY sequence DESC LIMIT $4

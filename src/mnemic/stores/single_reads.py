@@ -1,0 +1,58 @@
+"""A record store's reads one by one: each is `read` with one question."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from mnemic.ports import Snapshot
+from mnemic.types import Memory, Scope, Scored, Signals, Vector, Where
+
+T = TypeVar("T")
+
+
+class SingleReads(ABC):
+    """The part of the port's `RecordStore` that asks one question of one moment, for a store that has `read`."""
+
+    @abstractmethod
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T: ...
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
+
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        return await self.read(lambda moment: moment.get_many(memory_ids, scopes=scopes))
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        return await self.read(lambda moment: moment.find_fingerprint(scope, fingerprint))
+
+    async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
+        return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
+
+    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
+
+    async def count(self, where: Where) -> int:
+        return await self.read(lambda moment: moment.count(where))
+
+    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
+        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
+
+    async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
+        return await self.read(lambda moment: moment.match(where, query, limit=limit))
+
+    async def recent(self, where: Where, *, limit: int) -> list[Scored]:
+        return await self.read(lambda moment: moment.recent(where, limit=limit))
+
+    async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
+        return await self.read(lambda moment: moment.signals(where, memory_ids))
+
+    async def speakers(self, where: Where) -> frozenset[str]:
+        return await self.read(lambda moment: moment.speakers(where))
+
+    async def believed(
+        self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
+    ) -> Snapshot:
+        return await self.read(lambda moment: moment.believed(scopes, known_at, live_at=live_at))

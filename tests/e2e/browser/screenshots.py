@@ -14,7 +14,6 @@ from tests.e2e.browser.stage import Stage, staged
 
 FOLDER = Path(__file__).parents[3] / "docs" / "console"
 PAGES = (
-    ("overview", "olga", "overview"),
     ("search", "ana", "search?q=aisle+or+window+on+a+long+flight"),
     ("remember", "ana", "remember"),
     ("review", "ben", "review"),
@@ -24,6 +23,7 @@ PAGES = (
     ("runs", "ana", "runs"),
     ("policy", "olga", "policy"),
     ("quotas", "ana", "quotas"),
+    ("overview", "olga", "overview"),
 )
 """Name of the picture, who looks, and where."""
 

@@ -12,13 +12,13 @@ const RING = 128;
  */
 export function drawing(name, neighbours, relations) {
   const places = placed(neighbours);
-  const rings = Math.max(...neighbours.map((one) => one.hops));
-  const height = 2 * RING * rings + 90;
+  const heights = [...places.values()].map((place) => place.y);
+  const [top, bottom] = [Math.min(0, ...heights) - 45, Math.max(0, ...heights) + 45];
   const at = (node) => places.get(node) ?? { x: 0, y: 0 };
   return el(
     "figure",
     { class: "graph" },
-    svg("svg", { viewBox: `${-WIDTH / 2} ${-height / 2} ${WIDTH} ${height}`, role: "group", "aria-label": `What is connected with ${name}; the table below says the same` },
+    svg("svg", { viewBox: `${-WIDTH / 2} ${top} ${WIDTH} ${bottom - top}`, role: "group", "aria-label": `What is connected with ${name}; the table below says the same` },
       relations.map((one) => edge(at(one.source), at(one.target), spaced(one.relation))),
       node({ x: 0, y: 0 }, name, "centre", "#/entities"),
       neighbours.map((one) => node(at(one.node), one.name, one.label, linkTo("entities", one.name)))),

@@ -42,7 +42,7 @@ function spanOf(label, version, next) {
   const from = Date.parse(version.valid_from ?? (version.version === 1 || !next ? version.created_at : version.updated_at));
   const closed = version.status === "active" || version.status === "pending_review" ? null : Date.parse(version.updated_at);
   const until = version.valid_to ? Date.parse(version.valid_to) : next ? Date.parse(next.updated_at) : closed;
-  return { label, status: version.status, from: Math.min(from, until ?? from), until };
+  return { label, status: next ? "superseded" : version.status, from: Math.min(from, until ?? from), until };
 }
 
 function dayOf(moment) {

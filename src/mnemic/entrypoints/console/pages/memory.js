@@ -92,7 +92,7 @@ function history(path, versions, changeable) {
   return several(
     el("p", { class: "quiet" }, counted(versions.length, "version")),
     el("ol", { class: "versions" }, newestFirst.map(([version, before]) => el("li", {},
-      el("p", { class: "meta" }, el("strong", {}, `Version ${version.version}`), badge(version.status), when(version.updated_at), again(version)),
+      el("p", { class: "meta" }, el("strong", {}, `Version ${version.version}`), version === versions.at(-1) && badge(version.status), when(version.updated_at), again(version)),
       before && before.content !== version.content ? diff(before.content, version.content) : el("p", {}, before ? el("span", { class: "quiet" }, "The words stayed the same.") : version.content)))),
   );
 }

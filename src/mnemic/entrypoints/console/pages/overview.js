@@ -32,7 +32,7 @@ async function filled(who, signal) {
     el("div", { class: "halves" },
       state && panel("What is held", held(state.held)),
       !state && mine && panel("What is held", table("Memories by kind", ["Kind", "Memories", "Kept for"], mine.kinds.filter((one) => one.held !== null).map((one) => [spaced(one.kind), number(one.held), one.retention_days ? `${Math.round(one.retention_days)} days` : "until forgotten"]))),
-      newest && panel("Newest memories", latest(newest.memories, may("remember")))),
+      newest && !(state && newest.memories.length === 0) && panel("Newest memories", latest(newest.memories, may("remember")))),
     state && panel("How fast it answers", latencies(state.process.latency)),
   );
 }
@@ -57,8 +57,8 @@ function figures({ held: kinds, waiting, process }) {
   return el("div", { class: "tiles" },
     tile("Memories held", number(sum(rows, "rows")), `${number(sum(rows, "recent"))} in the last 24 hours`),
     waitingTile(waiting),
-    tile("Searches that found something", rate === null ? "–" : percent(rate), `of ${number(found + nothing)}`),
-    tile("Search, 95 of 100 within", search ? `${search.p95_ms} ms` : "–", search ? `half within ${search.p50_ms} ms` : "no search yet"));
+    tile("Searches with a hit", rate === null ? "–" : percent(rate), found + nothing === 0 ? "no search yet" : `of ${number(found + nothing)}`),
+    tile("Search time, 95th percentile", search ? `${search.p95_ms} ms` : "–", search ? `half within ${search.p50_ms} ms` : "no search yet"));
 }
 
 /** What does not work or is behind; said also when all is well. */

@@ -2,7 +2,7 @@
 
 import { call } from "../api.js";
 import { download, el, several } from "../elements.js";
-import { badge, button, empty, failure, field, head, panel, table } from "../parts.js";
+import { button, empty, failure, field, head, panel, table } from "../parts.js";
 import { counted, inWords, number, spaced } from "../words.js";
 
 const PAGE = 500;
@@ -20,13 +20,13 @@ export async function show({ signal }) {
 function inForce(policy) {
   const keys = Object.entries(policy.keys ?? {});
   return several(
-    el("p", {}, policy.keys === null ? "Every key may be used." : `Only ${counted(keys.length, "key")} may be used.`, " ", policy.limits.consent === "required" ? "Consent is asked for every key." : "Consent is asked where a key is sensitive."),
+    el("p", {}, policy.keys === null ? "Every key may be used." : policy.open_keys ? `${counted(keys.length, "key has a rule", "keys have rules")} of their own; others may be used, too.` : `Only ${counted(keys.length, "key")} may be used.`, " ", policy.limits.consent === "required" ? "Consent is asked for every key." : "Consent is asked where a key is sensitive."),
     keys.length > 0 && table("Keys", ["Key", "Values", "A new value", "Kept for", ""], keys.map(([key, rule]) => [
       el("code", {}, key),
       rule.allowed_values ? rule.allowed_values.join(", ") : "any",
       spaced(rule.on_change),
       rule.ttl_days ? counted(rule.ttl_days, "day") : "as its kind",
-      several(rule.sensitive && badge("pending_review"), rule.sensitive && " sensitive"),
+      several(rule.sensitive && el("span", { class: "tag" }, "sensitive"), rule.preference && el("span", { class: "tag" }, "preference")),
     ])),
   );
 }

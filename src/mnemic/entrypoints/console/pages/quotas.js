@@ -2,7 +2,7 @@
 
 import { call } from "../api.js";
 import { el, several } from "../elements.js";
-import { badge, empty, head, panel, table } from "../parts.js";
+import { empty, head, panel, table } from "../parts.js";
 import { number, percent, size, spaced } from "../words.js";
 
 /** @param {any} context */
@@ -23,22 +23,18 @@ function limits({ quotas, held }, whose) {
   return several(
     quotas.length === 0
       ? empty("No limit is set", "The policy names none: as much is kept as the disk holds.")
-      : table(`Limits of ${whose}`, ["What", "Limit", "Used", ""], quotas.map((quota) => [
+      : table(`Limits of ${whose}`, ["What", "Limit", "Used", ""], quotas.flatMap((quota) => Object.entries(quota.used).map(([name, used]) => [
           quota.kind ? spaced(quota.kind) : "everything",
-          several(limitWords(quota), el("span", { class: "quiet" }, ` · warns from ${percent(quota.soft)}`)),
-          el("span", { class: "number" }, el("meter", { class: "bar", min: "0", max: "1", high: quota.soft, value: Math.min(1, quota.used), "aria-label": "Used" }), " ", percent(quota.used)),
-          quota.used >= 1 ? badge("blocked") : "",
-        ])),
+          several(limitWords(quota, name.split(".").at(-1)), el("span", { class: "quiet" }, ` · warns from ${percent(quota.soft)}`)),
+          el("span", { class: "number" }, el("meter", { class: "bar", min: "0", max: "1", high: quota.soft, value: Math.min(1, used), "aria-label": "Used" }), " ", percent(used)),
+          used >= 1 ? el("span", { class: "badge is-blocked" }, "full") : used >= quota.soft && el("span", { class: "badge is-pending_review" }, "nearly full"),
+        ]))),
     el("h3", {}, "What is held"),
     table(`What is held of ${whose}`, ["Kind", "Memories", "Size", "In the last minute"], Object.entries(held).map(([kind, one]) => [spaced(kind), number(one.rows), size(one.bytes), number(one.recent)])),
   );
 }
 
-function limitWords(quota) {
-  const words = [
-    quota.rows !== null && `${number(quota.rows)} memories`,
-    quota.bytes !== null && size(quota.bytes),
-    quota.writes_a_minute !== null && `${number(quota.writes_a_minute)} writes a minute`,
-  ];
-  return words.filter(Boolean).join(", ");
+function limitWords(quota, name) {
+  const words = { rows: "memories", writes_a_minute: "writes a minute" };
+  return name === "bytes" ? size(quota.bytes) : `${number(quota[name])} ${words[name]}`;
 }

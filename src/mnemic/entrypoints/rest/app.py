@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
@@ -103,8 +104,18 @@ def _routed(service: Service) -> FastAPI:
     app.state.service = service
     for part in _PARTS:
         app.include_router(part.router)
+    app.router.routes.extend(_tool_server(service))
     problems.install(app)
     return app
+
+
+def _tool_server(service: Service) -> list[Route]:
+    """`/mcp`, where MCP is installed."""
+    try:
+        from mnemic.entrypoints.rest.tool_server import ToolServer
+    except ModuleNotFoundError:
+        return []
+    return [Route("/mcp", ToolServer(service), include_in_schema=False)]
 
 
 def _problems() -> dict[int | str, dict[str, Any]]:

@@ -121,7 +121,7 @@ class ContextAnswer(BaseModel):
 
     text: str
     memories: list[NamedVersion]
-    reason: str
+    reason: str | None
     degraded: bool
     digest: str | None
 

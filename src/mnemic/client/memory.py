@@ -39,7 +39,7 @@ class Context:
 
     text: str = field(repr=False)
     memory_ids: tuple[str, ...]
-    reason: str
+    reason: str | None
     degraded: bool
     digest: str | None
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from mnemic.errors import MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.inject.compact import within_tokens
@@ -17,6 +17,7 @@ from mnemic.maintain.lineage import Lineage, Use
 from mnemic.ports import Clock, RecordStore, Snapshot
 from mnemic.retrieve.asked import intent_of, kind_of, moment
 from mnemic.retrieve.hot import HotReader
+from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -56,6 +57,8 @@ class ReadVerbs:
         min_score: float = 0.0,
         max_tokens: int | None = None,
         preference_bias: bool = False,
+        standing: int = 0,
+        named: bool = False,
         deadline: Deadline | None = None,
     ) -> SearchResult:
         """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
@@ -64,9 +67,14 @@ class ReadVerbs:
         `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
         since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
 
-        What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
-        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
+        `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
+        whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
+        query names, by their key or by one of `data["names"]`; where there are none, none are found. Lists that failed
+        are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not
+        granted.
         """
+        if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
+            raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
         window, times = (happened_from, happened_to), (as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
@@ -74,8 +82,9 @@ class ReadVerbs:
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
             top_k=top_k,
-            bias=self.gateway.bias(preference_bias, standing=False),
+            bias=self.gateway.beside(preference_bias, standing),
             min_score=min_score,
+            named=named,
             known_at=intent.known_at,
             deadline=deadline,
         )

@@ -324,7 +324,7 @@ class StewardVerbs(ReadVerbs):
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
-        return await erase.verify(self.store, receipt)
+        return await erase.verify(self.store, receipt, feeds=self._feeds)
 
     async def audit(
         self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000

@@ -65,14 +65,11 @@ def hit_of(said: Json) -> Hit:
 
 def receipt_of(said: Json) -> WriteReceipt:
     """How a write ended."""
-    lists = ("superseded", "conflicts_with", "clamped", "degraded", "warnings")
     plain = ("memory_id", "version", "key", "level", "reason", "durable", "replayed")
-    return WriteReceipt(
-        outcome=Outcome(said["outcome"]),
-        steps=tuple(WriteStep(**step) for step in said["steps"]),
-        **{name: said[name] for name in plain},
-        **{name: tuple(said[name]) for name in lists},
-    )
+    lists = ("superseded", "conflicts_with", "clamped", "degraded", "warnings")
+    fields: dict[str, Any] = {name: said[name] for name in plain} | {name: tuple(said[name]) for name in lists}
+    steps = tuple(WriteStep(**step) for step in said["steps"])
+    return WriteReceipt(**fields, outcome=Outcome(said["outcome"]), steps=steps)
 
 
 def report_of(said: Json) -> RunReport:

@@ -56,11 +56,11 @@ class Remote:
             again -= 1
             try:
                 answer = await self._http.request(method, path, json=body, params=asked, headers=given)
-                failure = None if answer.is_success else failure_of(_problem(answer), answer.headers.get("retry-after"))
+                if answer.is_success:
+                    return answer.json() if answer.content else None
+                failure = failure_of(_problem(answer), answer.headers.get("retry-after"))
             except httpx.HTTPError as error:
                 failure = ServiceRefused("unreachable", hint=type(error).__name__)
-            if failure is None:
-                return answer.json() if answer.content else None
             if again <= 0 or not await _rested(failure):
                 raise failure
 

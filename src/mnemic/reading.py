@@ -54,10 +54,12 @@ class ReadVerbs:
         happened_to: datetime | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        asked_at: datetime | None = None,
         min_score: float = 0.0,
         max_tokens: int | None = None,
         preference_bias: bool = False,
         standing: int = 0,
+        named: bool = False,
         deadline: Deadline | None = None,
     ) -> SearchResult:
         """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
@@ -65,10 +67,13 @@ class ReadVerbs:
 
         `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
         since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
+        `asked_at`: the day by which "two weeks ago" is read, now where it is not given; what was told then is lifted.
 
         `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
-        whether or not they are like the query; the most relevant where there are more. Lists that failed are named in
-        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
+        whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
+        query names, by their key or by one of `data["names"]`; where there are none, none are found. Lists that failed
+        are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not
+        granted.
         """
         if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
             raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
@@ -81,7 +86,9 @@ class ReadVerbs:
             top_k=top_k,
             bias=self.gateway.beside(preference_bias, standing),
             min_score=min_score,
+            named=named,
             known_at=intent.known_at,
+            asked_at=moment(asked_at, "asked_at") or self.clock.now(),
             deadline=deadline,
         )
         return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))

@@ -34,6 +34,9 @@
     [redaction.entities]
     EMAIL = "tokenise"            # or redact, block, allow
 
+    [entities]                    # without it: entities are kept where they are asked for, not noticed in every text
+    read = "rules"                # or names (needs mnemic[ner]), or model
+
 Only this module of the guard imports pydantic, so that nothing else pays for it.
 """
 
@@ -55,6 +58,9 @@ from mnemic.guard.limits import Limits, Per, Quota, Retention
 from mnemic.guard.policy import Expiry, KeyRule, OnChange, OnViolation, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
+
+EntityReading = Literal["rules", "names", "model"]
+"""What notices entities in ordinary texts."""
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_RETENTION_DAYS = 36_500
@@ -126,6 +132,10 @@ class _Redaction(_Strict):
         return RedactionRules(actions=self.entities, reveal=frozenset(self.reveal), names=frozenset(self.names))
 
 
+class _Entities(_Strict):
+    read: EntityReading | None = None
+
+
 class _File(_Strict):
     keys: dict[str, _Key] | None = None
     levels: list[str] | None = None
@@ -143,17 +153,19 @@ class _File(_Strict):
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
     redaction: _Redaction = _Redaction()
+    entities: _Entities = _Entities()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardFile:
-    """The parts of one file."""
+    """The parts of one file. `entities` None: ordinary texts are not read for entities."""
 
     policy: Policy
     grant: Grant
     budget: Budget
     limits: Limits = field(default_factory=Limits)
     redaction: RedactionRules = field(default_factory=RedactionRules)
+    entities: EntityReading | None = None
 
 
 def load_guard(path: str | Path) -> GuardFile:
@@ -179,6 +191,7 @@ def read_guard(data: object) -> GuardFile:
         budget=Budget(**_given(file.budget)),
         limits=_limits(file.limits),
         redaction=file.redaction.rules(),
+        entities=file.entities.read,
     )
 
 

@@ -21,6 +21,7 @@ from mnemic.maintain.intake import import_prefix
 from mnemic.maintain.project import drain
 from mnemic.maintain.vault import drop, sweep
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore, Transaction
+from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, AuditEvent, Level, Memory, OutboxEntry, Scope, Status, Where, checked_identifier
 from mnemic.write.feed import Feed
 from mnemic.write.vault import token_prefix
@@ -270,11 +271,11 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
     store, tenant = erasure.store, erasure.actor.tenant
     erasure.counts["outbox"] = (await drain(store, erasure.feeds)).total
     await store.tidy()
-    traces = await store.traces(tenant, erasure.memory_ids, erasure.fingerprints)
+    traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
     if traces.get("bytes"):
         try:
             await store.tidy(whole=True)
-            traces = await store.traces(tenant, erasure.memory_ids, erasure.fingerprints)
+            traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
         except StoreFailed:
             pass  # the receipt says what is left; `verify` after the next `tidy` shows when it is gone
     return ErasureReceipt(
@@ -290,9 +291,33 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
     )
 
 
-async def verify(store: RecordStore, receipt: ErasureReceipt) -> dict[str, int]:
-    """What a scan finds now of what the receipt says was erased, by place: nothing but zeros if it holds."""
-    return await store.traces(receipt.tenant, receipt.memory_ids, receipt.fingerprints)
+async def verify(store: RecordStore, receipt: ErasureReceipt, *, feeds: Sequence[Feed] = ()) -> dict[str, int]:
+    """What a scan finds now of what the receipt says was erased, by place: nothing but zeros if it holds. Projections
+    that can be looked through are, under their names. Raises StoreFailed.
+    """
+    return await _scan(store, feeds, receipt.tenant, receipt.memory_ids, receipt.fingerprints)
+
+
+async def _scan(
+    store: RecordStore,
+    feeds: Sequence[Feed],
+    tenant: str,
+    memory_ids: Collection[str],
+    fingerprints: Collection[str],
+) -> dict[str, int]:
+    found = dict(await store.traces(tenant, memory_ids, fingerprints))
+    for feed in feeds:
+        if isinstance(feed.projection, Scanned):
+            found[feed.name] = await _left_in(feed.projection, tenant, memory_ids)
+    return found
+
+
+async def _left_in(copy: Scanned, tenant: str, memory_ids: Collection[str]) -> int:
+    """A copy that cannot be asked counts as holding all of them: nobody has seen that it does not."""
+    try:
+        return await copy.traces(tenant, memory_ids)
+    except StoreFailed:
+        return len(memory_ids)
 
 
 async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]]:

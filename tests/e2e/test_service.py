@@ -2,87 +2,51 @@
 
 from __future__ import annotations
 
-import os
-import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-MNEMIC = [sys.executable, "-m", "mnemic"]
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*MNEMIC, *words, "--store", str(folder / "s.db")], capture_output=True, text=True, timeout=120, check=False
-    )
+from tests.service import Service, mnemic, serving
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A running service's address and process; its file holds no key yet."""
-    process = subprocess.Popen(
-        [*MNEMIC, "serve", "--port", "0", "--store", str(tmp_path / "s.db")],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        assert process.stderr is not None
-        address = ""
-        while not address and (line := process.stderr.readline()):
-            found = re.search(r"running on (http://127\.0\.0\.1:\d+)", line)
-            address = found.group(1) if found else ""
-        assert address, "the service said no address"
-        yield address, process
-    finally:
-        process.kill()
-        process.wait()
-        process.communicate()
+def served(tmp_path: Path) -> Iterator[Service]:
+    with serving(tmp_path / "s.db") as service:
+        yield service
 
 
-def test_a_key_made_on_the_command_line_opens_the_running_service(
-    served: tuple[str, subprocess.Popen[str]], tmp_path: Path
-) -> None:
-    address, process = served
-    made = run(tmp_path, "apikeys", "create", "--role", "reader", "--role", "writer", "--for-user", "ana")
-    assert made.returncode == 0, made.stderr
-    headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
-    with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
+def test_a_key_made_on_the_command_line_opens_the_running_service(served: Service) -> None:
+    headers = served.key("--role", "reader", "--role", "writer", "--for-user", "ana")
+    with httpx.Client(base_url=served.address, headers=headers, timeout=60) as client:
         kept = client.post("/v1/memories", json={"content": "I prefer aisle seats.", "key": "seat"})
         found = client.post("/v1/search", json={"query": "where do I like to sit?"})
-        nobody = httpx.get(f"{address}/v1/memories")
+        nobody = httpx.get(f"{served.address}/v1/memories")
     assert (kept.status_code, kept.json()["outcome"], kept.json()["durable"]) == (201, "created", True)
     assert found.json()["hits"][0]["memory"]["memory_id"] == kept.json()["memory_id"]
     assert nobody.status_code == 401
 
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) in (0, -signal.SIGTERM)
-    listed = run(tmp_path, "list", "--user", "ana")
+    served.process.send_signal(signal.SIGTERM)
+    assert served.process.wait(timeout=60) in (0, -signal.SIGTERM)
+    listed = mnemic(served.store, "list", "--user", "ana")
     assert "aisle seats" in listed.stdout
 
 
-def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(
-    served: tuple[str, subprocess.Popen[str]], tmp_path: Path
-) -> None:
-    address, process = served
-    made = run(tmp_path, "apikeys", "create", "--role", "reader", "--for-user", "ana")
-    headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
-    with httpx.stream("GET", f"{address}/v1/changes", headers=headers, timeout=60) as stream:
+def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(served: Service) -> None:
+    headers = served.key("--role", "reader", "--for-user", "ana")
+    with httpx.stream("GET", f"{served.address}/v1/changes", headers=headers, timeout=60) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
         assert next(lines).startswith(": from ")
-        assert run(tmp_path, "add", "I prefer aisle seats.", "--user", "ana").returncode == 0
+        assert mnemic(served.store, "add", "I prefer aisle seats.", "--user", "ana").returncode == 0
         told = next(line for line in lines if line.startswith("data: "))
         assert '"action": "created"' in told
         assert "aisle" not in told
-        process.send_signal(signal.SIGTERM)
+        served.process.send_signal(signal.SIGTERM)
         assert [line for line in lines if line.startswith("data: ")] == []
-    assert process.wait(timeout=60) in (0, -signal.SIGTERM)
+    assert served.process.wait(timeout=60) in (0, -signal.SIGTERM)
 
 
 @pytest.mark.parametrize(
@@ -95,6 +59,6 @@ def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(
     ],
 )
 def test_others_are_not_served_without_authentication(tmp_path: Path, words: list[str], reason: str) -> None:
-    refused = run(tmp_path, *words)
+    refused = mnemic(tmp_path / "s.db", *words)
     assert refused.returncode == 3
     assert reason in refused.stderr

@@ -1,4 +1,4 @@
-"""`mnemic serve` in a process of its own, for tests that call it over a socket."""
+"""A service of its own for a test: `mnemic serve` in a process, on a free port, on a file in a temporary folder."""
 
 from __future__ import annotations
 
@@ -9,41 +9,56 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+import httpx
 
 MNEMIC = [sys.executable, "-m", "mnemic"]
 
 
 @dataclass(frozen=True)
-class Service:
-    """A running service: its process, its address, and the file that it serves."""
+class Served:
+    """A running service: its address, its process, the file it serves."""
 
-    process: subprocess.Popen[str]
     address: str
+    process: subprocess.Popen[str]
     store: Path
 
-    def key(self, *words: str) -> dict[str, str]:
-        """The header of a new key, made as an operator makes one: `--role reader --for-user ana`."""
-        made = mnemic(self.store, "apikeys", "create", *words)
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Another command on the same file."""
+        return run(self.store.parent, *words)
+
+    @cached_property
+    def _operator(self) -> str:
+        made = self.run("apikeys", "create", "--role", "operator")
         assert made.returncode == 0, made.stderr
-        return {"Authorization": f"Bearer {made.stdout.strip()}"}
+        return made.stdout.strip()
+
+    def key(self, *roles: str, user: str | None = "ana") -> str:
+        """A new API key, made by an operator whose own was made on the command line."""
+        wanted = {"roles": roles, "user": user}
+        headers = {"Authorization": f"Bearer {self._operator}"}
+        made = httpx.post(f"{self.address}/v1/keys", json=wanted, headers=headers, timeout=60)
+        assert made.status_code == 201, made.text
+        return str(made.json()["api_key"])
 
 
-def mnemic(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """One command, on the file."""
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """One command on the folder's file."""
     return subprocess.run(
-        [*MNEMIC, *words, "--store", str(store)], capture_output=True, text=True, timeout=120, check=False
+        [*MNEMIC, *words, "--store", str(folder / "s.db")], capture_output=True, text=True, timeout=120, check=False
     )
 
 
 @contextmanager
-def serving(store: Path, *words: str) -> Iterator[Service]:
-    """A service on a free port, killed when the block ends."""
+def serving(folder: Path, *words: str, **environment: str) -> Iterator[Served]:
+    """A running service, stopped at the end; its file holds no key yet."""
     process = subprocess.Popen(
-        [*MNEMIC, "serve", "--port", "0", "--store", str(store), *words],
+        [*MNEMIC, "serve", "--port", "0", "--store", str(folder / "s.db"), *words],
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
     )
     try:
         assert process.stderr is not None
@@ -52,7 +67,7 @@ def serving(store: Path, *words: str) -> Iterator[Service]:
             found = re.search(r"running on (http://127\.0\.0\.1:\d+)", line)
             address = found.group(1) if found else ""
         assert address, "the service said no address"
-        yield Service(process, address, store)
+        yield Served(address, process, folder / "s.db")
     finally:
         process.kill()
         process.wait()

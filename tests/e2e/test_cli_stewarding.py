@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.entrypoints.cli import cli
+from mnemic.testing.scripted_model import ScriptedModelServer
 
 Run = Callable[..., tuple[int, Any]]
 
@@ -91,3 +92,19 @@ def test_the_jobs_and_the_audit(run: Run) -> None:
     assert (code, told["holds"], told["lines"]) == (0, True, 1)
     code, told = run("audit", "list")
     assert [event["action"] for event in told["events"]] == ["created"]
+
+
+def test_to_another_embedder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("add", "The sea is calm.")
+    assert run("maintain", "--reembed", "--dry-run")[0] == 2
+    with ScriptedModelServer(dimension=768) as server:
+        monkeypatch.setenv("MNEMIC_EMBEDDER", "http")
+        monkeypatch.setenv("MNEMIC_EMBEDDER_URL", server.base_url)
+        monkeypatch.setenv("MNEMIC_EMBEDDER_MODEL", "scripted")
+        monkeypatch.setenv("MNEMIC_EMBEDDER_DIMENSION", "768")
+        assert run("search", "calm sea")[0] == 5
+        code, told = run("maintain", "--reembed")
+        assert (code, told["reembedded"], told["expired"]) == (0, 1, 0)
+        code, told = run("search", "calm sea")
+        assert (code, told["hits"][0]["memory"]["content"]) == (0, "The sea is calm.")
+        assert run("maintain", "--reembed")[1]["reembedded"] == 0

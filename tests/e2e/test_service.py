@@ -9,44 +9,49 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.service import Service, mnemic, serving
+from tests.service import Served, run, serving
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Service]:
-    with serving(tmp_path / "s.db") as service:
-        yield service
+def served(tmp_path: Path) -> Iterator[Served]:
+    with serving(tmp_path) as running:
+        yield running
 
 
-def test_a_key_made_on_the_command_line_opens_the_running_service(served: Service) -> None:
-    headers = served.key("--role", "reader", "--role", "writer", "--for-user", "ana")
-    with httpx.Client(base_url=served.address, headers=headers, timeout=60) as client:
+def test_a_key_made_on_the_command_line_opens_the_running_service(served: Served, tmp_path: Path) -> None:
+    address, process = served.address, served.process
+    made = run(tmp_path, "apikeys", "create", "--role", "reader", "--role", "writer", "--for-user", "ana")
+    assert made.returncode == 0, made.stderr
+    headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
+    with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
         kept = client.post("/v1/memories", json={"content": "I prefer aisle seats.", "key": "seat"})
         found = client.post("/v1/search", json={"query": "where do I like to sit?"})
-        nobody = httpx.get(f"{served.address}/v1/memories")
+        nobody = httpx.get(f"{address}/v1/memories")
     assert (kept.status_code, kept.json()["outcome"], kept.json()["durable"]) == (201, "created", True)
     assert found.json()["hits"][0]["memory"]["memory_id"] == kept.json()["memory_id"]
     assert nobody.status_code == 401
 
-    served.process.send_signal(signal.SIGTERM)
-    assert served.process.wait(timeout=60) in (0, -signal.SIGTERM)
-    listed = mnemic(served.store, "list", "--user", "ana")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) in (0, -signal.SIGTERM)
+    listed = run(tmp_path, "list", "--user", "ana")
     assert "aisle seats" in listed.stdout
 
 
-def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(served: Service) -> None:
-    headers = served.key("--role", "reader", "--for-user", "ana")
-    with httpx.stream("GET", f"{served.address}/v1/changes", headers=headers, timeout=60) as stream:
+def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(served: Served, tmp_path: Path) -> None:
+    address, process = served.address, served.process
+    made = run(tmp_path, "apikeys", "create", "--role", "reader", "--for-user", "ana")
+    headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
+    with httpx.stream("GET", f"{address}/v1/changes", headers=headers, timeout=60) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()
         assert next(lines).startswith(": from ")
-        assert mnemic(served.store, "add", "I prefer aisle seats.", "--user", "ana").returncode == 0
+        assert run(tmp_path, "add", "I prefer aisle seats.", "--user", "ana").returncode == 0
         told = next(line for line in lines if line.startswith("data: "))
         assert '"action": "created"' in told
         assert "aisle" not in told
-        served.process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
         assert [line for line in lines if line.startswith("data: ")] == []
-    assert served.process.wait(timeout=60) in (0, -signal.SIGTERM)
+    assert process.wait(timeout=60) in (0, -signal.SIGTERM)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,6 @@ def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(serve
     ],
 )
 def test_others_are_not_served_without_authentication(tmp_path: Path, words: list[str], reason: str) -> None:
-    refused = mnemic(tmp_path / "s.db", *words)
+    refused = run(tmp_path, *words)
     assert refused.returncode == 3
     assert reason in refused.stderr

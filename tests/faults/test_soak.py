@@ -52,8 +52,8 @@ def watched(process: subprocess.Popen[str], ask: Callable[[int], None]) -> list[
 
 
 def test_a_service_in_use_does_not_grow(tmp_path: Path, say: Callable[[str], None]) -> None:
-    with serving(tmp_path / "s.db") as service:
-        headers = service.key("--role", "reader", "--role", "writer", "--for-user", "ana")
+    with serving(tmp_path) as service:
+        headers = {"Authorization": f"Bearer {service.key('reader', 'writer')}"}
         with httpx.Client(base_url=service.address, headers=headers, timeout=60) as client:
             began, failed = time.monotonic(), []
 

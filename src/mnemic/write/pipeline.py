@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mnemic.errors import BudgetSpent, InvalidInput, MnemicError
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
@@ -69,6 +69,7 @@ class _Job:
 class MemoryWritePipeline:
     """Turns candidates into memories, each with a receipt of what every step decided and cost. A write is all or
     nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint in its scope.
+    `successor` is the embedder that the store is being changed to.
     """
 
     def __init__(
@@ -89,11 +90,16 @@ class MemoryWritePipeline:
         self._vault, self._judge = checked(vault, needed=self._redactor.tokenises), judge
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
+        self.successor: Embedder | None = None
         self._prepare: PrepareSteps = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
         )
+
+    def use(self, embedder: Embedder) -> None:
+        """Make vectors with `embedder`."""
+        self._embedder, self.successor = embedder, None
 
     @property
     def failures(self) -> dict[str, int]:
@@ -324,13 +330,21 @@ class MemoryWritePipeline:
         try:
             settled, laps = await self._settle(job, deadline)
             while settled is None:
-                # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
+                # The identical memory is gone by now, or the store has changed to other vectors.
+                self._follow(job.draft)
                 job.known = False
                 await self._embed([job], deadline)
                 settled, laps = await self._settle(job, deadline)
         except Refused as refused:
             return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
         return await self._publish(settled, laps, deadline)
+
+    def _follow(self, draft: Draft) -> None:
+        """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
+        if draft.vector is not None and draft.space == self._embedder.space:
+            if self.successor is None:
+                raise SpaceMismatch(hint="the store has another embedder by now; start anew with that")
+            self.use(self.successor)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)

@@ -109,6 +109,7 @@ export function listWords(name) {
 }
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** @type {Array<[Intl.RelativeTimeFormatUnit, number]>} */
 const UNITS = [
   ["year", 31_557_600],
   ["month", 2_629_800],

@@ -57,7 +57,8 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/lint-imports --no-logo --no-cache
 
 coverage: $(DEV_READY) neo4j browser ## the tests with branch coverage; fails under the floor in pyproject.toml
-	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
+	@mkdir -p build
+	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
 bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
 	@$(BIN)/mnemic bench

@@ -32,7 +32,7 @@ CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts deploy-check neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -120,6 +120,9 @@ deploy-check: $(DEV_READY) ## the files in deploy/, the Helm chart with helm its
 	    && GOBIN="$(CURDIR)/build/deploy" go install helm.sh/helm/v3/cmd/helm@v3.16.4; } \
 	    || echo "NOT RUN with helm: it needs helm or go." >&2
 	@$(BIN)/python -m pytest -q -rs tests/unit/test_deployment.py
+
+console-types: ## the types that the console's comments state, checked by TypeScript (needs node and npm)
+	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json
 
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)

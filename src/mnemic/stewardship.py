@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
@@ -15,6 +15,8 @@ from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.project import DrainReport
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.subject import json_chunks, opened
+from mnemic.maintain.subject_page import page_chunks
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
@@ -23,6 +25,9 @@ from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
+
+Form = Literal["json", "html"]
+_FORMS = {"json": json_chunks, "html": page_chunks}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +327,22 @@ class StewardVerbs(ReadVerbs):
             feeds=self._feeds,
         )
 
+    async def export_subject(
+        self, subject: str, *, actor: Actor, form: Form = "json", values: bool = False
+    ) -> AsyncIterator[str]:
+        """Everything held about the user `subject` of the actor's tenant, and nothing of anybody else, as the chunks of
+        one JSON document or of one HTML page for people. `values` opens what is sealed, for the subject alone.
+
+        It leaves a line in the audit. Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`),
+        NotSupported (`reveal`) without a key file, StoreFailed.
+        """
+        if form not in _FORMS:
+            raise InvalidInput("form", hint=f"one of {', '.join(_FORMS)}")
+        given: dict[str, Any] = {"sessions": self.sessions, "vault": self.vault, "quotas": self.gateway.limits.quotas}
+        holdings = await opened(self.store, self.clock, subject, actor=actor, values=values, **given)
+        async for chunk in _FORMS[form](holdings):
+            yield chunk
+
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
         return await erase.verify(self.store, receipt)
@@ -336,4 +357,4 @@ class StewardVerbs(ReadVerbs):
         return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
 
 
-__all__ = ["AuditReport", "Decided", "MaintenanceReport", "Revocation", "StewardVerbs"]
+__all__ = ["AuditReport", "Decided", "Form", "MaintenanceReport", "Revocation", "StewardVerbs"]

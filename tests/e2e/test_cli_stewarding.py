@@ -91,3 +91,16 @@ def test_the_jobs_and_the_audit(run: Run) -> None:
     assert (code, told["holds"], told["lines"]) == (0, True, 1)
     code, told = run("audit", "list")
     assert [event["action"] for event in told["events"]] == ["created"]
+
+
+def test_everything_about_somebody_is_written_for_machines_and_people(run: Run, tmp_path: Path) -> None:
+    run("add", "vegan", "--key", "diet")
+    run("add", "Ben's own affair.", user="ben")
+    code, told = run("export", "--subject", "ana", user="zoe")
+    assert (code, told["subject"], [one["content"] for one in told["memories"]]) == (0, "ana", ["vegan"])
+    page = tmp_path / "ana.html"
+    assert run("export", "--subject", "ana", "--page", "--output", str(page))[0] == 0
+    assert "vegan" in (text := page.read_text(encoding="utf-8"))
+    assert "own affair" not in text
+    assert run("export", "--page")[0] == 2
+    assert run("export", "--subject", "ana", "--values", user="zoe")[0] == 1

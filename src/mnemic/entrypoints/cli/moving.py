@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,7 @@ from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.inputs import Word
-from mnemic.entrypoints.cli.terminal import Progress, json_text, note, pairs, say
+from mnemic.entrypoints.cli.terminal import Progress, harmless, json_text, note, pairs, printable, say
 from mnemic.errors import InvalidInput, MnemicError
 
 if TYPE_CHECKING:
@@ -31,12 +31,24 @@ SHOWN_FAILURES = 20
 @click.command("export", cls=Command)
 @click.option("--output", "-o", metavar="FILE", help="Write to this file instead of standard output.")
 @click.option("--force", is_flag=True, help="Replace FILE where it exists.")
+@click.option("--subject", metavar="USER", help="Instead, everything held about this user, as one JSON document.")
+@click.option("--page", is_flag=True, help="With --subject: as one HTML page for people, to be read and printed.")
+@click.option("--values", is_flag=True, help="With --subject, if that is you: what is sealed behind markers, too.")
 @click.pass_obj
-def export_(given: Given, output: str | None, force: bool) -> None:
-    """Write all memories, whatever their status, as JSON lines: one memory a line, newest first.
+def export_(given: Given, output: str | None, force: bool, subject: str | None, page: bool, values: bool) -> None:
+    r"""Write all memories, whatever their status, as JSON lines: one memory a line, newest first.
+
+    \b
+      mnemic export --output everything.jsonl
+      mnemic export --subject ana --page --output ana.html
 
     FILE is complete or not there at all, and only you can read it.
     """
+    if subject is not None:
+        _export_subject(given, subject, output, force, {"form": "html" if page else "json", "values": values})
+        return
+    if page or values:
+        raise click.UsageError("about whom? name a user with --subject", ctx=click.get_current_context())
 
     async def work(engine: MemoryEngine, actor: Actor) -> int:
         count = 0
@@ -53,6 +65,22 @@ def export_(given: Given, output: str | None, force: bool) -> None:
     count = given.with_engine(work)
     if output is not None:
         given.show({"exported": count, "file": output}, lambda: f"exported  {count} memories to {output}")
+
+
+def _export_subject(given: Given, subject: str, output: str | None, force: bool, options: dict[str, Any]) -> None:
+    shown = harmless if options["form"] == "json" else printable
+
+    async def work(engine: MemoryEngine, actor: Actor) -> None:
+        with _destination(output, force) as file:
+            async for chunk in engine.export_subject(subject, actor=actor, **options):
+                if file is None:
+                    click.echo(shown(chunk), nl=False)
+                else:
+                    file.write(chunk)
+
+    given.with_engine(work)
+    if output is not None:
+        given.show({"subject": subject, "file": output}, lambda: f"exported  everything about {subject} to {output}")
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from mnemic.retrieve.hot import HotReader
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
-from mnemic.trace import RunReport
+from mnemic.trace import RunReport, Watch
 from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
 from mnemic.types import (
     Actor,
@@ -309,10 +309,12 @@ class MemoryEngine(StewardVerbs):
         goal: str | None = None,
         context: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
+        watch: Watch | None = None,
     ) -> RunReport:
         """One memory-augmented turn: remember from `message`, answer `goal` with what is remembered, audit the answer.
 
-        Either may be left out. Never raises for what the run itself meets; the report carries status and stop_reason.
+        Either may be left out; `watch` is shown each step as it ends. Never raises for what the run itself meets; the
+        report carries status and stop_reason.
         """
         if message is None and goal is None:
             raise InvalidInput("run", hint="give a message, a goal or both")
@@ -321,7 +323,7 @@ class MemoryEngine(StewardVerbs):
                 raise InvalidInput(f"{name}:empty")
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
         request = TurnRequest(
-            actor=actor, message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key
+            actor=actor, message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key, watch=watch
         )
         return await run_turn(self._parts, request)
 

@@ -25,6 +25,9 @@ from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, S
 from mnemic.write.gate import Gate
 from mnemic.write.pipeline import MemoryWritePipeline
 
+PREFERENCE = "preference"
+"""The category under which the extractors keep what a user likes and dislikes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayWrite:
@@ -142,23 +145,23 @@ class MemoryGateway:
             live_at=self.clock.now(),
         )
 
-    def bias(self, preference_bias: bool, *, standing: bool = True) -> Bias:
-        """The policy's preference keys where the bias is asked for, and unless `standing` is False what stands in every
-        answer.
-        """
+    def bias(self, preference_bias: bool) -> Bias:
+        """The policy's preference keys where the bias is asked for, and what stands in every answer."""
         rules = (self.policy.keys or {}).values()
-        preferred = Bias(
+        return Bias(
             keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
             bonus=self.policy.preference_bias,
-        )
-        if not standing:
-            return preferred
-        return replace(
-            preferred,
             standing_keys=frozenset(rule.key for rule in rules if rule.standing),
             standing_kinds=self.policy.standing_kinds,
             standing_categories=self.policy.standing_categories,
         )
+
+    def beside(self, preference_bias: bool, standing: int) -> Bias:
+        """The same, but what stands, and every preference with it, comes beside the best hits: the `standing` most
+        relevant of them.
+        """
+        bias = self.bias(preference_bias)
+        return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=standing)
 
 
 def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:

@@ -7,14 +7,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from mnemic.errors import MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.inject.compact import within_tokens
+from mnemic.maintain import lineage
 from mnemic.maintain.export import everything, exported
+from mnemic.maintain.lineage import Lineage, Use
 from mnemic.ports import Clock, RecordStore, Snapshot
 from mnemic.retrieve.asked import intent_of, kind_of, moment
 from mnemic.retrieve.hot import HotReader
+from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -33,6 +36,10 @@ class ReadVerbs:
         levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
         return actor.scopes(levels)
 
+    def reach(self, actor: Actor) -> tuple[Scope, ...]:
+        """The scopes that the actor's calls reach: theirs at every granted level."""
+        return self._scopes(actor)
+
     async def search(
         self,
         query: str,
@@ -50,6 +57,8 @@ class ReadVerbs:
         min_score: float = 0.0,
         max_tokens: int | None = None,
         preference_bias: bool = False,
+        standing: int = 0,
+        named: bool = False,
         deadline: Deadline | None = None,
     ) -> SearchResult:
         """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
@@ -58,9 +67,14 @@ class ReadVerbs:
         `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
         since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
 
-        What policy calls standing is put into turns, not before what was asked for here. Lists that failed are named in
-        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
+        `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
+        whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
+        query names, by their key or by one of `data["names"]`; where there are none, none are found. Lists that failed
+        are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not
+        granted.
         """
+        if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
+            raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
         window, times = (happened_from, happened_to), (as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
         where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
@@ -68,8 +82,9 @@ class ReadVerbs:
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
             top_k=top_k,
-            bias=self.gateway.bias(preference_bias, standing=False),
+            bias=self.gateway.beside(preference_bias, standing),
             min_score=min_score,
+            named=named,
             known_at=intent.known_at,
             deadline=deadline,
         )
@@ -155,6 +170,19 @@ class ReadVerbs:
         if not found or (found[-1].status is Status.PENDING_REVIEW):
             raise MemoryNotFound()
         return found
+
+    async def lineage(self, memory_id: str, *, actor: Actor) -> Lineage:
+        """What a memory took the place of, and what took its place. Raises MemoryNotFound."""
+        return await lineage.lineage(self.store, memory_id, scopes=self._scopes(actor))
+
+    async def uses(
+        self, memory_id: str, *, actor: Actor, before: int | None = None, limit: int = 50
+    ) -> tuple[Sequence[Use], int | None]:
+        """What was done with a memory: changed, put into whose prompt; newest first, and where the next page begins.
+        Raises MemoryNotFound.
+        """
+        await self.get(memory_id, actor=actor)
+        return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
     def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
         """Everything held in the actor's scopes, whatever its status, as JSON data."""

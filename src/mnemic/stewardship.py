@@ -345,11 +345,13 @@ class StewardVerbs(ReadVerbs):
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
-        return await erase.verify(self.store, receipt)
+        return await erase.verify(self.store, receipt, feeds=self._feeds)
 
-    async def audit(self, *, actor: Actor, after: int = 0, limit: int = 1000) -> Sequence[AuditEvent]:
-        """The tenant's audit from behind sequence `after`."""
-        return await self.store.audit(actor.tenant, after=after, limit=limit)
+    async def audit(
+        self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> Sequence[AuditEvent]:
+        """The tenant's audit from behind sequence `after`; with `before` the last `limit` lines in front of that."""
+        return await self.store.audit(actor.tenant, after=after, before=before, limit=limit)
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:
         """Check every line of the tenant's audit."""

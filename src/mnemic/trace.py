@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from mnemic.types import Blocked, Hit, Skipped, WriteReceipt
+
+Watch = Callable[[Mapping[str, Any]], None]
+"""Is shown each step of a run as it ends; it must not wait."""
 
 
 class RunStatus(StrEnum):
@@ -29,10 +32,14 @@ class Trace:
 
     steps: list[dict[str, Any]] = field(default_factory=list)
     history: list[dict[str, Any]] = field(default_factory=list)
+    watch: Watch | None = None
 
     def record(self, phase: str, *, ms: float, ok: bool = True, **counts: Any) -> None:
-        """Add one step, numbered from 1."""
-        self.steps.append({"step": len(self.steps) + 1, "phase": phase, **counts, "ms": round(ms, 3), "ok": ok})
+        """Add one step, numbered from 1, and show it to whoever watches."""
+        step = {"step": len(self.steps) + 1, "phase": phase, **counts, "ms": round(ms, 3), "ok": ok}
+        self.steps.append(step)
+        if self.watch is not None:
+            self.watch(dict(step))
 
     def tell(self, **event: Any) -> None:
         """Add one line to the story, under the number of the step it belongs to."""

@@ -21,7 +21,7 @@ from mnemic.inject.compact import within_tokens
 from mnemic.inject.recall import record_injection
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.retrieve.plan import Planner
-from mnemic.trace import RunReport, RunStatus, Trace, UseAudit
+from mnemic.trace import RunReport, RunStatus, Trace, UseAudit, Watch
 from mnemic.types import Actor, Deadline, Hit, Intent, Memory, Message, SearchResult, Skipped, Where
 
 STATE_LIMIT = 50
@@ -47,7 +47,7 @@ class TurnParts:
 class TurnRequest:
     """What one turn is about. `message` is something the user said, to be remembered from; `goal` something to answer.
 
-    `context` is what the application knows and the answer may use; it is never remembered.
+    `context` is what the application knows and the answer may use; it is never remembered. `watch` sees the steps.
     """
 
     actor: Actor
@@ -55,6 +55,7 @@ class TurnRequest:
     goal: str | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
     idempotency_key: str | None = None
+    watch: Watch | None = None
 
 
 @dataclass(slots=True)
@@ -87,7 +88,7 @@ class _Run:
 async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
     """One turn, reported. Never raises for what the run itself met: the report carries status and stop_reason."""
     clock = parts.gateway.clock
-    run = _Run(parts.gateway.budget.deadline(clock.monotonic))
+    run = _Run(parts.gateway.budget.deadline(clock.monotonic), trace=Trace(watch=request.watch))
     status, reason = RunStatus.OK, "success"
     try:
         if request.message is not None:

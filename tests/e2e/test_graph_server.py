@@ -37,8 +37,10 @@ def test_entities_in_a_graph_server(bolt: BoltServer, tmp_path: Path) -> None:
         settle(memory)
         assert {one.node.name for one in memory.entity.neighbours("Zyxwvut")} == {"the user", "Bosch"}
         assert "Zyxwvut" in bolt.texts()
-        memory._portal.call(memory.engine.erase, "ana", actor=Actor(tenant="graph-e2e", user="operator"))
+        operator = Actor(tenant="graph-e2e", user="operator")
+        erased = memory._portal.call(memory.engine.erase, "ana", actor=operator)
         settle(memory)
+        assert memory._portal.call(memory.engine.verify_erasure, erased)["graph"] == 0
         assert memory.entity.of_user() == []
     left = bolt.texts().casefold()
     assert [word for word in ("zyxwvut", "qponmlk", "graph-e2e") if word in left] == []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import schemathesis
@@ -16,6 +17,10 @@ from schemathesis.checks import CHECKS
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys, Role
+from mnemic.entrypoints.rest.streams import Streams
+from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.maintain.graph import GraphProjection
+from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from tests.faults.scale import size
@@ -23,12 +28,22 @@ from tests.faults.scale import size
 CASES = size(400, 50_000)
 """Calls in all, shared by the operations."""
 CHECKED = ("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance")
-STREAMS = ("/v1/export",)
 
 
-def test_no_call_breaks_the_service_or_its_description(record_property: Callable[[str, object], None]) -> None:
-    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
-    app = create_app(engine, per_second=1e9, burst=10**9)
+def test_no_call_breaks_the_service_or_its_description(
+    record_property: Callable[[str, object], None], tmp_path: Path
+) -> None:
+    graph, streams = InProcessGraph(), Streams()
+    streams.stopping.set()  # a stream tells what there is, and ends
+    MasterKeys.make(tmp_path / "master.key")
+    engine = MemoryEngine(
+        store=InProcessStore(),
+        embedder=WordEmbedder(),
+        graph=graph,
+        projections=[GraphProjection(graph)],
+        keyring=KeyFolder(tmp_path / "keys", tmp_path / "master.key"),
+    )
+    app = create_app(engine, per_second=1e9, burst=10**9, streams=streams)
     text = asyncio.run(_key(engine))
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     operations = [found.ok() for found in schema.get_all_operations()]
@@ -38,9 +53,9 @@ def test_no_call_breaks_the_service_or_its_description(record_property: Callable
 
 
 async def _key(engine: MemoryEngine) -> str:
-    """A key with every role, of an engine that is then open."""
-    await engine.open()
-    return (await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=list(Role), user="ana"))[1]
+    """A key with every role; the application opens the engine again."""
+    async with engine:
+        return (await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=list(Role), user="ana"))[1]
 
 
 def _try(operation: Any, key: str, calls: int) -> int:

@@ -66,6 +66,25 @@ def test_a_key_made_on_the_command_line_opens_the_running_service(
     assert "aisle seats" in listed.stdout
 
 
+def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(
+    served: tuple[str, subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    address, process = served
+    made = run(tmp_path, "apikeys", "create", "--role", "reader", "--for-user", "ana")
+    headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
+    with httpx.stream("GET", f"{address}/v1/changes", headers=headers, timeout=60) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        lines = stream.iter_lines()
+        assert next(lines).startswith(": from ")
+        assert run(tmp_path, "add", "I prefer aisle seats.", "--user", "ana").returncode == 0
+        told = next(line for line in lines if line.startswith("data: "))
+        assert '"action": "created"' in told
+        assert "aisle" not in told
+        process.send_signal(signal.SIGTERM)
+        assert [line for line in lines if line.startswith("data: ")] == []
+    assert process.wait(timeout=60) in (0, -signal.SIGTERM)
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.bootstrap import with_names
+from mnemic.bootstrap import build_entity_reader, with_names
 from mnemic.guard.redaction import RedactionRules
+from mnemic.types import Deadline, Message
 from mnemic.write.detect import DETECTORS
 from mnemic.write.redact import Redactor
 
@@ -54,3 +55,11 @@ def test_a_text_without_names_stays() -> None:
 def test_a_person_may_be_tokenised_or_forbidden() -> None:
     assert set(redactor("PERSON", PERSON="tokenise").redact(TEXTS[1], SECRET).tokens.values()) == {"John Smith"}
     assert redactor("PERSON", PERSON="block").redact(TEXTS[1], SECRET).blocked == ("PERSON",)
+
+
+async def test_names_are_noticed_where_capitals_say_nothing() -> None:
+    reader = build_entity_reader("names", None)
+    said = Message(role="user", content="Tom Hanks lives in Lisbon. He works for Microsoft.")
+    reading = await reader.read(said, deadline=Deadline(float("inf"), lambda: 0.0))
+    labels = {one.name: one.label for one in reading.named}
+    assert labels == {"Tom Hanks": "person", "Lisbon": "place", "Microsoft": "organisation"}

@@ -12,10 +12,15 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.types import ASGIApp
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys, Role
+from mnemic.entrypoints.rest.streams import Streams
+from mnemic.guard.execution import Grant
+from mnemic.maintain.graph import GraphProjection
+from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from tests.faults.scale import size
@@ -33,7 +38,24 @@ async def planted(client: httpx.AsyncClient, keys: ApiKeys, tenant: str) -> tupl
     for key in ("seat", "diet", None):
         said = {"content": f"{CANARIES[tenant]} aisle {key}", "key": key}
         ids.append((await client.post("/v1/memories", json=said, headers=headers)).json()["memory_id"])
+    for path, body in _planted_kinds(CANARIES[tenant]):
+        answer = await client.post(path, json=body, headers=headers)
+        assert answer.status_code in (200, 201), answer.text
+        ids += [one for one in [answer.json().get("memory_id"), answer.json().get("run_id")] if one]
     return headers, ids
+
+
+def _planted_kinds(canary: str) -> list[tuple[str, Any]]:
+    """One of everything that can be kept, with the canary in it; names and identifiers are the same for both."""
+    step = {"action": f"call {canary}", "result": "nobody", "ok": False}
+    return [
+        ("/v1/episodes", {"task": f"Rent a boat {canary}", "steps": [step], "outcome": "failure"}),
+        ("/v1/entities", {"name": "Robert", "label": "person", "aliases": [canary]}),
+        ("/v1/entities/relations", {"source": "me", "relation": "friend", "target": "Robert"}),
+        ("/v1/persona/traits", {"trait": f"Says {canary}."}),
+        ("/v1/runs", {"goal": f"Which aisle, {canary}?"}),
+        ("/v1/imports/boats", {"at": 0, "memories": [{"content": f"A boat called {canary}."}]}),
+    ]
 
 
 def call(draw: random.Random, foreign_ids: list[str], foreign: str) -> tuple[str, str, Any, dict[str, str]]:
@@ -61,16 +83,76 @@ def call(draw: random.Random, foreign_ids: list[str], foreign: str) -> tuple[str
             ("GET", "/v1/keys", None),
             ("POST", "/v1/keys", {"roles": ["reader"], **named}),
             ("GET", "/v1/consents", None),
+            *_of_the_kinds(draw, memory_id, foreign),
+            *_of_the_trail(draw, memory_id, foreign_ids, named),
         ]
     )
     headers = draw.choice([{}, {"X-Tenant": foreign}, {"X-Mnemic-Tenant": foreign}, {"Idempotency-Key": "shared"}])
     return method, path, body, headers
 
 
+def _of_the_kinds(draw: random.Random, memory_id: str, foreign: str) -> list[tuple[str, str, Any]]:
+    name = draw.choice(["Robert", "me", foreign, CANARIES[foreign]])
+    return [
+        ("GET", "/v1/episodes", None),
+        ("GET", f"/v1/episodes?cursor={memory_id}", None),
+        ("GET", f"/v1/episodes/{memory_id}", None),
+        ("POST", f"/v1/episodes/{memory_id}/feedback", {"content": "well done"}),
+        ("POST", "/v1/episodes/similar", {"task": "Rent a boat"}),
+        ("POST", "/v1/episodes/lessons", {"task": "Rent a boat"}),
+        ("GET", "/v1/entities", None),
+        ("GET", f"/v1/entities/neighbours?name={name}&hops=6", None),
+        ("GET", f"/v1/entities/path?source={name}&target=Robert", None),
+        ("POST", "/v1/entities/relations", {"source": "me", "relation": "friend", "target": "Robert"}),
+        ("POST", "/v1/structured/FlightReservation/query", {"where": {}, "limit": 500}),
+        ("GET", "/v1/persona", None),
+        ("GET", "/v1/persona/prompt", None),
+        ("GET", f"/v1/persona/traits/{memory_id}/history", None),
+    ]
+
+
+def _of_the_trail(
+    draw: random.Random, memory_id: str, foreign_ids: list[str], named: dict[str, str]
+) -> list[tuple[str, str, Any]]:
+    cursor = draw.randrange(1, 2_000)
+    return [
+        ("GET", f"/v1/memories/{memory_id}/lineage", None),
+        ("GET", f"/v1/memories/{memory_id}/uses", None),
+        ("POST", f"/v1/memories/{memory_id}/undo", None),
+        ("POST", f"/v1/memories/{memory_id}/rollback", {"version": 1}),
+        ("POST", f"/v1/memories/{memory_id}/reveal", None),
+        ("GET", f"/v1/runs?cursor={cursor}", None),
+        ("GET", f"/v1/runs/{memory_id}", None),
+        ("POST", "/v1/runs/stream", {"goal": "aisle"}),
+        ("GET", f"/v1/changes?after={cursor}&whole_tenant={draw.choice(['true', 'false'])}", None),
+        ("GET", "/v1/imports/boats", None),
+        ("POST", "/v1/imports/boats", {"at": 0, "memories": [{"content": "Boats float.", **named}]}),
+        ("GET", "/v1/policy", None),
+        ("POST", f"/v1/policy/trial?cursor={draw.choice(foreign_ids)}", {"policy": {"keys": {}}}),
+        ("GET", "/v1/quotas", None),
+        ("GET", "/v1/tenant/quotas", None),
+        ("GET", "/v1/overview", None),
+        ("GET", "/v1/kinds", None),
+    ]
+
+
+def service() -> tuple[MemoryEngine, ASGIApp]:
+    """A service with everything that holds something of somebody; its streams tell what there is, and end."""
+    graph, streams = InProcessGraph(), Streams()
+    streams.stopping.set()
+    engine = MemoryEngine(
+        store=InProcessStore(),
+        embedder=WordEmbedder(),
+        graph=graph,
+        projections=[GraphProjection(graph)],
+        grant=Grant(levels=frozenset({"user", "agent"})),
+    )
+    return engine, create_app(engine, per_second=1e9, burst=10**9, streams=streams)
+
+
 @pytest.mark.faults
 async def test_no_call_reaches_another_tenant() -> None:
-    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
-    app = create_app(engine, per_second=1e9, burst=10**9)
+    engine, app = service()
     async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://s") as client:
         keys = ApiKeys(engine.store, engine.clock)
         acme, acme_ids = await planted(client, keys, "acme")
@@ -82,7 +164,7 @@ async def test_no_call_reaches_another_tenant() -> None:
             method, path, body, headers = call(draw, acme_ids, "acme")
             answer = await client.request(method, path, json=body, headers={**umbra, **headers})
             assert CANARIES["acme"] not in answer.text, (method, path, body)
-            assert answer.status_code < 500, (method, path, body, answer.text)
+            assert answer.status_code < 500 or answer.status_code == 501, (method, path, body, answer.text)
             reached += CANARIES["umbra"] in answer.text
         assert reached > CALLS // 50, "the calls find nothing at all, so they prove nothing"
         assert (await client.get("/v1/export", headers=acme)).text == before
@@ -96,7 +178,8 @@ async def test_absent_and_foreign_are_told_apart_by_nothing() -> None:
         _, acme_ids = await planted(client, keys, "acme")
         umbra, _ = await planted(client, keys, "umbra")
         absent = acme_ids[0][:-1] + ("0" if acme_ids[0][-1] != "0" else "1")
-        for method, suffix in (("GET", ""), ("GET", "/history"), ("DELETE", "")):
+        endings = (("GET", "/history"), ("GET", "/lineage"), ("GET", "/uses"), ("POST", "/undo"), ("POST", "/reveal"))
+        for method, suffix in (("GET", ""), *endings, ("DELETE", "")):
             answers = [
                 await client.request(method, f"/v1/memories/{one}{suffix}", headers=umbra)
                 for one in (acme_ids[0], absent)

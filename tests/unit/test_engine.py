@@ -108,6 +108,39 @@ async def test_a_memory_is_hidden_from_the_moment_it_expires(engine: MemoryEngin
     assert len((await engine.search("code", actor=ANA)).hits) == 1
 
 
+async def test_what_stands_comes_before_the_hits_and_beside_them(engine: MemoryEngine) -> None:
+    await engine.add("Always answer in metric units.", category="instruction", actor=ANA)
+    await engine.add("Prefers oat milk.", category="preference", actor=ANA)
+    await engine.add("The ferry leaves at nine.", actor=ANA)
+    asked = {"actor": ANA, "top_k": 1}
+    found = await engine.search("When does the ferry leave?", standing=5, **asked)
+    assert [(hit.reason, hit.standing) for hit in found.hits] == [("standing", True)] * 2 + [("relevance", False)]
+    assert found.hits[-1].memory.content == "The ferry leaves at nine."
+    only = await engine.search("Which milk?", standing=1, **asked)
+    assert only.hits[0].memory.content == "Prefers oat milk."
+    assert not any(hit.standing for hit in (await engine.search("When does the ferry leave?", **asked)).hits)
+    with pytest.raises(InvalidInput, match="invalid_input:standing"):
+        await engine.search("x", standing=101, **asked)
+
+
+async def test_what_stands_is_no_wider_than_the_filters(engine: MemoryEngine) -> None:
+    await engine.add("Always answer in metric units.", category="instruction", actor=ANA)
+    await engine.add("Prefers oat milk.", category="preference", actor=ANA)
+    found = await engine.search("milk", actor=ANA, categories=["instruction"], standing=5)
+    assert [hit.memory.category for hit in found.hits] == ["instruction"]
+    assert not (await engine.search("milk", actor=BEN, standing=5)).hits
+
+
+async def test_a_search_by_name_finds_what_is_named_or_nothing(engine: MemoryEngine) -> None:
+    await engine.add("Runs on the ring buffer.", key="message_queue", data={"names": ["DLQ"]}, actor=ANA)
+    await engine.add("Runs on rails.", key="tram", actor=ANA)
+    for query, keys in (("Is the DLQ empty?", ["message_queue"]), ("message queue or tram", ["message_queue", "tram"])):
+        found = await engine.search(query, actor=ANA, named=True)
+        assert sorted(str(hit.memory.key) for hit in found.hits) == keys
+    assert not (await engine.search("What runs on rails?", actor=ANA, named=True)).hits
+    assert (await engine.search("What runs on rails?", actor=ANA)).hits
+
+
 async def test_filters_narrow_a_search(engine: MemoryEngine) -> None:
     may, june = datetime(2026, 5, 10, tzinfo=UTC), datetime(2026, 6, 10, tzinfo=UTC)
     await engine.add("Hiked to the lake.", actor=ANA, occurred_at=may, category="event")

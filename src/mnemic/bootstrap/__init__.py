@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from mnemic.bootstrap.backups import backup_store, restore_store
 from mnemic.bootstrap.keyrings import build_keyring, key_folder
-from mnemic.bootstrap.models import DEFAULT_MODEL, build_airports, build_completer, build_embedder, with_names
+from mnemic.bootstrap.models import (
+    DEFAULT_MODEL,
+    build_airports,
+    build_completer,
+    build_embedder,
+    build_entity_reader,
+    with_names,
+)
 from mnemic.bootstrap.profiles import build_profile, load_profile
 from mnemic.bootstrap.stores import (
     build_documents,
@@ -32,6 +41,7 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.maintain.graph import GraphProjection
+from mnemic.noticing import NoticingEngine
 from mnemic.ports import Clock, Completer
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.write.judge import ModelJudge
@@ -45,6 +55,7 @@ __all__ = [
     "build_documents",
     "build_embedder",
     "build_engine",
+    "build_entity_reader",
     "build_graph",
     "build_guard",
     "build_keyring",
@@ -79,7 +90,8 @@ def build_engine(
     extractor, planner, composer = _proposers(completer)
     sessions, copies = build_sessions(settings.sessions, clock)
     graph = build_graph(settings)
-    return MemoryEngine(
+    engine = _engine_of(guard, completer)
+    return engine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
         embedder=build_embedder(settings, clock),
         clock=clock,
@@ -97,13 +109,24 @@ def build_engine(
         judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
         graph=graph,
         projections=copies if keeps_graph(settings) else [*copies, GraphProjection(graph)],
-        rules=WriteRules(
-            near_duplicate=settings.near_duplicate,
-            conflict=settings.conflict,
-            fixed=frozenset({"near_duplicate", "conflict"} & settings.model_fields_set),
-        ),
+        rules=_write_rules(settings),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
+    )
+
+
+def _engine_of(guard: GuardFile, completer: Completer | None) -> Callable[..., MemoryEngine]:
+    """The engine that the policy file asks for: one that notices entities, or one that does not."""
+    if guard.entities is None:
+        return MemoryEngine
+    return partial(NoticingEngine, entity_reader=build_entity_reader(guard.entities, completer))
+
+
+def _write_rules(settings: Settings) -> WriteRules:
+    return WriteRules(
+        near_duplicate=settings.near_duplicate,
+        conflict=settings.conflict,
+        fixed=frozenset({"near_duplicate", "conflict"} & settings.model_fields_set),
     )
 
 

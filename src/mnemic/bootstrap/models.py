@@ -7,8 +7,13 @@ from functools import cache
 
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
+from mnemic.extract.entities import EntityReader
+from mnemic.extract.entities.model import ModelEntityReader
+from mnemic.extract.entities.ner import NamesEntityReader
+from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.travel.airports import Airports, airports_of
 from mnemic.guard.contract import parse_json
+from mnemic.guard.policy_file import EntityReading
 from mnemic.guard.redaction import RedactionRules
 from mnemic.ports import Clock, Completer, Embedder
 
@@ -62,6 +67,23 @@ def with_names(rules: RedactionRules) -> RedactionRules:
     except ModuleNotFoundError as missing:
         raise InvalidConfig("redaction.names", hint="install mnemic[ner] to look for names") from missing
     return replace(rules, detectors=(*rules.detectors, *name_detectors(rules.names)))
+
+
+def build_entity_reader(reads: EntityReading, completer: Completer | None) -> EntityReader:
+    """What notices entities in ordinary texts. Raises InvalidConfig (`invalid_config:entities.read`) where what it
+    needs is not there.
+    """
+    if reads == "rules":
+        return RuleEntityReader()
+    if reads == "model":
+        if completer is None:
+            raise InvalidConfig("entities.read", hint="no language model is configured")
+        return ModelEntityReader(completer)
+    try:
+        from mnemic.providers.spacy_names import name_finder
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("entities.read", hint="install mnemic[ner] to look for names") from missing
+    return NamesEntityReader(name_finder())
 
 
 @cache

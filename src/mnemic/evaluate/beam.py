@@ -3,7 +3,8 @@
 
 One chat a line. The evidence of a question is every message that its `source_chat_ids` name, in whatever shape they
 stand; `all@10` of `contradiction_resolution` is whether both sides are among the first ten. Questions without sources
-(`abstention`, and a few others) are left out. Split: the first half of the chats in the file's order is `dev`.
+(`abstention`, and a few others) are left out. `standing`: see `mnemic.evaluate.standing`, for the instructions and
+preferences that questions test. Split: the first half of the chats in the file's order is `dev`.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from mnemic.errors import InvalidInput
 from mnemic.evaluate import chats
 from mnemic.evaluate.chats import Chat, ChatSet, Question
 from mnemic.evaluate.files import found, messages_of
+from mnemic.evaluate.standing import Wish
 from mnemic.types import Message
 
-FILES = ("beam_100k.jsonl.gz", "beam_100k.jsonl", "beam_500k.jsonl.gz", "beam_500k.jsonl")
+FILES = ("beam_100k.jsonl*", "beam_500k.jsonl*", "beam_1m.jsonl*", "beam_10m.jsonl*", "*.jsonl*")
+WISHES = {"instruction_following": "instruction_being_tested", "preference_following": "preference_being_tested"}
 FIGURES = ("recall@5", "recall@10", "recall@20", "all@10")
 
 
@@ -37,7 +40,12 @@ def read_chats(path: Path) -> list[Chat]:
 
 def _chat(entry: Mapping[str, Any], messages: Mapping[str, Sequence[Message]]) -> Chat:
     name = str(entry["chat"])
-    return Chat(name=name, messages=tuple(messages[name]), questions=tuple(_questions(entry["questions"], name)))
+    return Chat(
+        name=name,
+        messages=tuple(messages.get(name, ())),
+        questions=tuple(_questions(entry["questions"], name)),
+        wishes=tuple(_wishes(entry["questions"], name)),
+    )
 
 
 def _questions(abilities: Mapping[str, Sequence[Mapping[str, Any]]], chat: str) -> Iterator[Question]:
@@ -50,6 +58,20 @@ def _questions(abilities: Mapping[str, Sequence[Mapping[str, Any]]], chat: str) 
                     text=str(item["question"]),
                     category=ability,
                     evidence=evidence,
+                )
+
+
+def _wishes(abilities: Mapping[str, Sequence[Mapping[str, Any]]], chat: str) -> Iterator[Wish]:
+    """What answers have to follow, for the questions that name it."""
+    for ability, field in WISHES.items():
+        for number, item in enumerate(abilities.get(ability, ())):
+            if item.get(field):
+                yield Wish(
+                    question_id=f"{chat}/{ability}/{number}/context",
+                    question=str(item["question"]),
+                    category=ability,
+                    wanted=str(item[field]),
+                    evidence=frozenset(source_ids(item.get("source_chat_ids"))),
                 )
 
 

@@ -23,6 +23,8 @@ from mnemic.evaluate.metrics import all_at, ndcg_at, recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
 from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.replay import Told, chosen_embedder, facts, throwaway_engine
+from mnemic.evaluate.standing import FIGURES as STANDING_FIGURES
+from mnemic.evaluate.standing import Wish, followed
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 
@@ -52,6 +54,7 @@ class Chat:
     name: str
     messages: tuple[Message, ...] = field(repr=False)
     questions: tuple[Question, ...] = field(repr=False)
+    wishes: tuple[Wish, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,37 +88,47 @@ def run(
 
     `ablate` adds what each list and sign buys, `vectors` keeps embeddings in a file between runs, `per_question` is a
     file to write one JSON line a question to. Returns fractions: `overall`, `categories`, `dev`, `test`, and
-    `settings`.
+    `settings`; where the chats have wishes, the same of these under `standing`.
     """
     half = (len(of.chats) + 1) // 2
     split = {"dev": [one.name for one in of.chats[:half]], "test": [one.name for one in of.chats[half:]]}
     made = chosen_embedder(embedder, vectors)
-    asked, ablation, more = asyncio.run(_measured(of, frozenset(split["dev"]), made, progress, ablate))
+    seen = asyncio.run(_measured(of, frozenset(split["dev"]), made, progress, ablate))
     if per_question is not None:
-        write_lines(asked, per_question)
-    settings = conditions(seed=seed, set=of.name, embedder=made.space.model, split=split, **more)
-    result = report(asked, of.figures, settings, seed=seed)
-    return {**result, "ablation": ablation.report(of.figures)} if ablation else result
+        write_lines([*seen.asked, *seen.followed], per_question)
+    settings = conditions(seed=seed, set=of.name, embedder=made.space.model, split=split, **facts(seen.told))
+    result = report(seen.asked, of.figures, settings, seed=seed)
+    if seen.followed:
+        result["standing"] = report(seen.followed, STANDING_FIGURES, {}, seed=seed)
+    return {**result, "ablation": seen.ablation.report(of.figures)} if seen.ablation else result
 
 
-async def _measured(
-    of: ChatSet, dev: frozenset[str], embedder: Embedder, progress: Progress, ablate: bool
-) -> tuple[list[Asked], Ablation | None, dict[str, Any]]:
-    asked: list[Asked] = []
-    told: list[Told] = []
+@dataclass(slots=True)
+class _Seen:
+    """What became of the questions of all chats, and of their wishes."""
+
+    ablation: Ablation | None
+    told: list[Told] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+    followed: list[Asked] = field(default_factory=list)
+
+
+async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progress: Progress, ablate: bool) -> _Seen:
     async with throwaway_engine(embedder) as engine:
-        ablation = Ablation(engine) if ablate else None
+        seen = _Seen(Ablation(engine) if ablate else None)
         for place, chat in enumerate(of.chats, start=1):
-            told.append(Told(engine, Actor(user=f"chat-{place}")))
-            await told[-1].tell(chat.messages, progress, f"{chat.name}: messages")
+            told = Told(engine, Actor(user=f"chat-{place}"))
+            seen.told.append(told)
+            await told.tell(chat.messages, progress, f"{chat.name}: messages")
             split = "dev" if chat.name in dev else "test"
             for question in chat.questions:
-                asked.append(await _asked(told[-1], of, question, split))
-                if ablation is not None:
+                seen.asked.append(await _asked(told, of, question, split))
+                if seen.ablation is not None:
                     measure = partial(of.measured, question.evidence)
-                    await ablation.ask(told[-1], question.text, split, measure, top_k=DEPTH)
+                    await seen.ablation.ask(told, question.text, split, measure, top_k=DEPTH)
+            seen.followed += await followed(told, chat.messages, chat.wishes, split)
             progress("chats", place, len(of.chats))
-    return asked, ablation, facts(told)
+    return seen
 
 
 async def _asked(told: Told, of: ChatSet, question: Question, split: str) -> Asked:

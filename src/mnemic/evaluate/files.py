@@ -14,14 +14,15 @@ from mnemic.types import Message
 
 
 def found(path: Path, names: Sequence[str]) -> Path:
-    """`path` itself, or the first of `names` in the folder `path`. Raises InvalidInput
+    """`path` itself, or the first of `names` (which may hold `*`) in the folder `path`. Raises InvalidInput
     (`invalid_input:data:missing`).
     """
     if path.is_file():
         return path
     for name in names:
-        if (path / name).is_file():
-            return path / name
+        for file in sorted(path.glob(name)):
+            if file.is_file():
+                return file
     raise InvalidInput("data:missing", hint=f"expected a file, or a folder with {' or '.join(names)}")
 
 
@@ -35,11 +36,15 @@ def loaded(path: Path) -> Any:
 
 
 def messages_of(path: Path, file_format: Format) -> dict[str, list[Message]]:
-    """Each conversation's messages, as `mnemic import` reads them. Raises InvalidInput, also for one bad message."""
+    """Each conversation's messages, as `mnemic import` reads them; one that cannot be read is left out, so that
+    evidence which names it counts as not found. Raises InvalidInput where nothing can be read.
+    """
     messages: dict[str, list[Message]] = {}
+    problem: InvalidInput | None = None
     for item in read_conversation(path, file_format):
-        if item.problem is not None:
-            raise item.problem
+        problem = problem or item.problem
         if isinstance(item.content, Message):
             messages.setdefault(item.conversation, []).append(item.content)
+    if problem is not None and not messages:
+        raise problem
     return messages

@@ -33,7 +33,7 @@ from mnemic.evaluate.replay import Told, chosen_embedder, facts, throwaway_engin
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 
-FILES = ("longmemeval_s_slice66.json.gz", "longmemeval_s.json.gz", "longmemeval_s.json", "longmemeval_oracle.json")
+FILES = ("longmemeval_s*.json*", "longmemeval_m*.json*", "longmemeval_oracle*.json*", "*.json*")
 FIGURES = ("session_any@5", "session_all@5", "turn_recall@5", "ndcg@10")
 DEPTH = 100
 

@@ -25,8 +25,10 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
 
 
 def read_chats(path: Path) -> list[Chat]:
-    """The chats of a file, or of the files of a folder. Raises InvalidInput (`invalid_input:data:realtalk`)."""
-    files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
+    """The chats of a file, or of the files of a folder or its folders; files without questions are left out. Raises
+    InvalidInput (`invalid_input:data:realtalk`).
+    """
+    files = (sorted(path.glob("*.json*")) or sorted(path.rglob("*.json*"))) if path.is_dir() else [path]
     if not files or not files[0].is_file():
         raise InvalidInput("data:missing", hint="expected a file, or a folder with one JSON file a chat")
     read = [chat for file in files for chat in _chats(file)]
@@ -37,10 +39,12 @@ def read_chats(path: Path) -> list[Chat]:
 
 def _chats(file: Path) -> list[Chat]:
     value = loaded(file)
-    messages = messages_of(file, Format.REALTALK)
     try:
         entries = value if isinstance(value, list) else [value]
-        return [_chat(entry, *told) for entry, told in zip(entries, messages.items(), strict=True) if "qa" in entry]
+        if not any(entry.get("qa") for entry in entries):
+            return []
+        told = messages_of(file, Format.REALTALK).items()
+        return [_chat(entry, *one) for entry, one in zip(entries, told, strict=True) if entry.get("qa")]
     except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput("data:realtalk", hint="a file has another shape than REALTALK's") from None
 

@@ -20,7 +20,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import KeptEmbedder
-from mnemic.extract.messages import message_candidates
+from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message, SearchResult
 
@@ -54,8 +54,10 @@ class Told:
     _refs: dict[str, list[str]] = field(default_factory=dict)
 
     async def tell(self, messages: Sequence[Message], progress: Progress, what: str) -> None:
-        """Record `messages`, each with a message_id."""
-        candidates = message_candidates(messages)
+        """Record `messages`, each with a message_id; one that is too long for a memory in its parts, as the engine
+        does.
+        """
+        candidates = message_candidates([part for message in messages for part in in_parts(message)])
         self.messages += len(candidates)
         for start in range(0, len(candidates), CHUNK):
             chunk = candidates[start : start + CHUNK]
@@ -78,8 +80,8 @@ class Told:
         return self.refs(result)
 
     def refs(self, result: SearchResult) -> tuple[str, ...]:
-        """The messages that the hits hold, best first."""
-        return tuple(ref for hit in result.hits for ref in self._refs[hit.memory.memory_id])
+        """The messages that the hits hold, best first, each once."""
+        return tuple(dict.fromkeys(ref for hit in result.hits for ref in self._refs[hit.memory.memory_id]))
 
 
 def facts(told: Sequence[Told]) -> dict[str, Any]:

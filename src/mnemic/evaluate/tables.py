@@ -50,7 +50,18 @@ def _counted(part: Mapping[str, Any] | None) -> tuple[str, str]:
 
 def recall_table(result: Mapping[str, Any]) -> str:
     """The figures of a set in per cent, a line per part and category, each with its 95 % interval."""
-    names = [name for name in result["overall"] if name not in {"questions", "ci95"}]
+    names = _figures(result["overall"])
+    ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
+    standing = ["", *_recall_rows(result["standing"])] if "standing" in result else []
+    return "\n".join([*_recall_rows(result), *standing, *ablation, "", *_conditions(result["settings"])])
+
+
+def _figures(part: Mapping[str, Any]) -> list[str]:
+    return [name for name in part if name not in {"questions", "ci95"}]
+
+
+def _recall_rows(result: Mapping[str, Any]) -> list[str]:
+    names = _figures(result["overall"])
     rows = [("overall", result["overall"]), *sorted(result["categories"].items())]
     for split in ("dev", "test"):
         rows += [
@@ -62,8 +73,7 @@ def recall_table(result: Mapping[str, Any]) -> str:
         for label, part in rows
         if part["questions"]
     ]
-    ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
-    return "\n".join([*_grid([["", "questions", *names], *body]), *ablation, "", *_conditions(result["settings"])])
+    return _grid([["", "questions", *names], *body])
 
 
 def _ablation_rows(ablation: Mapping[str, Any], names: Sequence[str]) -> list[str]:

@@ -31,6 +31,13 @@ WISH = pattern(
 
 NEGATED = pattern(r"\b(?:don't|do not|not|never|hate|dislike|avoid|can't stand|cannot stand|no me|odio|nunca|evito)\b")
 
+_PREFERENCE = pattern(
+    r"\b(?:like|as) i (?:always |usually |generally )?prefer\b|\bmy (?:\w{4,12} )?preference (?:for|is|to)\b|"
+    r"\bi(?:'m| am) (?:always |still )?trying to (?:always )?(?:keep|avoid|minimi[sz]e|maintain|limit|reduce|"
+    r"cut (?:down|back)|stick (?:to|with)|stay)\b"
+)
+"""A preference or an aim that a request mentions in passing: it outlives the request."""
+
 _REMEMBER_TO = pattern(r"^\W{0,3}(?:please )?(?:don't forget|remember|remind me) to\b")
 _REQUEST = pattern(
     r"^\W{0,3}(?:(?:and|so|then|also|ok|okay|hey|hi|hello|well|now|y|pero)\W{1,3}){0,2}(?:please |por favor,? )?"
@@ -153,7 +160,7 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return QUOTED
     if _CHAT.search(text):
         return NOT_DURABLE
-    if mood.standing:
+    if mood.standing or _PREFERENCE.search(text):
         return None
     if _REQUEST.search(text) or _ORDER.search(text) or _PASSING.search(text):
         return TRANSIENT

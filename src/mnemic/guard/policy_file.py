@@ -34,13 +34,16 @@
     [redaction.entities]
     EMAIL = "tokenise"            # or redact, block, allow
 
+    [entities]                    # without it: entities are kept where they are asked for, not noticed in every text
+    read = "rules"                # or names (needs mnemic[ner]), or model
+
 Only this module of the guard imports pydantic, so that nothing else pays for it.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -55,6 +58,9 @@ from mnemic.guard.limits import Limits, Per, Quota, Retention
 from mnemic.guard.policy import Expiry, KeyRule, OnChange, OnViolation, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
+
+EntityReading = Literal["rules", "names", "model"]
+"""What notices entities in ordinary texts."""
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_RETENTION_DAYS = 36_500
@@ -126,6 +132,10 @@ class _Redaction(_Strict):
         return RedactionRules(actions=self.entities, reveal=frozenset(self.reveal), names=frozenset(self.names))
 
 
+class _Entities(_Strict):
+    read: EntityReading | None = None
+
+
 class _File(_Strict):
     keys: dict[str, _Key] | None = None
     levels: list[str] | None = None
@@ -143,17 +153,19 @@ class _File(_Strict):
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
     redaction: _Redaction = _Redaction()
+    entities: _Entities = _Entities()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardFile:
-    """The parts of one file."""
+    """The parts of one file. `entities` None: ordinary texts are not read for entities."""
 
     policy: Policy
     grant: Grant
     budget: Budget
     limits: Limits = field(default_factory=Limits)
     redaction: RedactionRules = field(default_factory=RedactionRules)
+    entities: EntityReading | None = None
 
 
 def load_guard(path: str | Path) -> GuardFile:
@@ -162,8 +174,13 @@ def load_guard(path: str | Path) -> GuardFile:
     Raises InvalidConfig: `policy_file` (absent, unreadable, too large, neither TOML nor JSON), else the field's own
     reason.
     """
+    return read_guard(_read(Path(path)))
+
+
+def read_guard(data: object) -> GuardFile:
+    """Policy, grant and budget of what such a file says. Raises InvalidConfig with the field's own reason."""
     try:
-        file = _File.model_validate(_read(Path(path)))
+        file = _File.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         raise InvalidConfig("policy:" + ".".join(str(part) for part in first["loc"]), hint=first["msg"]) from None
@@ -174,6 +191,7 @@ def load_guard(path: str | Path) -> GuardFile:
         budget=Budget(**_given(file.budget)),
         limits=_limits(file.limits),
         redaction=file.redaction.rules(),
+        entities=file.entities.read,
     )
 
 
@@ -264,3 +282,54 @@ def _read(path: Path) -> object:
         raise InvalidConfig("policy_file", hint=f"not TOML: {error}") from None
     except strict_json.NotStrictJson as error:
         raise InvalidConfig("policy_file", hint=f"not JSON: {error}") from None
+
+
+def guard_data(guard: GuardFile) -> dict[str, Any]:
+    """What a policy file says that reads as `guard`, as JSON data: `read_guard` gives it back."""
+    policy, limits = guard.policy, guard.limits
+    return {
+        "keys": None if policy.keys is None else {key: _rule_data(rule) for key, rule in sorted(policy.keys.items())},
+        "levels": sorted(policy.levels),
+        "kinds": sorted(policy.kinds),
+        "on_violation": policy.on_violation,
+        "preference_bias": policy.preference_bias,
+        "standing_kinds": sorted(policy.standing_kinds),
+        "standing_categories": sorted(policy.standing_categories),
+        "open_keys": policy.open_keys,
+        "keyless": policy.keyless,
+        "default_ttl_days": policy.default_ttl_days,
+        "fixed_kinds": sorted(policy.fixed_kinds),
+        "judged": policy.judged,
+        "grant": _grant_data(guard.grant, policy),
+        "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
+        "limits": {
+            "consent": limits.consent,
+            "consent_keys": sorted(limits.consent_keys),
+            "quotas": [{name: getattr(quota, name) for name in _Quota.model_fields} for quota in limits.quotas],
+            "retention": {
+                kind: {"longest_days": _in_days(rule.longest), "hard": rule.hard}
+                for kind, rule in sorted(limits.retention.items())
+            },
+            "review_longest_days": _in_days(limits.review_longest),
+        },
+        "redaction": {
+            "entities": dict(guard.redaction.actions),
+            "reveal": sorted(guard.redaction.reveal),
+            "names": sorted(guard.redaction.names),
+        },
+    }
+
+
+def _rule_data(rule: KeyRule) -> dict[str, Any]:
+    told = {name: getattr(rule, name) for name in _Key.model_fields}
+    return told | {"allowed_values": None if rule.allowed_values is None else sorted(rule.allowed_values)}
+
+
+def _grant_data(grant: Grant, policy: Policy) -> dict[str, Any]:
+    trusted = sorted(policy.sensitive_keys - grant.denied_keys)
+    keys = None if grant.keys == Grant.of(policy, trust=trusted).keys else sorted(grant.keys or ())
+    return {"keys": keys, "trust": trusted, "levels": sorted(grant.levels)}
+
+
+def _in_days(duration: timedelta | None) -> float | None:
+    return None if duration is None else duration / timedelta(days=1)

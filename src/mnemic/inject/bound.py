@@ -18,13 +18,21 @@ class Engine(Protocol):
     store: RecordStore
     clock: Clock
 
-    async def search(self, query: str, *, actor: Actor, top_k: int, deadline: Deadline | None) -> SearchResult:
-        """The best memories for `query` in the actor's granted scopes."""
+    async def search(
+        self, query: str, *, actor: Actor, top_k: int, standing: int, deadline: Deadline | None
+    ) -> SearchResult:
+        """The best memories for `query` in the actor's granted scopes, and before them up to `standing` of those that
+        stand.
+        """
 
 
 MIN_SIMILARITY = 0.2
 """Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
 0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""
+
+
+MAX_STANDING = 40
+"""Standing memories that one search may bring; how many of them enter an input is a matter of tokens."""
 
 
 class PartialSearch(Exception):
@@ -33,20 +41,29 @@ class PartialSearch(Exception):
 
 class ActorMemories:
     """The memories of one actor, as the source of an injector. What is neither standing, nor shares a word with the
-    query, nor comes near it (`min_similarity`), is left out.
+    query, nor comes near it (`min_similarity`), is left out. `standing`: how many standing memories come before them.
     """
 
     def __init__(
-        self, engine: Engine, actor: Actor, *, name: str = "memory", min_similarity: float = MIN_SIMILARITY
+        self,
+        engine: Engine,
+        actor: Actor,
+        *,
+        name: str = "memory",
+        min_similarity: float = MIN_SIMILARITY,
+        standing: int = 0,
     ) -> None:
         self.name = name
+        self._standing = standing
         self._min_similarity = min_similarity
         self._engine = engine
         self._actor = actor
 
     async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
-        """The actor's best memories for `query`."""
-        result = await self._engine.search(query, actor=self._actor, top_k=limit, deadline=deadline)
+        """The actor's standing memories, and the best ones for `query`."""
+        result = await self._engine.search(
+            query, actor=self._actor, top_k=limit, standing=self._standing, deadline=deadline
+        )
         if result.degraded and not result.hits:
             raise PartialSearch
         return [Entry.of(hit, self.name) for hit in result.hits if self._is_relevant(hit)]
@@ -80,8 +97,10 @@ def injector_for(
     sources: Sequence[MemorySource] = (),
 ) -> Injector:
     """An injector of the actor's memories, and of what further `sources` know, that logs what it injects."""
+    config = config or InjectionConfig()
+    standing = MAX_STANDING if config.standing_share else 0
     return Injector(
-        [ActorMemories(engine, actor, name=name), *sources],
+        [ActorMemories(engine, actor, name=name, standing=standing), *sources],
         config,
         recall=recall_log(engine, actor),
         clock=engine.clock,

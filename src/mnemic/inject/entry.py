@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS, estimated_tokens
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Deadline, Hit, Origin
 
@@ -16,7 +17,7 @@ TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is there where it is a memory
-    of ours.
+    of ours. `standing`: it belongs into every input, whatever the query says.
     """
 
     content: str = field(repr=False)
@@ -24,6 +25,7 @@ class Entry:
     score: float = 0.0
     trusted: bool = False
     hit: Hit | None = None
+    standing: bool = False
 
     @classmethod
     def of(cls, hit: Hit, source: str) -> Entry:
@@ -31,7 +33,12 @@ class Entry:
         memory = hit.memory
         text = f"{memory.key}: {memory.content}" if memory.key else memory.content
         return cls(
-            content=text, source=source, score=hit.score, trusted=memory.source.origin in TRUSTED_ORIGINS, hit=hit
+            content=text,
+            source=source,
+            score=hit.score,
+            trusted=memory.source.origin in TRUSTED_ORIGINS,
+            hit=hit,
+            standing=hit.standing,
         )
 
     @property
@@ -48,7 +55,23 @@ class MemorySource(Protocol):
         """The source's name."""
 
     async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
-        """At most `limit` entries, best first. May raise anything: the failure is reported under the source's name."""
+        """At most `limit` entries, best first, and before them what stands. May raise anything: the failure is reported
+        under the source's name.
+        """
+
+
+def standing_cut(found: Mapping[str, Sequence[Entry]], max_tokens: int) -> list[Entry]:
+    """What stands in every input, of every source, as long as its text fits `max_tokens` (estimated). What came through
+    an untrusted channel stands nowhere.
+    """
+    own = {name: [one for one in entries if one.standing and one.trusted] for name, entries in found.items()}
+    kept: list[Entry] = []
+    for entry in fair_cut(own, sum(map(len, own.values()))):
+        cost = ENTRY_OVERHEAD_TOKENS + estimated_tokens(entry.content)
+        if cost <= max_tokens:
+            kept.append(entry)
+            max_tokens -= cost
+    return kept
 
 
 def fair_cut(

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, get_args
 from mnemic.clock import SystemClock
 from mnemic.errors import InjectionFailed, InvalidConfig
 from mnemic.inject.compact import estimated_tokens
-from mnemic.inject.entry import Entry, MemorySource, fair_cut
+from mnemic.inject.entry import Entry, MemorySource, fair_cut, standing_cut
 from mnemic.inject.fold import Placement, fold
 from mnemic.inject.guarded import guarded, named, within
 from mnemic.inject.injection import Injection, InjectionRun, Skip
@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_MAX_ENTRIES = 5
 DEFAULT_MAX_TOKENS = 1_500
+DEFAULT_STANDING_SHARE = 0.4
 DEFAULT_TIMEOUT = timedelta(seconds=2)
 MAX_QUERY_CHARS = 2_000
 
@@ -90,7 +91,8 @@ class InjectionConfig:
 
     `trigger`: on a user turn, on every model call, or as a predicate says. `query`: a callback instead of the adaptive
     default. `max_entries` counts across all sources, `max_untrusted` those from tools, the web or models among them
-    (None: no limit); `max_tokens` bounds the block as it is sent. `timeout` bounds callbacks and search together; a
+    (None: no limit); `max_tokens` bounds the block as it is sent. Standing memories come before these entries and
+    beside them, up to `standing_share` (0 to 1) of the tokens. `timeout` bounds callbacks and search together; a
     synchronous callback runs on the event loop and cannot be interrupted. `on_failure="stop"` raises InjectionFailed
     where memory is needed but could not be consulted. Raises InvalidConfig.
     """
@@ -102,6 +104,7 @@ class InjectionConfig:
     max_entries: int = DEFAULT_MAX_ENTRIES
     max_untrusted: int | None = 1
     max_tokens: int = DEFAULT_MAX_TOKENS
+    standing_share: float = DEFAULT_STANDING_SHARE
     timeout: timedelta = DEFAULT_TIMEOUT
     on_failure: Literal["proceed", "stop"] = "proceed"
 
@@ -115,6 +118,8 @@ class InjectionConfig:
         for name in ("max_entries", "max_tokens"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 1:
                 raise InvalidConfig(name, hint="a whole number from 1 up")
+        if not 0 <= self.standing_share <= 1:
+            raise InvalidConfig("standing_share", hint="a number from 0 to 1")
         if self.timeout <= timedelta(0):
             raise InvalidConfig("timeout", hint="more than nothing")
 
@@ -212,12 +217,22 @@ class Injector:
             found = await self._ask_all(query, errors, deadline)
             if len(errors) == len(self._sources):
                 raise Skip("search:" + next(iter(errors.values())), degraded=True)
-            chosen = fair_cut(found, self.config.max_entries, max_untrusted=self.config.max_untrusted)
+            chosen = self._chosen(found)
             if errors:
                 # An incomplete answer is not kept: the next call of the run asks again.
                 return _some(chosen, degraded=True)
             run.found[query] = chosen
         return _some(run.found[query])
+
+    def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
+        """What stands, within its share of the tokens, and behind it the best of the rest."""
+        standing = standing_cut(found, int(self.config.max_tokens * self.config.standing_share))
+        known = {entry.identity for entry in standing}
+        rest = {
+            name: [entry for entry in entries if not entry.standing and entry.identity not in known]
+            for name, entries in found.items()
+        }
+        return [*standing, *fair_cut(rest, self.config.max_entries, max_untrusted=self.config.max_untrusted)]
 
     async def _ask_all(self, query: str, errors: dict[str, str], deadline: Deadline) -> Mapping[str, Sequence[Entry]]:
         limit = self.config.max_entries
@@ -235,7 +250,8 @@ class Injector:
         for name, task in tasks.items():
             failure = TimeoutError() if not task.done() else task.exception()
             if failure is None:
-                found[name] = task.result()[:limit]
+                standing = [entry for entry in task.result() if entry.standing]
+                found[name] = [*standing, *[one for one in task.result() if not one.standing][:limit]]
             else:
                 errors[name] = "timeout" if isinstance(failure, TimeoutError) else named(failure)
         return found

@@ -9,18 +9,33 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, NotSupported, StoreFailed
 from mnemic.extract.entities import ME, ROLE, EntityReader, Named, Told
 from mnemic.extract.entities.model import ModelEntityReader
-from mnemic.extract.entities.relations import LABELS, THING, USER, rule_of
+from mnemic.extract.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.face import Ground, M, verb
+from mnemic.kinds.named import (
+    MAX_VALUE_CHARS,
+    ME_NODE,
+    SAME,
+    SaidBy,
+    check_name,
+    chosen,
+    ends_of,
+    is_name,
+    key_of,
+    me_or,
+    name_key,
+    node_of,
+    relating,
+)
+from mnemic.kinds.same import Same
 from mnemic.kinds.view import EngineVerbs, KindView
 from mnemic.ports.graph import GraphStore
-from mnemic.text.names import core, slug
 from mnemic.types import (
     Actor,
     Candidate,
@@ -32,15 +47,14 @@ from mnemic.types import (
     Neighbour,
     Node,
     Relation,
-    Source,
     WriteReceipt,
 )
+from mnemic.types.graph import MAX_HOPS, MAX_NODES
 
-MAX_NAME_CHARS = 80
-_MAX_KEY_CHARS = 128
-_MAX_VALUE_CHARS = 120
-_ADDRESS = frozenset("@\n\t/\\")
-_MOST_DIGITS = 4
+MOST_SAME = 500
+_EVER = datetime(1900, 1, 1, tzinfo=UTC)
+"""Since when two names are one: also when it is asked how things stood before somebody said so."""
+
 READING_TIME = timedelta(seconds=25)
 """How long a model may take to read one text: the time of a whole turn."""
 _log = logging.getLogger("mnemic.kinds")
@@ -81,7 +95,7 @@ class EntityMemory(KindView[M]):
         """
         named = Named(name=name, label=label, aliases=tuple(aliases))
         names, _ = await self._resolved([named])
-        return await self._mention(named, names, _Origin(self._actor))
+        return await self._mention(named, names, SaidBy(self._actor))
 
     @verb
     async def relate(
@@ -98,9 +112,9 @@ class EntityMemory(KindView[M]):
         What can be only one at a time (employer, home, spouse) ends what was there: the graph keeps it as history.
         Raises InvalidInput (`invalid_input:name`, `:relation`).
         """
-        told = Told(source=_me_or(source), relation=relation, target=_me_or(target), since=since)
-        origin = _Origin(self._actor)
-        names, new = await self._resolved(_ends(told))
+        told = Told(source=me_or(source), relation=relation, target=me_or(target), since=since)
+        origin = SaidBy(self._actor)
+        names, new = await self._resolved(ends_of(told))
         for named in new:
             await self._mention(named, names, origin)
         written = await self._relate(told, names, origin, idempotency_key)
@@ -110,9 +124,39 @@ class EntityMemory(KindView[M]):
     @verb
     async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
         """Remember that the relation holds no more; None where it was not known to hold."""
-        told = Told(source=_me_or(source), relation=relation, target=_me_or(target), ended=True)
-        names, _ = await self._resolved(_ends(told))
-        return await self._relate(told, names, _Origin(self._actor), None)
+        told = Told(source=me_or(source), relation=relation, target=me_or(target), ended=True)
+        names, _ = await self._resolved(ends_of(told))
+        return await self._relate(told, names, SaidBy(self._actor))
+
+    @verb
+    async def same(self, name: str, other: str) -> WriteReceipt:
+        """Remember that `name` is another name of `other`: from now on they are one wherever anything is asked, and
+        what is told of either is told of `other`. Nothing is rewritten: `apart`, or forgetting this memory, takes them
+        apart as they were.
+
+        Raises InvalidInput (`invalid_input:name`) where one of them is not known, is the user, or is the other.
+        """
+        one, another = await self._node(name), await self._node(other)
+        if one is None or another is None or USER in (one["label"], another["label"]) or one == another:
+            raise InvalidInput("name", hint="two names that are known, of two things")
+        told = Told(source=one["node"], relation=SAME_AS, target=another["node"], since=_EVER)
+        written = await self._relate(told, {one["node"]: one, another["node"]: another}, SaidBy(self._actor))
+        assert written is not None
+        return written
+
+    @verb
+    async def apart(self, name: str, other: str) -> WriteReceipt | None:
+        """Take back that two names are one, whichever way it was told; None where nobody had said so."""
+        one, another = await self._node(name), await self._node(other)
+        if one is None or another is None:
+            return None
+        names = {one["node"]: one, another["node"]: another}
+        for source, target in ((one, another), (another, one)):
+            told = Told(source=source["node"], relation=SAME_AS, target=target["node"], ended=True)
+            written = await self._relate(told, names, SaidBy(self._actor))
+            if written is not None:
+                return written
+        return None
 
     @verb
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> Extracted:
@@ -123,8 +167,8 @@ class EntityMemory(KindView[M]):
         message = Message(role="user", content=text, session=self._actor.session) if isinstance(text, str) else text
         deadline = Deadline.after(READING_TIME, self._engine.clock.monotonic)
         reading = await self._reader.read(message, deadline=deadline)
-        origin = _Origin(self._actor, message)
-        kept = [named for named in reading.named if _is_name(named.name)]
+        origin = SaidBy(self._actor, message)
+        kept = [named for named in reading.named if is_name(named.name)]
         names, _ = await self._resolved(kept)
         receipts: list[WriteReceipt] = []
         for named in kept:
@@ -146,7 +190,10 @@ class EntityMemory(KindView[M]):
     @verb
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
         """What the user has spoken of, last first; with a label only people, places, ... Raises StoreFailed."""
-        return [node for node in await self._graph.nodes(self._scope, label=label, limit=limit) if node.label != USER]
+        same = await self._same()
+        more = min(MAX_NODES, limit + same.steps) if limit in range(1, MAX_NODES + 1) else limit
+        found = await self._graph.nodes(self._scope, label=label, limit=more)
+        return [node for node in same.joined(found) if node.label != USER][:limit]
 
     @verb
     async def neighbours(
@@ -158,8 +205,12 @@ class EntityMemory(KindView[M]):
         node = await self._known(name)
         if node is None:
             return []
-        moment = at or self._engine.clock.now()
-        return await self._graph.neighbours(self._scope, node["node"], hops=hops, at=moment, limit=limit)
+        same, moment = await self._same(), at or self._engine.clock.now()
+        if not same.steps:
+            return await self._graph.neighbours(self._scope, node["node"], hops=hops, at=moment, limit=limit)
+        further = min(MAX_HOPS, hops + same.steps) if hops in range(1, MAX_HOPS + 1) else hops
+        found = await self._graph.neighbours(self._scope, node["node"], hops=further, at=moment, limit=MAX_NODES)
+        return same.around(node["node"], found, hops=hops)[:limit]
 
     @verb
     async def path(
@@ -169,8 +220,11 @@ class EntityMemory(KindView[M]):
         one, other = await self._known(source), await self._known(target)
         if one is None or other is None:
             return None
-        moment = at or self._engine.clock.now()
-        return await self._graph.path(self._scope, one["node"], other["node"], hops=hops, at=moment)
+        same, moment = await self._same(), at or self._engine.clock.now()
+        further = min(MAX_HOPS, hops + same.steps) if hops in range(1, MAX_HOPS + 1) else hops
+        way = await self._graph.path(self._scope, one["node"], other["node"], hops=further, at=moment)
+        way = None if way is None else same.way(way)
+        return way if way is None or len(way) <= hops else None
 
     # -- who is who ---------------------------------------------------------------------------------------------------
 
@@ -185,15 +239,25 @@ class EntityMemory(KindView[M]):
         return self._actor.scope(Level.USER)
 
     async def _known(self, name: str) -> dict[str, Any] | None:
-        """The one thing of this name, or None. Of several kinds, the one that was written last."""
-        if _me_or(name) == ME:
-            return _ME_NODE
+        """The one thing of this name, under the name it goes by, or None."""
+        node = await self._node(name)
+        return None if node is None else (await self._same()).shown(node)
+
+    async def _same(self) -> Same:
+        """Which nodes are one, as it was told."""
+        told = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], categories=[SAME], limit=MOST_SAME)
+        return Same.told(reversed(told))
+
+    async def _node(self, name: str) -> dict[str, Any] | None:
+        """The node of this name, or None. Of several kinds, the one that was written last."""
+        if me_or(name) == ME:
+            return ME_NODE
         found = await self._held([name])
-        return _node_of(found[0]) if found else None
+        return node_of(found[0]) if found else None
 
     async def _held(self, names: Collection[str]) -> list[Memory]:
         """The memories that say who is called so, newest first."""
-        keys = [_name_key(label, name) for name in names for label in sorted(LABELS)]
+        keys = [name_key(label, name) for name in names for label in sorted(LABELS)]
         if not keys:
             return []
         found = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], keys=keys, limit=len(keys))
@@ -204,21 +268,22 @@ class EntityMemory(KindView[M]):
         fits every kind, and what was known without a kind gets the one that is said now.
         """
         for one in named:
-            _check_name(one)
+            check_name(one)
         said = {one.name: one.label for one in named if one.name != ME}
         said |= {alias: one.label for one in named for alias in one.aliases}
         known: dict[tuple[str, str], dict[str, Any]] = {}
         by_key = {memory.key: memory for memory in await self._held(said)}
         for name in said:
             for label in LABELS:
-                memory = by_key.get(_name_key(label, name))
-                node = _node_of(memory) if memory is not None else None
+                memory = by_key.get(name_key(label, name))
+                node = node_of(memory) if memory is not None else None
                 if node is not None:
                     known[name, label] = node
         others = [one for one in named if one.name != ME]
-        chosen = {ME: _ME_NODE} | {one.name: _chosen(one, known) for one in others}
+        meant = {ME: ME_NODE} | {one.name: chosen(one, known) for one in others}
         held = {node["node"] for node in known.values()}
-        return chosen, [one for one in others if chosen[one.name]["node"] not in held]
+        new = [one for one in others if meant[one.name]["node"] not in held]
+        return meant, new
 
     async def _meant(self, told: Told, names: Mapping[str, dict[str, Any]]) -> Told | None:
         """`told` with "my sister" replaced by who that is; None where nobody or more than one is known."""
@@ -234,7 +299,7 @@ class EntityMemory(KindView[M]):
         relation = end.removeprefix(ROLE)
         now = self._engine.clock.now()
         try:
-            around = await self._graph.neighbours(self._scope, _ME_NODE["node"], at=now, limit=200)
+            around = await self._graph.neighbours(self._scope, ME_NODE["node"], at=now, limit=200)
         except (StoreFailed, NotSupported) as error:
             _log.warning("the graph could not be asked who is meant: %s", error.reason)
             return None
@@ -247,7 +312,7 @@ class EntityMemory(KindView[M]):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    async def _mention(self, named: Named, names: Mapping[str, dict[str, Any]], origin: _Origin) -> list[WriteReceipt]:
+    async def _mention(self, named: Named, names: Mapping[str, dict[str, Any]], origin: SaidBy) -> list[WriteReceipt]:
         node = names[named.name]
         said = [f"{node['name']} ({node['label']})"]
         said += [f"{alias} is another name of {node['name']}" for alias in named.aliases]
@@ -255,129 +320,46 @@ class EntityMemory(KindView[M]):
         for name, sentence in zip((named.name, *named.aliases), said, strict=True):
             held = {**node, "aliases": [name] if name != node["name"] else []}
             candidate = Candidate(
-                content=sentence[:_MAX_VALUE_CHARS],
-                key=_name_key(node["label"], name),
+                content=sentence[:MAX_VALUE_CHARS],
+                key=name_key(node["label"], name),
                 kind=Kind.ENTITY,
                 category="name",
                 data={"nodes": [held]},
                 source=origin.source(named.span),
             )
-            receipts.append(await self._engine.add(candidate, actor=self._actor))
+            receipts.append(await self._write(candidate))
         return receipts
 
     async def _relate(
-        self, told: Told, names: Mapping[str, dict[str, Any]], origin: _Origin, idempotency_key: str | None
+        self, told: Told, names: Mapping[str, dict[str, Any]], origin: SaidBy, idempotency_key: str | None = None
     ) -> WriteReceipt | None:
-        source, target = names[told.source], names[told.target]
-        rule = rule_of(told.relation)
-        key = _key(source["node"], told.relation, *(() if rule.single else (target["node"],)))
-        if told.ended and not await self._holds(key, target["node"]):
-            return None
-        sentence = rule.sentence(source["name"], target["name"])
-        relation = Relation(source=source["node"], relation=told.relation, target=target["node"])
-        held = {"source": relation.source, "relation": relation.relation, "target": relation.target}
-        candidate = Candidate(
-            content=_value(f"No longer: {sentence}" if told.ended else sentence, target["name"]),
-            key=key,
-            kind=Kind.ENTITY,
-            category="relation",
-            data={
-                "nodes": [source] if source == target else [source, target],
-                "relations": [] if told.ended else [held],
-            },
-            source=origin.source(told.span),
-            valid_from=told.since,
-            occurred_at=None if told.since else origin.sent_at,
+        """Keep the relation, or its end; None for the end of what did not hold. What can be only one at a time ends
+        under every name of its source.
+        """
+        same = Same() if told.relation == SAME_AS else await self._same()
+        source, target = same.shown(names[told.source]), same.shown(names[told.target])
+        single = rule_of(told.relation).single
+        own = key_of(source["node"], told.relation, *(() if single else (target["node"],)))
+        ends = [None] if single else same.group(target["node"])
+        keys = [
+            key_of(one, told.relation, *([end] if end else [])) for one in same.group(source["node"]) for end in ends
+        ]
+        over = [key for key in keys if told.ended or (single and key != own)]
+        written = (
+            [] if told.ended else [await self._write(relating(own, told, source, target, origin), idempotency_key)]
         )
+        for key in await self._holding(over, same.group(target["node"]) if told.ended else None):
+            again = None if idempotency_key is None else f"{idempotency_key}:{key}"
+            written.append(await self._write(relating(key, replace(told, ended=True), source, target, origin), again))
+        return written[0] if written else None
+
+    async def _holding(self, keys: Sequence[str], targets: Collection[str] | None) -> list[str]:
+        """Those of the keys under which a relation holds; with `targets` one that leads to one of them."""
+        if not keys:
+            return []
+        found = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], keys=keys, limit=len(keys))
+        held = {memory.key: [one["target"] for one in memory.data.get("relations", ())] for memory in found}  # type: ignore[union-attr,index,call-overload]
+        return [key for key in keys if any(targets is None or one in targets for one in held.get(key, ()))]
+
+    async def _write(self, candidate: Candidate, idempotency_key: str | None = None) -> WriteReceipt:
         return await self._engine.add(candidate, actor=self._actor, idempotency_key=idempotency_key)
-
-    async def _holds(self, key: str, target: str) -> bool:
-        found = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], keys=[key], limit=1)
-        return any(one.get("target") == target for memory in found for one in memory.data.get("relations", ()))  # type: ignore[union-attr]
-
-
-_ME_NODE: dict[str, Any] = {"node": f"{USER}:me", "name": "the user", "label": USER}
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """Where what is written comes from."""
-
-    actor: Actor
-    message: Message | None = None
-
-    @property
-    def sent_at(self) -> datetime | None:
-        return None if self.message is None else self.message.sent_at
-
-    def source(self, span: tuple[int, int] | None) -> Source:
-        if self.message is None:
-            return Source(session=self.actor.session)
-        quote = self.message.content[span[0] : span[1]] if span is not None else None
-        return Source(
-            origin=self.message.origin,
-            ref=self.message.message_id,
-            session=self.message.session or self.actor.session,
-            quote=quote,
-            span=span if quote else None,
-        )
-
-
-def _chosen(named: Named, known: Mapping[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
-    spellings = (named.name, *named.aliases)
-    same = [known[name, named.label] for name in spellings if (name, named.label) in known]
-    loose = [known[name, label] for name in spellings for label in sorted(LABELS) if (name, label) in known]
-    distinct = {node["node"]: node for node in loose}
-    if same:
-        return same[0]
-    if named.label == THING and len(distinct) == 1:
-        return loose[0]
-    if (named.name, THING) in known:
-        return {**known[named.name, THING], "label": named.label}
-    return {"node": f"{named.label}:{slug(named.name, named.label)}", "name": named.name, "label": named.label}
-
-
-def _node_of(memory: Memory) -> dict[str, Any] | None:
-    nodes: Any = memory.data.get("nodes") or ()
-    return {name: nodes[0][name] for name in ("node", "name", "label")} if nodes else None
-
-
-def _ends(told: Told) -> list[Named]:
-    rule = rule_of(told.relation)
-    return [Named(name=told.source, label=rule.source), Named(name=told.target, label=rule.target)]
-
-
-def _me_or(name: str) -> str:
-    return ME if isinstance(name, str) and name.strip().casefold() in ("me", "the user") else name
-
-
-def _is_name(name: str) -> bool:
-    return (
-        isinstance(name, str)
-        and 0 < len(name.strip()) <= MAX_NAME_CHARS
-        and not _ADDRESS & set(name)
-        and sum(c.isdigit() for c in name) <= _MOST_DIGITS
-        and bool(core(name, THING))
-    )
-
-
-def _check_name(named: Named) -> None:
-    if named.label not in LABELS and named.name != ME:
-        raise InvalidInput("label", hint=f"one of {', '.join(sorted(LABELS))}")
-    for name in (named.name, *named.aliases):
-        if name != ME and not _is_name(name):
-            raise InvalidInput("name", hint=f"a name of at most {MAX_NAME_CHARS} characters; no address, no number")
-
-
-def _name_key(label: str, name: str) -> str:
-    return _key(f"{label}:{slug(name, label)}")
-
-
-def _key(*parts: str) -> str:
-    """`entity:` and the parts. Nodes are short enough for two of them and a relation of usual length."""
-    key = ":".join(("entity", *parts))
-    return key if len(key) <= _MAX_KEY_CHARS else f"{key[: _MAX_KEY_CHARS - 10]}{slug(key, THING)[-9:]}"
-
-
-def _value(sentence: str, name: str) -> str:
-    return sentence if len(sentence) <= _MAX_VALUE_CHARS else name

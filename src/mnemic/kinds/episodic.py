@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.face import M, verb
 from mnemic.kinds.view import KindView
 from mnemic.types import Candidate, Kind, Memory, Origin, Source, WriteReceipt
@@ -117,6 +117,22 @@ class EpisodicMemory(KindView[M]):
         return await self._engine.add(candidate, actor=self._actor)
 
     @verb
+    async def get(self, memory_id: str) -> Episode:
+        """One episode with its feedback. Raises MemoryNotFound."""
+        memory = await self._engine.get(memory_id, actor=self._actor)
+        if memory.kind is not Kind.EPISODIC or memory.category != EPISODE:
+            raise MemoryNotFound
+        return (await self._told([memory]))[0]
+
+    @verb
+    async def recent(self, *, limit: int = 50, before: str | None = None) -> Sequence[Episode]:
+        """The episodes that were recorded last, newest first; `before` is the memory_id that ended the page before."""
+        found = await self._engine.list(
+            actor=self._actor, kinds=[Kind.EPISODIC], categories=[EPISODE], limit=limit, before=before
+        )
+        return await self._told(found)
+
+    @verb
     async def similar(self, task: str, *, top_k: int = 5, outcome: Ending | None = None) -> Sequence[Episode]:
         """The episodes whose task is most like `task`, by meaning and by words (steps count half), best first; with
         `outcome` those that ended so.
@@ -136,6 +152,10 @@ class EpisodicMemory(KindView[M]):
         hits = [hit for hit in result.hits if outcome in (None, hit.memory.data.get("outcome"))][:top_k]
         said = await self._feedback([hit.memory for hit in hits])
         return [_episode(hit.memory, said.get(hit.memory.memory_id, ()), hit.score) for hit in hits]
+
+    async def _told(self, memories: Sequence[Memory]) -> list[Episode]:
+        said = await self._feedback(memories)
+        return [_episode(memory, said.get(memory.memory_id, ()), None) for memory in memories]
 
     async def _feedback(self, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
         """What was said of these episodes, by their memory_id, oldest first."""
@@ -176,7 +196,7 @@ def _as_data(step: Step) -> dict[str, Any]:
     return {"action": step.action, "result": step.result, "ok": step.ok}
 
 
-def _episode(memory: Memory, feedback: tuple[str, ...], score: float) -> Episode:
+def _episode(memory: Memory, feedback: tuple[str, ...], score: float | None) -> Episode:
     data: Any = memory.data
     return Episode(
         memory_id=memory.memory_id,

@@ -18,9 +18,11 @@ from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
 from mnemic.maintain.belonging import PAGE, conversation, written_elsewhere
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
+from mnemic.maintain.intake import import_prefix
 from mnemic.maintain.project import drain
 from mnemic.maintain.vault import drop, sweep
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore, Transaction
+from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, AuditEvent, Level, Memory, OutboxEntry, Scope, Status, Where, checked_identifier
 from mnemic.write.feed import Feed
 from mnemic.write.vault import token_prefix
@@ -153,10 +155,11 @@ class _Erasure:
         whole = self.block is not None
         names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
         sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
+        imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
 
         async def work(tx: Transaction) -> int:
             requests = await tx.remove_requests(self.actor.tenant, self.memory_ids)
-            await drop(tx, self.actor.tenant, [*names, *sealed])
+            await drop(tx, self.actor.tenant, [*names, *sealed, *imports])
             if whole:
                 value = json.dumps({"block": self.block, "at": self.now.isoformat()})
                 await tx.put_mark(self.actor.tenant, tombstone(self.token), value)
@@ -269,11 +272,11 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
     store, tenant = erasure.store, erasure.actor.tenant
     erasure.counts["outbox"] = (await drain(store, erasure.feeds)).total
     await store.tidy()
-    traces = await store.traces(tenant, erasure.memory_ids, erasure.fingerprints)
+    traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
     if traces.get("bytes"):
         try:
             await store.tidy(whole=True)
-            traces = await store.traces(tenant, erasure.memory_ids, erasure.fingerprints)
+            traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
         except StoreFailed:
             pass  # the receipt says what is left; `verify` after the next `tidy` shows when it is gone
     return ErasureReceipt(
@@ -289,9 +292,33 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
     )
 
 
-async def verify(store: RecordStore, receipt: ErasureReceipt) -> dict[str, int]:
-    """What a scan finds now of what the receipt says was erased, by place: nothing but zeros if it holds."""
-    return await store.traces(receipt.tenant, receipt.memory_ids, receipt.fingerprints)
+async def verify(store: RecordStore, receipt: ErasureReceipt, *, feeds: Sequence[Feed] = ()) -> dict[str, int]:
+    """What a scan finds now of what the receipt says was erased, by place: nothing but zeros if it holds. Projections
+    that can be looked through are, under their names. Raises StoreFailed.
+    """
+    return await _scan(store, feeds, receipt.tenant, receipt.memory_ids, receipt.fingerprints)
+
+
+async def _scan(
+    store: RecordStore,
+    feeds: Sequence[Feed],
+    tenant: str,
+    memory_ids: Collection[str],
+    fingerprints: Collection[str],
+) -> dict[str, int]:
+    found = dict(await store.traces(tenant, memory_ids, fingerprints))
+    for feed in feeds:
+        if isinstance(feed.projection, Scanned):
+            found[feed.name] = await _left_in(feed.projection, tenant, memory_ids)
+    return found
+
+
+async def _left_in(copy: Scanned, tenant: str, memory_ids: Collection[str]) -> int:
+    """A copy that cannot be asked counts as holding all of them: nobody has seen that it does not."""
+    try:
+        return await copy.traces(tenant, memory_ids)
+    except StoreFailed:
+        return len(memory_ids)
 
 
 async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]]:

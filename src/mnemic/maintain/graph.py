@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mnemic.ports.graph import GraphStore
 from mnemic.types import Change, Fragment, Kind, Scope
@@ -42,6 +42,10 @@ class GraphProjection:
             await self._graph.forget(scope, memory_ids)
         for scope, fragments in held.items():
             await self._graph.link(scope, fragments)
+
+    async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
+        """How many nodes and relations these memories still hold. Raises StoreFailed."""
+        return await self._graph.traces(tenant, memory_ids)
 
     async def clear(self, tenant: str) -> None:
         """Forget everything of the tenant."""

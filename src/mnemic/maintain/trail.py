@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from mnemic.ports import Transaction
+from mnemic.ports import RecordStore, Transaction
 from mnemic.types import Actor, AuditEvent, Memory, OutboxEntry, Status
+
+T = TypeVar("T")
+PAGE = 500
+LINES_READ = 5_000
+"""Lines that one search through the audit looks at, so that its cost is bounded."""
+
+
+async def latest(
+    store: RecordStore,
+    tenant: str,
+    pick: Callable[[AuditEvent], T | None],
+    *,
+    before: int | None = None,
+    limit: int = 50,
+) -> tuple[list[T], int | None]:
+    """The newest `limit` lines of the audit that `pick` makes something of, newest first, and the sequence in front of
+    which the next page begins (`before`); None where nothing is left. A page may be short and yet not the last.
+    """
+    found: list[T] = []
+    end, read = 2**53 if before is None else before, 0
+    while read < LINES_READ and (lines := await store.audit(tenant, before=end, limit=PAGE)):
+        for event in reversed(lines):
+            end, read = event.sequence, read + 1
+            picked = pick(event)
+            found += [] if picked is None else [picked]
+            if len(found) == limit:
+                return found, end if end > 1 else None
+    return found, end if read >= LINES_READ and end > 1 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,8 +258,12 @@ class RecordStore(Snapshot, Protocol):
         reader of the raw files would find. Places without a trace may be left out.
         """
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        """The tenant's audit in order, from behind sequence `after`."""
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        """The tenant's audit in order, from behind sequence `after`; with `before` the last `limit` lines of those that
+        stand in front of that sequence.
+        """
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         """How many lines the tenant's audit has; the sequence of the first that does not follow from the one before, or

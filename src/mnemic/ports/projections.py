@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Collection, Sequence
+from typing import Protocol, runtime_checkable
 
 from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
 
@@ -30,6 +30,14 @@ class Projection(Protocol):
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
+
+
+@runtime_checkable
+class Scanned(Protocol):
+    """A projection that can be looked through for what must not be there any more, as an erasure does at its end."""
+
+    async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
+        """How much it still holds of these memories of the tenant, in any scope. Raises StoreFailed."""
 
 
 class SearchIndex(Protocol):

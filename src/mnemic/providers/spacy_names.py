@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +27,11 @@ def name_detectors(names: Collection[str]) -> tuple[Detector, ...]:
     """One detector for each of `names`, `PERSON` or `LOCATION`; they share one model, loaded at the first text."""
     model = _Model()
     return tuple(NameDetector(entity, model) for entity in sorted(names))
+
+
+def name_finder() -> Callable[[str], Sequence[tuple[int, int, str]]]:
+    """Finds every name of a text: begin, end and label (OntoNotes). The model is loaded at the first text."""
+    return _Model().names
 
 
 class NameDetector:

@@ -24,7 +24,8 @@ class Bias:
     """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query says.
 
     It is a run-time switch, not "always include": they still compete for the places. Standing keys, kinds and
-    categories need no competition: they are included by policy, first, and counted against `top_k`.
+    categories need no competition: they are included by policy, first, and counted against `top_k`; unless `beside`
+    says how many of them, the most relevant ones, come beside the `top_k`.
     """
 
     keys: frozenset[str] = frozenset()
@@ -32,18 +33,24 @@ class Bias:
     standing_keys: frozenset[str] = frozenset()
     standing_kinds: frozenset[Kind] = frozenset()
     standing_categories: frozenset[str] = frozenset()
+    beside: int | None = None
 
     def filters(self, where: Where) -> list[tuple[str, Where]]:
-        """A filter for each way in, with its reason, none wider than `where`."""
-        ways = []
-        if self.standing_keys:
-            ways.append((STANDING, replace(where, keys=_within(self.standing_keys, where.keys))))
-        if self.standing_kinds:
-            ways.append((STANDING, replace(where, kinds=_within(self.standing_kinds, where.kinds))))
-        if self.standing_categories:
-            ways.append((STANDING, replace(where, categories=_within(self.standing_categories, where.categories))))
+        """A filter for each way into the `top_k`, with its reason, none wider than `where`."""
+        ways = [(STANDING, way) for way in self.standing(where)] if self.beside is None else []
         if self.keys:
             ways.append((PREFERENCE_BIAS, replace(where, keys=_within(self.keys, where.keys))))
+        return ways
+
+    def standing(self, where: Where) -> list[Where]:
+        """A filter for each way of standing, none wider than `where`."""
+        ways = []
+        if self.standing_keys:
+            ways.append(replace(where, keys=_within(self.standing_keys, where.keys)))
+        if self.standing_kinds:
+            ways.append(replace(where, kinds=_within(self.standing_kinds, where.kinds)))
+        if self.standing_categories:
+            ways.append(replace(where, categories=_within(self.standing_categories, where.categories)))
         return ways
 
 

@@ -49,3 +49,8 @@ EARLY_LISTS: Mapping[str, RankedList] = MappingProxyType({"keyword": by_keyword,
 """Lists that need no vector: they are made while the query is embedded."""
 
 LATE_LISTS: Mapping[str, RankedList] = MappingProxyType({"vector": by_vector})
+
+STANDING_LISTS: Mapping[str, RankedList] = MappingProxyType(
+    {"vector": by_vector, "keyword": by_keyword, "recency": by_recency}
+)
+"""Lists that say which standing memories come first; the newest are among them in any case."""

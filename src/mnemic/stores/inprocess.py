@@ -294,9 +294,12 @@ class InProcessStore(SingleReads):
             "request": sum(not said.isdisjoint(memory_ids) for said in receipts),
         }
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        chain = self._committed().audit.get(tenant, ())
-        return [event for event in chain if event.sequence > after][:limit]
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        chain = self._committed().audit.get(tenant, ())  # the line of sequence n stands at place n - 1
+        start, end = max(0, after), len(chain) if before is None else max(0, min(before - 1, len(chain)))
+        return list(chain[start:end][:limit] if before is None else chain[max(start, end - limit) : end])
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         chain = self._committed().audit.get(tenant, ())

@@ -6,10 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mnemic.errors import InvalidInput
 from mnemic.types import Relation
-from mnemic.types.graph import MAX_ALIASES, check_node
-
-MAX_HOPS = 6
-MAX_NODES = 500
+from mnemic.types.graph import MAX_ALIASES, MAX_HOPS, MAX_NODES, check_node
 
 
 def check_walk(hops: object, *nodes: object) -> None:

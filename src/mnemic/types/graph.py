@@ -16,6 +16,8 @@ from mnemic.types.words import Kind, Status
 MAX_NODE_CHARS = 320
 MAX_NAME_CHARS = 256
 MAX_ALIASES = 32
+MAX_HOPS = 6
+MAX_NODES = 500
 MAX_FRAGMENT = 256
 """Nodes, and relations, that one memory may add: a turn names a handful of things, a payload does not decide more."""
 

@@ -148,6 +148,11 @@ class Hit:
     ranks: Mapping[str, Rank] = field(default_factory=dict)
     reason: str = "relevance"
 
+    @property
+    def standing(self) -> bool:
+        """Whether policy put it here, whatever it is about."""
+        return self.reason == "standing"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:

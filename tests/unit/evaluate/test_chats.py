@@ -11,6 +11,7 @@ import pytest
 
 from mnemic.errors import InvalidInput
 from mnemic.evaluate import beam, realtalk
+from mnemic.evaluate.tables import set_table
 from mnemic.testing.embedder import WordEmbedder
 
 SAID = (
@@ -73,6 +74,25 @@ def test_beam_asks_for_every_source(tmp_path: Path) -> None:
     assert result["settings"]["split"] == {"dev": ["100K/1", "100K/2"], "test": ["100K/3"]}
 
 
+def test_beam_looks_into_the_context_for_what_has_to_be_followed(tmp_path: Path) -> None:
+    chat = beam_chat("1M/1")
+    wanted = "Always name the harbour when I ask about boats."
+    chat["messages"].append({"id": 4, "role": "user", "batch": 2, "content": wanted})
+    chat["messages"].append({"id": 5, "role": "teacher", "batch": 2, "content": "Nobody knows this role."})
+    tested = {"question": "Which bread is best?", "instruction_being_tested": wanted, "source_chat_ids": [4]}
+    unsaid = {"question": "And then?", "preference_being_tested": "I prefer velvet curtains.", "source_chat_ids": []}
+    chat["questions"] |= {"instruction_following": [tested], "preference_following": [unsaid]}
+    (tmp_path / "beam_1m.jsonl").write_text(json.dumps(chat), encoding="utf-8")
+    result = beam.run(tmp_path, embedder=WordEmbedder(), per_question=tmp_path / "lines.jsonl")
+
+    parts = result["standing"]["categories"]
+    assert (parts["instruction_following"]["in_context"], parts["instruction_following"]["standing"]) == (1, 1)
+    assert (parts["preference_following"]["in_context"], parts["preference_following"]["standing"]) == (0, 0)
+    lines = (tmp_path / "lines.jsonl").read_text(encoding="utf-8")
+    assert "1M/1/instruction_following/0/context" in lines
+    assert "in_context" in set_table(result)
+
+
 def test_realtalk_is_a_folder_of_chats(tmp_path: Path) -> None:
     for name in ("Chat_2", "Chat_1"):
         (tmp_path / f"{name}.json").write_text(json.dumps(realtalk_chat()), encoding="utf-8")
@@ -81,6 +101,8 @@ def test_realtalk_is_a_folder_of_chats(tmp_path: Path) -> None:
     assert result["settings"]["split"] == {"dev": ["Chat_1"], "test": ["Chat_2"]}
     assert (result["overall"]["questions"], result["overall"]["recall@5"]) == (4, 1.0)
     assert set(result["categories"]) == {"multi-hop", "temporal"}
+    (tmp_path / "about.json").write_text('{"licence": "none"}', encoding="utf-8")
+    assert len(realtalk.read_chats(tmp_path)) == 2
     assert realtalk.run(tmp_path / "Chat_1.json", embedder=WordEmbedder())["overall"]["questions"] == 2
 
 

@@ -301,6 +301,43 @@ async def test_use_is_checked_afterwards(engine: MemoryEngine) -> None:
     assert done.used_in("Fine.") == {name: Verdict.UNVERIFIABLE}
 
 
+INSTRUCTION = "Always answer in metric units."
+
+
+async def test_what_stands_is_there_whatever_is_asked(engine: MemoryEngine) -> None:
+    ada = Actor(user="ada")
+    await engine.add(INSTRUCTION, category="instruction", actor=ada)
+    await engine.add("Prefers trains to planes.", category="preference", actor=ada)
+    await engine.add("aisle", key="seat", actor=ada)
+    done = await injector_for(engine, ada, InjectionConfig(max_entries=1)).inject(ASK)
+    assert [entry.standing for entry in done.entries] == [True, True, False]
+    assert {entry.content for entry in done.entries} == {INSTRUCTION, "Prefers trains to planes.", "seat: aisle"}
+
+
+async def test_what_stands_takes_no_more_than_its_share_and_the_most_relevant_first(engine: MemoryEngine) -> None:
+    ada = Actor(user="ada")
+    for subject in ("bread", "tents", "chess", "tides", "seats"):
+        await engine.add(f"Prefers long answers about {subject} with many words.", category="preference", actor=ada)
+    config = InjectionConfig(max_tokens=200, standing_share=0.2)
+    done = await injector_for(engine, ada, config).inject([{"role": "user", "content": "What of chess?"}])
+    assert [entry.content for entry in done.entries if entry.standing] == [
+        "Prefers long answers about chess with many words."
+    ]
+
+
+async def test_a_share_of_nothing_keeps_what_stands_out(engine: MemoryEngine) -> None:
+    ada = Actor(user="ada")
+    await engine.add(INSTRUCTION, category="instruction", actor=ada)
+    config = InjectionConfig(standing_share=0)
+    assert (await injector_for(engine, ada, config).inject(ASK)).reason == "no_match"
+
+
+async def test_what_an_untrusted_channel_said_stands_nowhere(engine: MemoryEngine) -> None:
+    ada = Actor(user="ada")
+    await engine.add(INSTRUCTION, category="instruction", origin=Origin.WEB, actor=ada)
+    assert (await injector_for(engine, ada).inject(ASK)).reason == "no_match"
+
+
 @pytest.mark.parametrize(
     "config",
     [
@@ -310,6 +347,7 @@ async def test_use_is_checked_afterwards(engine: MemoryEngine) -> None:
         {"max_tokens": True},
         {"timeout": timedelta(0)},
         {"on_failure": "panic"},
+        {"standing_share": 1.5},
     ],
 )
 def test_what_cannot_be_configured_is_refused(config: dict[str, Any]) -> None:

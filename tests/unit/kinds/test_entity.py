@@ -207,3 +207,74 @@ async def test_a_closed_graph_says_so(engine: MemoryEngine, entity: EntityMemory
     await engine.graph.close()
     with pytest.raises(StoreUnavailable):
         await entity.of_user()
+
+
+async def test_two_names_of_one_are_one_until_they_are_taken_apart(entity: EntityMemory[Awaited]) -> None:
+    await entity.relate("Bob", "works_at", "Siemens")
+    await entity.relate("Robert Smith", "lives_in", "Berlin")
+    await entity.relate("Eva", "knows", "Bob")
+    await entity.relate("Siemens", "located_in", "Munich")
+    assert await entity.path("Eva", "Berlin") is None
+    await entity.same("Bob", "Robert Smith")
+    for name in ("Bob", "Robert Smith"):
+        assert names(await entity.neighbours(name)) == {"Siemens", "Berlin", "Eva"}
+    assert {one.node.name: one.hops for one in await entity.neighbours("Eva", hops=2)} == {
+        "Robert Smith": 1,
+        "Siemens": 2,
+        "Berlin": 2,
+    }
+    way = await entity.path("Eva", "Berlin")
+    assert way is not None
+    assert [(one.source, one.relation) for one in way] == [
+        ("person:eva", "knows"),
+        ("person:robert-smith", "lives_in"),
+    ]
+    assert await entity.path("Eva", "Munich", hops=2) is None
+    assert names(await entity.of_user("person")) == {"Eva", "Robert Smith"}
+    (robert,) = [one for one in await entity.of_user("person") if one.name == "Robert Smith"]
+    assert robert.aliases == ("Bob",)
+    assert await entity.apart("Robert Smith", "Bob") is not None
+    assert await entity.apart("Robert Smith", "Bob") is None
+    assert names(await entity.neighbours("Bob")) == {"Siemens", "Eva"}
+    assert names(await entity.neighbours("Robert Smith")) == {"Berlin"}
+    assert names(await entity.of_user("person")) == {"Eva", "Bob", "Robert Smith"}
+
+
+async def test_what_is_told_of_one_name_ends_what_was_told_of_the_other(
+    engine: MemoryEngine, entity: EntityMemory[Awaited]
+) -> None:
+    await entity.relate("Bob", "works_at", "Siemens")
+    await entity.relate("Robert Smith", "lives_in", "Berlin")
+    before = engine.clock.now()
+    tick(engine)
+    await entity.same("Bob", "Robert Smith")
+    assert names(await entity.neighbours("Robert Smith", at=before)) == {"Siemens", "Berlin"}, "he always was"
+    tick(engine)
+    await entity.relate("Robert Smith", "works_at", "Bosch")
+    assert names(await entity.neighbours("Bob")) == {"Bosch", "Berlin"}
+    assert await entity.end("Bob", "lives_in", "Berlin") is not None
+    assert names(await entity.neighbours("Bob")) == {"Bosch"}
+    await entity.mention("Bob", label="person")
+    await entity.apart("Bob", "Robert Smith")
+    assert names(await entity.of_user("person")) == {"Bob", "Robert Smith"}
+    assert await entity.neighbours("Bob") == []
+
+
+async def test_chains_and_circles_of_names_are_one(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
+    for name, home in (("Bob", "Oslo"), ("Rob", "Paris"), ("Robert", "Rome")):
+        await entity.mention(name, label="person")
+        await entity.relate(name, "knows", f"Friend {home}")
+    await entity.same("Bob", "Rob")
+    await entity.same("Rob", "Robert")
+    receipt = await entity.same("Robert", "Bob")
+    assert names(await entity.neighbours("Bob")) == {"Friend Oslo", "Friend Paris", "Friend Rome"}
+    await engine.forget(receipt.memory_id or "", actor=ANA)
+    assert {one.name for one in await entity.of_user("person") if not one.name.startswith("Friend")} == {"Robert"}
+
+
+@pytest.mark.parametrize(("name", "other"), [("Bob", "Nobody"), ("Bob", "Bob"), ("me", "Bob")])
+async def test_only_two_known_things_can_be_one(entity: EntityMemory[Awaited], name: str, other: str) -> None:
+    await entity.mention("Bob", label="person")
+    with pytest.raises(InvalidInput):
+        await entity.same(name, other)
+    assert await entity.apart(name, other) is None

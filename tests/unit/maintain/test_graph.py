@@ -28,6 +28,11 @@ class Unreachable(InProcessGraph):
 
     down = False
 
+    async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
+        if self.down:
+            raise StoreUnavailable
+        return await super().traces(tenant, memory_ids)
+
     async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
         if self.down:
             raise StoreUnavailable
@@ -92,6 +97,25 @@ async def test_an_erasure_reaches_the_graph() -> None:
         await engine.maintain(actor=OPERATOR)
         assert await graph.traces("default", [receipt.memory_id or ""]) == 0
         assert await entity.of_user() == []
+
+
+async def test_a_receipt_says_what_the_graph_holds_and_verifying_asks_it_again() -> None:
+    engine, graph, clock = house()
+    async with engine:
+        entity = EntityMemory(engine, ANA, awaited())
+        written = await entity.relate("Ana", "works_at", "Siemens")
+        graph.down = True
+        receipt = await engine.erase("ana", actor=OPERATOR)
+        assert not receipt.complete
+        assert receipt.traces["graph"] == len(receipt.memory_ids) == 3, "a copy that cannot be asked holds them all"
+        graph.down = False
+        assert (await engine.verify_erasure(receipt))["graph"] > 0
+        clock.advance(timedelta(minutes=5))
+        await engine.maintain(actor=OPERATOR)
+        assert not any((await engine.verify_erasure(receipt)).values())
+        stray = mention(written.memory_id or "", node("person:ana"))
+        await graph.link(ANA.scope("user"), [stray])
+        assert (await engine.verify_erasure(receipt))["graph"] == 1, "a copy that came back is found out"
 
 
 async def test_it_is_built_anew_with_what_has_ended() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import hmac
+import ipaddress
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,15 +13,21 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
+from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.sessions import COOKIE, CSRF_HEADER, Sessions
+from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
+from mnemic.extract.travel.airports import Airports
+from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.types import Actor
 
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
 
 
@@ -46,14 +55,22 @@ class Rate:
 
 @dataclass(slots=True, kw_only=True)
 class Service:
-    """What every route works with. `open_to` is whom calls without a credential stand for; None: they are refused."""
+    """What every route works with. `open_to` is whom calls without a credential stand for; None: they are refused.
+    `profiles` knows what the makers of an agent say of it.
+    """
 
     engine: MemoryEngine
     keys: ApiKeys
     tokens: Tokens
+    sessions: Sessions
     rate: Rate
     meter: Meter
     open_to: Principal | None = None
+    streams: Streams = field(default_factory=Streams)
+    profiles: Callable[[str], Profile | None] = lambda _: None
+    airports: Callable[[], Airports] = Airports
+    running: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Turns that go on although nobody may be listening any more."""
 
 
 def service_of(request: Request) -> Service:
@@ -67,12 +84,7 @@ TheService = Annotated[Service, Depends(service_of)]
 
 async def principal_of(request: Request, service: TheService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
     """Whom the request's credential stands for. Refuses with 401, the same for every flaw, and 429 past the rate."""
-    header = request.headers.get("authorization", "")
-    scheme, _, text = header.partition(" ")
-    principal = service.open_to
-    if header:
-        known = scheme.lower() == "bearer" and text.isascii() and len(text) <= 8192
-        principal = await _known(service, text.strip()) if known else None
+    principal = await credential_of(request, service)
     if principal is None:
         raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})
     wait = service.rate.wait_for(principal.key_id)
@@ -81,8 +93,51 @@ async def principal_of(request: Request, service: TheService, _: Annotated[Any, 
     return principal
 
 
-async def _known(service: Service, text: str) -> Principal | None:
-    return await service.keys.authenticate(text) or await service.tokens.authenticate(text)
+async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:
+    """Whom the credential of a request stands for now; None where it opens nothing."""
+    header = request.headers.get("authorization", "")
+    if not header:
+        return await _browsing(service, request)
+    scheme, _, text = header.partition(" ")
+    if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
+        return None
+    return await service.keys.authenticate(text.strip()) or await service.tokens.authenticate(text.strip())
+
+
+async def _browsing(service: Service, request: HTTPConnection) -> Principal | None:
+    """Whom a request without an Authorization header stands for. What a browser adds by itself proves no will: such a
+    request must come from a page of this service, and what changes anything must carry the session's CSRF token.
+    """
+    session = None if service.open_to else await service.sessions.find(request.cookies.get(COOKIE, ""))
+    if session is None and service.open_to is None:
+        return None
+    require_same_origin(request, loopback=service.open_to is not None)
+    if session is None:
+        return service.open_to
+    given = request.headers.get(CSRF_HEADER, "").encode()
+    if request.scope["method"] not in _SAFE and not hmac.compare_digest(given, session.csrf_token.encode()):
+        raise Refused(HTTPStatus.FORBIDDEN, "csrf_token")
+    return session.principal
+
+
+def require_same_origin(request: HTTPConnection, *, loopback: bool = False) -> None:
+    """Refuse with 403 what a browser sends on behalf of another site's page (Fetch metadata, Origin). With `loopback`
+    also what comes under a name that is not this machine's: a page whose name was made to point here (DNS rebinding).
+    """
+    origin = request.headers.get("origin")
+    foreign = origin is not None and origin.partition("://")[2] != request.headers.get("host")
+    if foreign or request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        raise Refused(HTTPStatus.FORBIDDEN, "cross_site")
+    if loopback and not is_loopback(request.url.hostname or ""):
+        raise Refused(HTTPStatus.FORBIDDEN, "foreign_host")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`. A name but localhost is taken for public."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def allowed(*roles: Role) -> Callable[..., Principal]:
@@ -115,5 +170,7 @@ OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
 Reviewing = Annotated[Principal, Depends(allowed(Role.REVIEWER))]
 Operating = Annotated[Principal, Depends(allowed(Role.OPERATOR))]
 Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
+Revealing = Annotated[Principal, Depends(allowed(*Role))]
+Watching = Annotated[Principal, Depends(allowed(Role.READER, Role.WRITER, Role.SUBJECT, Role.REVIEWER, Role.OPERATOR))]
 Administering = Annotated[Principal, Depends(allowed(Role.ADMIN, Role.OPERATOR))]
 Issuing = Annotated[Principal, Depends(allowed(*Role))]

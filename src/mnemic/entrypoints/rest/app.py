@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,8 +17,28 @@ from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.meter import Meter, Metered
 from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
-from mnemic.entrypoints.rest.routes import health, keys, memories, stewards, subjects
+from mnemic.entrypoints.rest.routes import (
+    changes,
+    console,
+    entities,
+    episodes,
+    health,
+    imports,
+    keys,
+    memories,
+    operations,
+    personas,
+    runs,
+    stewards,
+    structured,
+    subjects,
+    versions,
+)
+from mnemic.entrypoints.rest.sessions import Sessions
+from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
+from mnemic.extract.travel.airports import Airports
+from mnemic.kinds.profile import Profile
 
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -25,6 +46,10 @@ _HEADERS = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
 )
+_PARTS = (
+    memories, versions, runs, imports, changes, episodes, entities, structured, personas, subjects, stewards,
+    operations, keys, health, console,
+)  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 422, 429, 500, 501, 502, 503, 507)
 
 
@@ -36,25 +61,39 @@ def create_app(
     bounds: Bounds | None = None,
     per_second: float = 50.0,
     burst: int = 100,
+    streams: Streams | None = None,
+    profiles: Callable[[str], Profile | None] | None = None,
+    airports: Callable[[], Airports] = Airports,
 ) -> ASGIApp:
     """The service around `engine`, which it opens and closes.
 
-    `open_to` answers calls without a credential as this principal: for one person's own machine only.
+    `open_to` answers calls without a credential as this principal: for one person's own machine only. `profiles` gives
+    what is said of an agent, `airports` the table that travel confirmations are read with.
     """
-    meter = Meter()
+    api_keys = ApiKeys(engine.store, engine.clock)
     service = Service(
         engine=engine,
-        keys=ApiKeys(engine.store, engine.clock),
+        keys=api_keys,
+        sessions=Sessions(engine.store, engine.clock, api_keys),
         tokens=Tokens(engine.store, engine.clock, provider),
         rate=Rate(engine.clock, per_second=per_second, burst=burst),
-        meter=meter,
+        meter=Meter(),
         open_to=open_to,
+        streams=streams or Streams(),
+        profiles=profiles or (lambda _: None),
+        airports=airports,
     )
+    return Metered(_Hardened(Boundary(_routed(service), bounds)), service.meter)
+
+
+def _routed(service: Service) -> FastAPI:
+    """The routes, with every error as a problem."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with engine:
+        async with service.engine:
             yield
+            await asyncio.gather(*service.running, return_exceptions=True)
 
     app = FastAPI(
         title="mnemic",
@@ -66,10 +105,10 @@ def create_app(
         responses=_problems(),
     )
     app.state.service = service
-    for part in (memories, subjects, stewards, keys, health):
+    for part in _PARTS:
         app.include_router(part.router)
     problems.install(app)
-    return Metered(_Hardened(Boundary(app, bounds)), meter)
+    return app
 
 
 def _problems() -> dict[int | str, dict[str, Any]]:

@@ -16,6 +16,8 @@ from mnemic.guard import strict_json
 
 OPEN_ENDED = frozenset({"/v1/export", "/v1/changes"})
 """Streams: they end when they are done, not at a deadline."""
+COUNTED_APART = frozenset({"/v1/changes"})
+"""They stay open for as long as somebody listens, and have limits of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,9 @@ class Boundary:
         """One request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if scope["path"] in COUNTED_APART:
+            await self._answer(scope, receive, send)
             return
         if self._running >= self._bounds.at_once and scope["path"].startswith("/v1/"):
             busy = problem(HTTPStatus.TOO_MANY_REQUESTS, "too_many_requests", headers={"Retry-After": "1"})

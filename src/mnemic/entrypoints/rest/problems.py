@@ -23,6 +23,7 @@ _STATUS: tuple[tuple[type[MnemicError], HTTPStatus], ...] = (
     (errors.VersionConflict, HTTPStatus.CONFLICT),
     (errors.IdempotencyConflict, HTTPStatus.CONFLICT),
     (errors.ReviewDenied, HTTPStatus.FORBIDDEN),
+    (errors.RevealDenied, HTTPStatus.FORBIDDEN),
     (errors.ScopeDenied, HTTPStatus.FORBIDDEN),
     (errors.NotSupported, HTTPStatus.NOT_IMPLEMENTED),
     (errors.StoreFull, HTTPStatus.INSUFFICIENT_STORAGE),
@@ -31,6 +32,7 @@ _STATUS: tuple[tuple[type[MnemicError], HTTPStatus], ...] = (
     (errors.BudgetSpent, HTTPStatus.SERVICE_UNAVAILABLE),
     (errors.ModelFailed, HTTPStatus.BAD_GATEWAY),
     (errors.InvalidInput, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (errors.InvalidConfig, HTTPStatus.UNPROCESSABLE_ENTITY),
     (errors.RunStopped, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 _RETRY_AFTER_SECONDS = 1

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
+from socket import socket
 
 import uvicorn
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from mnemic.bootstrap import build_engine
+from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
+from mnemic.entrypoints.rest.access import is_loopback
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider
 from mnemic.errors import InvalidConfig
 
@@ -58,14 +60,6 @@ class ServiceSettings(BaseSettings):
         return Provider.from_file(self.jwks, issuer=self.issuer, audience=self.audience, default_tenant=default_tenant)
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`. A name but localhost is taken for public."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def own_machine(settings: Settings, user: str) -> Principal:
     """Whom calls without a credential stand for where one person's machine serves that person alone."""
     return Principal(tenant=settings.tenant, user=user, roles=frozenset(Role), key_id="own-machine")
@@ -85,8 +79,21 @@ async def require_safe(settings: Settings, service: ServiceSettings, *, opened: 
                 raise InvalidConfig("service_keys", hint="make a key first: mnemic apikeys create --role admin")
 
 
+class _Draining(uvicorn.Server):
+    """A server that ends its streams when it stops, so that only requests are waited for."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._streams.stopping.set()
+        await super().shutdown(sockets)
+
+
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
-    """Serve until told to stop; running requests are then given `drain_seconds`."""
+    """Serve until told to stop; streams end then, and running requests are given `drain_seconds`."""
+    streams = Streams()
     app = create_app(
         build_engine(settings),
         provider=service.provider(settings.tenant),
@@ -94,8 +101,11 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         bounds=Bounds(max_bytes=service.max_bytes, seconds=service.seconds, at_once=service.at_once),
         per_second=service.per_second,
         burst=max(1, int(2 * service.per_second)),
+        profiles=lambda agent: build_profile(settings, agent),
+        airports=build_airports,
+        streams=streams,
     )
-    uvicorn.run(
+    config = uvicorn.Config(
         app,
         host=service.host,
         port=service.port,
@@ -104,3 +114,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         timeout_graceful_shutdown=service.drain_seconds,
         log_level="info",
     )
+    server = _Draining(config, streams)
+    server.run()
+    if not server.started:
+        raise InvalidConfig("service_host", hint="the service could not start there; the lines above say why")

@@ -50,7 +50,7 @@ class NewMemory(Strict):
             ttl=None if self.ttl_days is None else timedelta(days=self.ttl_days),
             confidence=self.confidence,
             source=Source(origin=Origin.USER_STATED, session=session),
-            occurred_at=_aware(self.occurred_at),
+            occurred_at=aware(self.occurred_at),
         )
 
 
@@ -78,7 +78,7 @@ class Said(Strict):
             message_id=self.message_id,
             session=self.session or session,
             speaker=self.speaker,
-            sent_at=_aware(self.sent_at),
+            sent_at=aware(self.sent_at),
             origin=Origin.TOOL_OUTPUT if self.role == "tool" else Origin.USER_STATED,
         )
 
@@ -100,14 +100,15 @@ class Search(Strict):
     happened_from: Annotated[datetime, Field(strict=False)] | None = None
     happened_to: Annotated[datetime, Field(strict=False)] | None = None
     as_of: Annotated[datetime, Field(strict=False)] | None = None
+    known_at: Annotated[datetime, Field(strict=False)] | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
 
     def arguments(self) -> dict[str, Any]:
         """As the engine's search takes them."""
         given = self.model_dump(exclude={"query"})
-        for name in ("happened_from", "happened_to", "as_of"):
-            given[name] = _aware(given[name])
+        for name in ("happened_from", "happened_to", "as_of", "known_at"):
+            given[name] = aware(given[name])
         return given
 
 
@@ -131,6 +132,25 @@ class Correction(Strict):
     """What a memory should say instead."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
+
+
+class Rollback(Strict):
+    """The version whose words a memory is to say again."""
+
+    version: Annotated[int, Field(ge=1, le=2**31)]
+
+
+class ImportPart(Strict):
+    """A part of an import: `at` is the number of its first memory, counted from 0."""
+
+    at: Annotated[int, Field(ge=0, le=2**53)]
+    memories: Annotated[list[NewMemory], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class PolicyTrial(Strict):
+    """A policy to try, as a policy file in JSON says it."""
+
+    policy: dict[str, JsonValue]
 
 
 class Approval(Strict):
@@ -173,6 +193,6 @@ def page_dict(memories: Sequence[Memory], limit: int) -> dict[str, Any]:
     return {"memories": [memory_dict(one) for one in memories], "next": memories[-1].memory_id if full else None}
 
 
-def _aware(moment: datetime | None) -> datetime | None:
+def aware(moment: datetime | None) -> datetime | None:
     """A moment without a zone is taken as UTC."""
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment

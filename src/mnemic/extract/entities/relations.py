@@ -15,6 +15,9 @@ PERSON, ORGANISATION, PLACE, ANIMAL, RESTAURANT, THING = (
     "thing",
 )
 USER = "user"
+SAME_AS = "same_as"
+"""From another name of somebody to the one they go by: what was told of either was told of one."""
+
 LABELS = frozenset({PERSON, ORGANISATION, PLACE, ANIMAL, RESTAURANT, THING, "event", "product", "topic"})
 """What things are taken for. `thing`: it was not said."""
 
@@ -58,6 +61,7 @@ _RULES = (
     RelationRule(relation="pet", says="{target} is a pet of {source}.", target=ANIMAL),
     RelationRule(relation="owns", says="{source} owns {target}.", target=THING),
     RelationRule(relation="located_in", says="{source} is in {target}.", source=THING, target=PLACE),
+    RelationRule(relation=SAME_AS, says="{source} is the same as {target}.", source=THING, target=THING),
     RelationRule(relation="near", says="{source} is near {target}.", source=THING, target=PLACE),
 )
 

@@ -249,7 +249,10 @@ FREE = (
     Rule(pattern=pattern(r"^(?:please )?(?:always|never) (?!mind\b|been\b|had\b|an?\b|the\b|in\b|on\b|at\b|again\b|"
                          r"ever\b|so\b|too\b|be(?:en|fore)\b|\w+(?:ed|ing)\b)[a-z]{2,20} \w"),
          category="instruction", confidence=0.8),
-    Rule(pattern=pattern(r"\bmy preference (?:is|for)\b"), category="preference", confidence=0.8),
+    Rule(pattern=pattern(r"\bmy (?:\w{4,12} )?preference (?:is|for|to)\b"), category="preference", confidence=0.8),
+    Rule(pattern=pattern(rf"{I_AM} (?:always |still )?trying to (?:always )?(?:keep|avoid|minimi[sz]e|maintain|limit|"
+                         r"reduce|cut (?:down|back)|stick (?:to|with)|stay)\b"),
+         category="preference", confidence=0.7),
     Rule(pattern=pattern(r"\b(?:i|we)(?:'ve| have|'ll| will)? (?:really |absolutely |also |always |still |"
                          r"strongly |particularly |especially )?"
                          r"(?:like|love|enjoy|adore|prefer|hate|dislike|loathe|avoid|detest|favou?r|can't stand|"

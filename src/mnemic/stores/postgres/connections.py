@@ -23,6 +23,7 @@ APP_ROLE = "mnemic_app"
 _SESSION = load("session")
 _WRITE = "BEGIN"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT begun"
+_ALONE = ""
 _AGAIN = "ROLLBACK TO SAVEPOINT begun"
 _PLANNING = {
     # One plan for all: every statement reads an index, whatever its parameters and however many rows there are today.
@@ -150,6 +151,14 @@ class Connections:
         """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
         return await self._thread.run(self._run(_WRITE, work, self._limited(deadline)))
 
+    async def ask(self, statement: str, *values: Any) -> list[Any]:
+        """The rows of a statement that is a transaction of its own, and does no harm when it is run again."""
+
+        async def work(session: Session) -> list[Any]:
+            return await session.fetch(statement, *values)
+
+        return await self._thread.run(self._run(_ALONE, work, self._limited(None)))
+
     async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], limit: Callable[[], float]) -> T:
         for attempt in range(_ATTEMPTS):
             if limit() <= 0:
@@ -226,6 +235,8 @@ class _Attempt:
                 await _given_back(self._pool, connection, clean=clean)
 
     async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
+        if self._begin == _ALONE:
+            return await work(session)
         await session.execute(self._begin)
         result = await work(session)
         if self._begin == _READ:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.statements import load
 from mnemic.types import Level, OutboxEntry, Scope
 
 _OUTBOX = load("outbox")
 
 
-async def pending(session: Session, projection: str | None, limit: int) -> list[OutboxEntry]:
+async def pending(connections: Connections, projection: str | None, limit: int) -> list[OutboxEntry]:
     """The port's `pending`."""
-    await session.enter_drain()
+    rows = await connections.ask(_OUTBOX["pending"], projection, max(0, limit))
     return [
         OutboxEntry(
             sequence=row["sequence"],
@@ -22,20 +23,21 @@ async def pending(session: Session, projection: str | None, limit: int) -> list[
             memory_id=row["memory_id"],
             version=row["version"],
         )
-        for row in await session.fetch(_OUTBOX["pending"], projection, max(0, limit))
+        for row in rows
     ]
 
 
-async def acknowledge(session: Session, sequences: Sequence[int], projection: str | None) -> None:
+async def acknowledge(connections: Connections, sequences: Sequence[int], projection: str | None) -> None:
     """The port's `acknowledge`."""
-    await session.enter_drain()
     if projection is None:
-        await session.fetch(_OUTBOX["remove"], list(sequences))
-        return
-    await session.fetch(_OUTBOX["remove_taken"], list(sequences), projection)
-    left = [row["sequence"] for row in await session.fetch(_OUTBOX["take"], list(sequences), projection)]
-    if left:
-        await session.fetch(_OUTBOX["remove_taken"], left, projection)
+        await connections.write(partial(_removed, sequences=sequences))
+    else:
+        await connections.ask(_OUTBOX["take"], list(sequences), projection)
+
+
+async def _removed(session: Session, sequences: Sequence[int]) -> None:
+    await session.enter_drain()
+    await session.fetch(_OUTBOX["remove"], list(sequences))
 
 
 async def register(session: Session, projection: str) -> None:

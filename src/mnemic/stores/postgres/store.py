@@ -205,17 +205,19 @@ class PostgresStore(SingleReads):
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
         )
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, limit))
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, before, limit))
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        return await self._ready.connections.read(lambda session: outbox.pending(session, projection, limit))
+        return await outbox.pending(self._ready.connections, projection, limit)
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await self._ready.connections.write(lambda session: outbox.acknowledge(session, sequences, projection))
+        await outbox.acknowledge(self._ready.connections, sequences, projection)
 
     async def register(self, projection: str) -> None:
         await self._ready.connections.write(lambda session: outbox.register(session, projection))

@@ -78,10 +78,13 @@ async def traces(
     return dict(rows[0])
 
 
-async def audit(session: Session, tenant: str, after: int, limit: int) -> list[AuditEvent]:
+async def audit(session: Session, tenant: str, after: int, before: int | None, limit: int) -> list[AuditEvent]:
     """The port's `audit`."""
     await session.enter(tenant)
-    rows = await session.fetch(_UPKEEP["audit"], tenant, after, max(0, limit))
+    if before is None:
+        rows = await session.fetch(_UPKEEP["audit"], tenant, after, max(0, limit))
+    else:
+        rows = [*reversed(await session.fetch(_UPKEEP["audit_end"], tenant, after, before, max(0, limit)))]
     return [decode_event(row["event"], row["hash"]) for row in rows]
 
 

@@ -42,6 +42,9 @@ from mnemic.types import (
 T = TypeVar("T")
 
 _AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+_AUDIT_END = """
+    SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+"""
 
 
 class SqliteStore(SingleReads):
@@ -188,10 +191,12 @@ class SqliteStore(SingleReads):
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
 
-    async def audit(self, tenant: str, *, after: int = 0, limit: int = 1000) -> list[AuditEvent]:
-        wanted = (tenant, after, max(0, limit))
-        rows = await self._read(lambda connection: fetch(connection, _AUDIT, wanted))
-        return [decode_event(event, digest) for event, digest in rows]
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        sql, ends = (_AUDIT, (after,)) if before is None else (_AUDIT_END, (after, before))
+        rows = await self._read(lambda connection: fetch(connection, sql, (tenant, *ends, max(0, limit))))
+        return [decode_event(event, digest) for event, digest in (rows if before is None else reversed(rows))]
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))

@@ -57,6 +57,10 @@ class TrailContract(Setting):
         assert len({line.hash for line in lines}) == 5
         assert await store.audit("acme", after=3) == lines[3:]
         assert await store.audit("acme", after=1, limit=2) == lines[1:3]
+        assert await store.audit("acme", before=4, limit=2) == lines[1:3]
+        assert await store.audit("acme", before=2**53, limit=2) == lines[3:]
+        assert await store.audit("acme", after=2, before=5) == lines[2:4]
+        assert await store.audit("acme", before=1) == await store.audit("acme", before=0) == []
         assert first_broken(lines[2:], previous=lines[1].hash) is None
         assert await store.audit("nobody") == []
 

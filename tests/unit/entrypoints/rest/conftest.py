@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -12,6 +13,12 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys
+from mnemic.entrypoints.rest.streams import Streams
+from mnemic.guard.execution import Grant
+from mnemic.guard.limits import Limits, Quota
+from mnemic.kinds.profile import Profile
+from mnemic.maintain.graph import GraphProjection
+from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -25,6 +32,11 @@ class Running:
     clock: ManualClock
     keys: ApiKeys
     client: httpx.AsyncClient
+    streams: Streams
+
+    def tick(self) -> None:
+        """A second goes by."""
+        self.clock.advance(timedelta(seconds=1))
 
     async def caller(self, *roles: str, user: str | None = "ana", tenant: str = "acme") -> dict[str, str]:
         """Headers of a new key."""
@@ -35,8 +47,25 @@ class Running:
 @pytest.fixture
 async def running() -> AsyncIterator[Running]:
     clock = ManualClock()
-    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock)
-    app = create_app(engine, bounds=Bounds(max_bytes=100_000), per_second=1000.0, burst=1000)
+    graph = InProcessGraph()
+    engine = MemoryEngine(
+        store=InProcessStore(),
+        embedder=WordEmbedder(),
+        clock=clock,
+        graph=graph,
+        projections=[GraphProjection(graph)],
+        grant=Grant(levels=frozenset({"user", "agent"})),
+        limits=Limits(quotas=(Quota(rows=10),)),
+    )
+    streams = Streams(poll_seconds=0.001)
+    app = create_app(
+        engine,
+        bounds=Bounds(max_bytes=100_000),
+        per_second=1000.0,
+        burst=1000,
+        streams=streams,
+        profiles=lambda agent: Profile(role="a travel agent"),
+    )
     transport = httpx.ASGITransport(app=app)
     async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-        yield Running(engine, clock, ApiKeys(engine.store, clock), client)
+        yield Running(engine, clock, ApiKeys(engine.store, clock), client, streams)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -14,11 +15,12 @@ from mnemic.entrypoints.rest.shapes import (
     Conversation,
     Correction,
     Kinds,
+    Name,
     NewMemories,
     NewMemory,
     Said,
     Search,
-    Turn,
+    aware,
     page_dict,
 )
 from mnemic.entrypoints.wire import memory_dict, receipt_dict, result_dict
@@ -32,6 +34,7 @@ router = APIRouter(prefix="/v1", tags=["memories"])
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
 MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
+Moment = Annotated[datetime | None, Query(description="A time; without a zone it is UTC.")]
 
 
 @router.post(
@@ -73,21 +76,12 @@ async def capture(
     return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
 
 
-@router.post("/runs")
-async def run(
-    turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
-) -> dict[str, Any]:
-    """One memory-augmented turn: remember, answer with what is remembered, audit the answer."""
-    report = await service.engine.run(
-        actor=actor, message=turn.message, goal=turn.goal, context=turn.context, idempotency_key=idempotency_key
-    )
-    return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
-
-
 @router.post("/search")
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
     """The best memories for a query, each with why it was found; lists that failed are named."""
-    return result_dict(await service.engine.search(wanted.query, actor=actor, **wanted.arguments()))
+    result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
+    service.meter.searched(result)
+    return result_dict(result)
 
 
 @router.post("/context")
@@ -114,23 +108,51 @@ async def page(
     kind: Annotated[list[Kinds] | None, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
+    category: Annotated[list[Name] | None, Query(max_length=50)] = None,
+    key: Annotated[list[Name] | None, Query(max_length=50)] = None,
+    as_of: Moment = None,
+    known_at: Moment = None,
 ) -> dict[str, Any]:
-    """Active memories, newest first. `next` is the cursor of the page behind this one."""
-    return page_dict(await service.engine.list(actor=actor, kinds=kind, limit=limit, before=cursor), limit)
+    """Active memories, newest first. `next` is the cursor of the page behind this one. `as_of`: what was true then;
+    `known_at`: what was believed then.
+    """
+    found = await service.engine.list(
+        actor=actor,
+        kinds=kind,
+        categories=category,
+        keys=key,
+        as_of=aware(as_of),
+        known_at=aware(known_at),
+        limit=limit,
+        before=cursor,
+    )
+    return page_dict(found, limit)
 
 
 @router.get("/memories/{memory_id}")
-async def one(memory_id: MemoryId, actor: Reading, service: TheService, response: Response) -> dict[str, Any]:
-    """One memory; its ETag is its version."""
-    memory = await service.engine.get(memory_id, actor=actor)
+async def one(
+    memory_id: MemoryId,
+    actor: Reading,
+    service: TheService,
+    response: Response,
+    as_of: Moment = None,
+    known_at: Moment = None,
+) -> dict[str, Any]:
+    """One memory; its ETag is its version. `as_of`: only if it was true then; `known_at`: as it was known then."""
+    memory = await service.engine.get(memory_id, actor=actor, as_of=aware(as_of), known_at=aware(known_at))
     response.headers["ETag"] = etag(memory)
     return memory_dict(memory)
 
 
 @router.get("/memories/{memory_id}/history")
-async def history(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
-    """All versions of a memory, oldest first."""
-    return {"versions": [memory_dict(version) for version in await service.engine.history(memory_id, actor=actor)]}
+async def history(
+    memory_id: MemoryId, actor: Reading, service: TheService, as_of: Moment = None, known_at: Moment = None
+) -> dict[str, Any]:
+    """All versions of a memory, oldest first: with `known_at` those written by then, with `as_of` those by which it was
+    true then.
+    """
+    versions = await service.engine.history(memory_id, actor=actor, as_of=aware(as_of), known_at=aware(known_at))
+    return {"versions": [memory_dict(version) for version in versions]}
 
 
 @router.patch("/memories/{memory_id}")

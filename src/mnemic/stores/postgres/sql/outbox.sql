@@ -1,26 +1,13 @@
 -- The outbox of all tenants, as whoever drains it sees it.
 
 -- name: pending
-SELECT sequence, tenant, level, owner, action, memory_id, version
-FROM outbox
-WHERE $1::text IS NULL OR $1 <> ALL (taken)
-ORDER BY sequence
-LIMIT $2
+SELECT * FROM left_for($1, $2)
+
+-- name: take
+SELECT take($1::bigint[], $2)
 
 -- name: remove
 DELETE FROM outbox WHERE sequence = ANY ($1::bigint[])
-
--- name: remove_taken
--- Those that every registered projection but $2 has taken.
-DELETE FROM outbox o
-WHERE o.sequence = ANY ($1::bigint[])
-AND NOT EXISTS (SELECT FROM projection p WHERE p.name <> $2::text AND p.name <> ALL (o.taken))
-
--- name: take
--- The row's lock makes two projections that come at once see each other.
-UPDATE outbox SET taken = array_append(taken, $2::text)
-WHERE sequence = ANY ($1::bigint[]) AND $2 <> ALL (taken)
-RETURNING sequence
 
 -- name: register
 INSERT INTO projection (name) VALUES ($1) ON CONFLICT DO NOTHING

@@ -58,3 +58,8 @@ SELECT
 
 -- name: audit
 SELECT sequence, event, hash FROM audit WHERE tenant = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
+
+-- name: audit_end
+SELECT sequence, event, hash FROM audit
+WHERE tenant = $1 AND sequence > $2 AND sequence < $3
+ORDER BY sequence DESC LIMIT $4

@@ -1,0 +1,37 @@
+"""How an installation goes, in one answer: what the tenant holds and what this process has measured."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from mnemic.entrypoints.rest.access import Service
+from mnemic.types import Status
+
+WAITING_COUNTED = 200
+RECENT = timedelta(hours=24)
+
+
+async def overview_dict(service: Service, tenant: str) -> dict[str, Any]:
+    """What the tenant holds (`recent`: of the last 24 hours), what waits (counted up to 200), how far each projection
+    is behind; and of this process, since it began: requests, latency, hit rate, parts of searches that failed.
+    """
+    store, meter = service.engine.store, service.meter
+    held = await store.usage(tenant, since=service.engine.clock.now() - RECENT)
+    waiting = await store.held(tenant, statuses=[Status.PENDING_REVIEW], limit=WAITING_COUNTED)
+    behind = await store.projections()
+    searches = meter.search_counts()
+    found, answered = searches["found"], searches["found"] + searches["empty"]
+    return {
+        "held": {kind.value: {"rows": u.rows, "bytes": u.bytes, "recent": u.recent} for kind, u in held.items()},
+        "waiting": len(waiting),
+        "store": {"name": store.capabilities.name, "shared": store.capabilities.shared},
+        "projections": behind,
+        "process": {
+            "requests": meter.request_counts(),
+            "running": meter.running_now(),
+            "latency": meter.latencies(),
+            "searches": {**searches, "hit_rate": round(found / answered, 4) if answered else None},
+            "degraded": meter.degraded_parts(),
+        },
+    }

@@ -1,0 +1,59 @@
+"""The persona of the credential's agent: its profile, and traits that were learnt and approved since."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from mnemic.entrypoints.rest.access import Reading, TheService, Writing
+from mnemic.entrypoints.rest.kind_shapes import NewTrait
+from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.face import Awaited, awaited
+from mnemic.kinds.persona import PersonaMemory
+from mnemic.types import Actor
+
+router = APIRouter(prefix="/v1/persona", tags=["kinds"])
+
+
+def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:
+    return PersonaMemory(service.engine, actor, awaited(), profile=service.profiles(actor.agent))
+
+
+@router.get("")
+async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
+    """What the agent is like: the profile its makers gave it (null without one), and its approved traits."""
+    view = _view(service, actor)
+    profile = view.profile
+    told = None
+    if profile is not None:
+        told = {
+            "version": profile.version,
+            "role": profile.role,
+            "tone": profile.tone,
+            "expertise": list(profile.expertise),
+            "constraints": list(profile.constraints),
+        }
+    return {"agent": actor.agent, "profile": told, "traits": [memory_dict(one) for one in await view.traits()]}
+
+
+@router.get("/prompt")
+async def prompt(
+    actor: Reading, service: TheService, max_tokens: Annotated[int, Query(ge=16, le=100_000)] = 400
+) -> dict[str, Any]:
+    """The persona as a block of data for a model's input; empty where there is nothing to say."""
+    return {"text": await _view(service, actor).prompt(max_tokens=max_tokens)}
+
+
+@router.post("/traits")
+async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Propose a trait. It waits for review, and whoever proposed it cannot approve it."""
+    return receipt_dict(await _view(service, actor).learn(wanted.trait, evidence=wanted.evidence))
+
+
+@router.get("/traits/{memory_id}/history")
+async def history(
+    memory_id: Annotated[str, Path(min_length=1, max_length=128)], actor: Reading, service: TheService
+) -> dict[str, Any]:
+    """All versions of a trait, from its proposal on."""
+    return {"versions": [memory_dict(version) for version in await _view(service, actor).history(memory_id)]}

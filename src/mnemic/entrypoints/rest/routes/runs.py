@@ -1,0 +1,115 @@
+"""Turns, and what became of the memories in them: found, put in front of the model, cited, verified."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query
+
+from mnemic.entrypoints.rest.access import Reading, Service, TheService, Writing
+from mnemic.entrypoints.rest.shapes import Turn
+from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, written
+from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
+from mnemic.maintain.runs import RunRecord, record_run, run_of, runs
+from mnemic.trace import UseAudit, Watch
+from mnemic.types import Actor
+
+router = APIRouter(prefix="/v1/runs", tags=["runs"])
+
+IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
+
+
+@router.post("")
+async def run(
+    turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """One memory-augmented turn: remember, answer with what is remembered, audit the answer."""
+    return await _ran(service, actor, turn, idempotency_key)
+
+
+@router.post("/stream", response_class=EventStream, responses=DESCRIBED)
+async def stream(
+    turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> EventStream:
+    """The same as server-sent events: a `step` as each step ends, then the `report`; a `problem` where it failed. Who
+    hangs up does not stop the turn.
+    """
+    steps: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
+    work = asyncio.create_task(_ran(service, actor, turn, idempotency_key, watch=steps.put_nowait))
+    work.add_done_callback(lambda _: steps.put_nowait(None))
+    service.running.add(work)
+    work.add_done_callback(service.running.discard)
+    first = await steps.get()
+    if first is None:
+        work.result()
+
+    async def events() -> AsyncIterator[bytes]:
+        step = first
+        while step is not None:
+            yield written("step", step)
+            step = await steps.get()
+        try:
+            yield written("report", work.result())
+        except MnemicError as failure:
+            yield written("problem", {"reason": failure.reason})
+
+    return EventStream(events())
+
+
+@router.get("")
+async def page(
+    actor: Reading,
+    service: TheService,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+) -> dict[str, Any]:
+    """The user's latest runs, newest first, without content. A page may be short and yet have a `next`."""
+    found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
+    return {"runs": [_told(one) for one in found], "next": after}
+
+
+@router.get("/{run_id}")
+async def one(
+    run_id: Annotated[str, Path(min_length=1, max_length=64)], actor: Reading, service: TheService
+) -> dict[str, Any]:
+    """One of the latest runs, and the memories it names as they stand now; those that are gone are left out."""
+    found = await run_of(service.engine.store, actor, run_id)
+    if found is None:
+        raise MemoryNotFound("run")
+    named = sorted({memory_id for name in UseAudit.__slots__ for memory_id in getattr(found.audit, name)})
+    held = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
+    return {**_told(found), "memories": [memory_dict(memory) for memory in held.values()]}
+
+
+async def _ran(
+    service: Service, actor: Actor, turn: Turn, idempotency_key: str | None, watch: Watch | None = None
+) -> dict[str, Any]:
+    report = await service.engine.run(
+        actor=actor,
+        message=turn.message,
+        goal=turn.goal,
+        context=turn.context,
+        idempotency_key=idempotency_key,
+        watch=watch,
+    )
+    told = {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
+    try:
+        await record_run(service.engine.store, service.engine.clock, actor, report)
+    except StoreFailed as failure:
+        told["errors"] = [*told["errors"], f"run_log: {failure.reason}"]
+    return told
+
+
+def _told(one: RunRecord) -> dict[str, Any]:
+    return {
+        "run_id": one.run_id,
+        "at": one.at.isoformat(),
+        "status": one.status,
+        "stop_reason": one.stop_reason,
+        "outcome": one.outcome,
+        **{name: list(getattr(one.audit, name)) for name in UseAudit.__slots__},
+        "steps": list(one.steps),
+    }

@@ -1,0 +1,89 @@
+"""What became of one memory: where it comes from, where it was used; taking changes back; what its markers hide."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from mnemic.entrypoints.rest.access import Correcting, Reading, Revealing, TheService
+from mnemic.entrypoints.rest.credentials import Role
+from mnemic.entrypoints.rest.shapes import Rollback
+from mnemic.entrypoints.wire import memory_dict, receipt_dict
+
+router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"])
+
+MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
+
+
+@router.get("/lineage")
+async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
+    """What a memory took the place of (`earlier`, newest first), and what took its place since (`later`, in order)."""
+    found = await service.engine.lineage(memory_id, actor=actor)
+    return {
+        "memory": memory_dict(found.memory),
+        "earlier": [memory_dict(one) for one in found.earlier],
+        "later": [memory_dict(one) for one in found.later],
+        "complete": found.complete,
+    }
+
+
+@router.get("/uses")
+async def uses(
+    memory_id: MemoryId,
+    actor: Reading,
+    service: TheService,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+) -> dict[str, Any]:
+    """What was done with a memory, newest first: written, changed, put into the prompt of which run (`injected`).
+    `mine` tells whether the caller did it. A page may be short and yet have a `next`.
+    """
+    found, after = await service.engine.uses(memory_id, actor=actor, before=cursor, limit=limit)
+    told = [
+        {
+            "sequence": use.sequence,
+            "action": use.action,
+            "at": use.at.isoformat(),
+            "version": use.version,
+            "run_id": use.run_id,
+            "mine": use.actor == actor.user,
+        }
+        for use in found
+    ]
+    return {"uses": told, "next": after}
+
+
+@router.post("/undo")
+async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> dict[str, Any]:
+    """Take back what a memory replaced: a merge, a new value under a key, an approval."""
+    receipt = await service.engine.undo(memory_id, actor=actor)
+    return {
+        "memory_id": receipt.memory_id,
+        "version": receipt.version,
+        "status": receipt.status.value,
+        "restored": list(receipt.restored),
+    }
+
+
+@router.post("/rollback")
+async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, service: TheService) -> dict[str, Any]:
+    """Make a memory say again what it said in an earlier version, as its next version."""
+    return receipt_dict(await service.engine.rollback(memory_id, wanted.version, actor=actor))
+
+
+@router.post("/reveal")
+async def reveal(memory_id: MemoryId, principal: Revealing, service: TheService) -> dict[str, Any]:
+    """The values behind a memory's markers, for those of the caller's roles that the policy's `reveal` names; an
+    operator reaches the whole tenant. Each call is in the audit, also one that is denied.
+    """
+    named = sorted(principal.roles & service.engine.redaction.reveal) or sorted(principal.roles)
+    revealed = await service.engine.reveal(
+        memory_id, actor=principal.actor, role=named[0], whole_tenant=Role.OPERATOR in principal.roles
+    )
+    return {
+        "memory_id": revealed.memory_id,
+        "content": revealed.content,
+        "values": dict(revealed.values),
+        "unknown": list(revealed.unknown),
+    }

@@ -1,0 +1,71 @@
+"""Is what should stand in every answer in the context that a model call would be given?
+
+The user's messages of a chat are captured by rules, beside the messages themselves, as a program does that remembers a
+conversation; then a block is made for each question, with the defaults of an injection. `in_context`: an entry of the
+block says what is wanted (by the rule of `mnemic.evaluate.extraction`), or is the user's own message that said it.
+`standing`: an entry that stands there by its kind says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mnemic.evaluate.extraction import matches
+from mnemic.evaluate.outcome import Asked
+from mnemic.evaluate.replay import Told
+from mnemic.extract import is_users_own
+from mnemic.extract.messages import MESSAGE_CATEGORY
+from mnemic.inject import Entry, injector_for
+from mnemic.types import Message
+
+FIGURES = ("in_context", "standing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A question, and the instruction or preference that its answer has to follow, with the messages that said it."""
+
+    question_id: str
+    question: str = field(repr=False)
+    category: str
+    wanted: str = field(repr=False)
+    evidence: frozenset[str]
+
+
+async def followed(told: Told, messages: Sequence[Message], wishes: Sequence[Wish], split: str) -> list[Asked]:
+    """Capture the user's `messages`, then look into the context of each question."""
+    if not wishes:
+        return []
+    for message in messages:
+        if is_users_own(message) and message.content.strip():
+            await told.engine.capture(message, actor=told.actor)
+    return [await _looked(told, wish, split) for wish in wishes]
+
+
+async def _looked(told: Told, wish: Wish, split: str) -> Asked:
+    injection = await injector_for(told.engine, told.actor).inject([{"role": "user", "content": wish.question}])
+    captured = [entry for entry in injection.entries if not _is_message(entry)]
+    pairs = await matches([entry.content for entry in captured], [wish.wanted], told.engine.embedder)
+    saying = [captured[place] for place, _ in pairs]
+    said = any(_is_message(entry) and _ref(entry) in wish.evidence for entry in injection.entries)
+    return Asked(
+        question_id=wish.question_id,
+        category=wish.category,
+        split=split,
+        figures={
+            "in_context": float(said or bool(saying)),
+            "standing": float(any(entry.standing for entry in saying)),
+        },
+        question=wish.question,
+        wanted=tuple(sorted(wish.evidence)),
+        ranked=tuple(_ref(entry) for entry in injection.entries),
+    )
+
+
+def _is_message(entry: Entry) -> bool:
+    return entry.hit is not None and entry.hit.memory.category == MESSAGE_CATEGORY
+
+
+def _ref(entry: Entry) -> str:
+    return str(entry.hit.memory.source.ref) if entry.hit is not None else ""

@@ -1,0 +1,77 @@
+"""Entities by rules and by a model that only finds names: it knows more of them, and what they are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from mnemic.extract.entities import EntityReading, Named
+from mnemic.extract.entities.relations import ORGANISATION, PERSON, PLACE, THING
+from mnemic.extract.entities.rules import RuleEntityReader
+from mnemic.text.names import core
+from mnemic.types import Deadline, Message, Skipped
+
+FoundNames = Iterable[tuple[int, int, str]]
+"""Begin, end and label (OntoNotes) of each name in a text."""
+
+LABELS_OF: Mapping[str, str] = MappingProxyType(
+    {
+        "PERSON": PERSON,
+        "ORG": ORGANISATION,
+        "GPE": PLACE,
+        "LOC": PLACE,
+        "FAC": PLACE,
+        "EVENT": "event",
+        "PRODUCT": "product",
+        "WORK_OF_ART": "product",
+    }
+)
+"""What the labels of OntoNotes 5 are here; the others (dates, sums, languages) name no entity."""
+
+
+class NamesEntityReader:
+    """`RuleEntityReader`, with the names that `find` sees besides and what it takes names for where rules cannot say.
+
+    `find` runs in a thread. Rules decide what is told at all: a name in a sentence that is asked, supposed or quoted is
+    left out, and relations come from rules alone.
+    """
+
+    def __init__(self, find: Callable[[str], FoundNames]) -> None:
+        self._find = find
+        self._rules = RuleEntityReader()
+
+    async def read(self, message: Message, *, deadline: Deadline) -> EntityReading:
+        """See `EntityReader`."""
+        reading = await self._rules.read(message, deadline=deadline)
+        if any(one.reason == "origin" for one in reading.skipped):
+            return reading
+        found = await asyncio.to_thread(lambda: list(self._find(message.content)))
+        told = [
+            Named(name=message.content[start:end], label=LABELS_OF[label], span=(start, end))
+            for start, end, label in found
+            if label in LABELS_OF and not _left_out(start, reading.skipped)
+        ]
+        return replace(reading, named=tuple(_joined(reading.named, told)))
+
+
+def _left_out(place: int, skipped: Sequence[Skipped]) -> bool:
+    return any(one.span is not None and one.span[0] <= place < one.span[1] for one in skipped)
+
+
+def _joined(by_rules: Sequence[Named], found: Sequence[Named]) -> list[Named]:
+    """Every name once. What rules say a thing is stands; what they only call a thing is what it was found to be."""
+    labels = {core(one.name, one.label): one.label for one in reversed(found)}
+    known = {core(name, THING) for one in by_rules for name in (one.name, *one.aliases)}
+    known |= {core(name, one.label) for one in by_rules for name in (one.name, *one.aliases)}
+    new = {core(one.name, one.label): one for one in reversed(found)}
+    kept = [
+        replace(one, label=labels.get(core(one.name, THING), THING)) if one.label == THING else one for one in by_rules
+    ]
+    return [*kept, *(one for name, one in reversed(new.items()) if name not in known and not _inside(one, by_rules))]
+
+
+def _inside(one: Named, by_rules: Sequence[Named]) -> bool:
+    """Whether it is a part of a longer name that rules read."""
+    return any(f" {core(one.name, THING)} " in f" {core(other.name, THING)} " for other in by_rules)

@@ -1,0 +1,141 @@
+"""What entity memories are called and hold: names that count, keys, nodes, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import InvalidInput
+from mnemic.extract.entities import ME, Named, Told
+from mnemic.extract.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
+from mnemic.text.names import core, slug
+from mnemic.types import Actor, Candidate, Kind, Memory, Message, Relation, Source
+
+MAX_NAME_CHARS = 80
+MAX_VALUE_CHARS = 120
+SAME = "same"
+"""Category of the memories that say that two nodes are one."""
+
+_MAX_KEY_CHARS = 128
+_ADDRESS = frozenset("@\n\t/\\")
+_MOST_DIGITS = 4
+
+ME_NODE: dict[str, Any] = {"node": f"{USER}:me", "name": "the user", "label": USER}
+
+
+@dataclass(frozen=True, slots=True)
+class SaidBy:
+    """Where what is written comes from."""
+
+    actor: Actor
+    message: Message | None = None
+
+    @property
+    def sent_at(self) -> datetime | None:
+        """When it was said, if that is known."""
+        return None if self.message is None else self.message.sent_at
+
+    def source(self, span: tuple[int, int] | None) -> Source:
+        """The source of a memory of what stands at `span`."""
+        if self.message is None:
+            return Source(session=self.actor.session)
+        quote = self.message.content[span[0] : span[1]] if span is not None else None
+        return Source(
+            origin=self.message.origin,
+            ref=self.message.message_id,
+            session=self.message.session or self.actor.session,
+            quote=quote,
+            span=span if quote else None,
+        )
+
+
+def chosen(named: Named, known: Mapping[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
+    """Who is meant by `named`: somebody known by one of the names, else somebody new. `known` is by name and label."""
+    spellings = (named.name, *named.aliases)
+    same = [known[name, named.label] for name in spellings if (name, named.label) in known]
+    loose = [known[name, label] for name in spellings for label in sorted(LABELS) if (name, label) in known]
+    distinct = {node["node"]: node for node in loose}
+    if same:
+        return same[0]
+    if named.label == THING and len(distinct) == 1:
+        return loose[0]
+    if (named.name, THING) in known:
+        return {**known[named.name, THING], "label": named.label}
+    return {"node": f"{named.label}:{slug(named.name, named.label)}", "name": named.name, "label": named.label}
+
+
+def node_of(memory: Memory) -> dict[str, Any] | None:
+    """The first node that an entity memory holds: identity, name and label."""
+    nodes: Any = memory.data.get("nodes") or ()
+    return {name: nodes[0][name] for name in ("node", "name", "label")} if nodes else None
+
+
+def ends_of(told: Told) -> list[Named]:
+    """Both ends of a relation, with the labels that its rule gives them."""
+    rule = rule_of(told.relation)
+    return [Named(name=told.source, label=rule.source), Named(name=told.target, label=rule.target)]
+
+
+def me_or(name: str) -> str:
+    """`ME` for what a caller calls the user, else the name."""
+    return ME if isinstance(name, str) and name.strip().casefold() in ("me", "the user") else name
+
+
+def is_name(name: str) -> bool:
+    """Whether it can be a name: no address, no number, not too long."""
+    return (
+        isinstance(name, str)
+        and 0 < len(name.strip()) <= MAX_NAME_CHARS
+        and not _ADDRESS & set(name)
+        and sum(c.isdigit() for c in name) <= _MOST_DIGITS
+        and bool(core(name, THING))
+    )
+
+
+def check_name(named: Named) -> None:
+    """Raises InvalidInput (`invalid_input:label`, `:name`)."""
+    if named.label not in LABELS and named.name != ME:
+        raise InvalidInput("label", hint=f"one of {', '.join(sorted(LABELS))}")
+    for name in (named.name, *named.aliases):
+        if name != ME and not is_name(name):
+            raise InvalidInput("name", hint=f"a name of at most {MAX_NAME_CHARS} characters; no address, no number")
+
+
+def name_key(label: str, name: str) -> str:
+    """The key of the memory that says that something of this label is called so."""
+    return key_of(f"{label}:{slug(name, label)}")
+
+
+def key_of(*parts: str) -> str:
+    """`entity:` and the parts. Nodes are short enough for two of them and a relation of usual length."""
+    key = ":".join(("entity", *parts))
+    return key if len(key) <= _MAX_KEY_CHARS else f"{key[: _MAX_KEY_CHARS - 10]}{slug(key, THING)[-9:]}"
+
+
+def value_of(sentence: str, name: str) -> str:
+    """The sentence, or the name alone where it would be too long."""
+    return sentence if len(sentence) <= MAX_VALUE_CHARS else name
+
+
+def relating(key: str, told: Told, source: dict[str, Any], target: dict[str, Any], origin: SaidBy) -> Candidate:
+    """The candidate that says that the relation holds between two nodes, or that it holds no more. Raises InvalidInput
+    (`invalid_input:relation`).
+    """
+    relation = Relation(source=source["node"], relation=told.relation, target=target["node"])
+    sentence = rule_of(relation.relation).sentence(source["name"], target["name"])
+    held = {"source": relation.source, "relation": relation.relation, "target": relation.target}
+    return Candidate(
+        content=value_of(f"No longer: {sentence}" if told.ended else sentence, target["name"]),
+        key=key,
+        kind=Kind.ENTITY,
+        category=SAME if relation.relation == SAME_AS else "relation",
+        data={
+            "nodes": [source] if source == target else [source, target],
+            "relations": [] if told.ended else [held],
+        },
+        source=origin.source(told.span),
+        valid_from=told.since,
+        occurred_at=None if told.since else origin.sent_at,
+    )

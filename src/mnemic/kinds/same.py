@@ -1,0 +1,102 @@
+"""Two names of one: nodes that somebody said are the same, and walks that go through them without a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mnemic.extract.entities.relations import SAME_AS
+from mnemic.types import Memory, Neighbour, Node, Relation
+from mnemic.types.graph import MAX_ALIASES
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Which nodes are one, as memories of `same_as` say: `chiefs` leads from each to the one that it goes by. Nothing
+    in the graph is rewritten, so that taking one memory back takes the nodes apart again.
+    """
+
+    chiefs: Mapping[str, str] = field(default_factory=dict, repr=False)
+    nodes: Mapping[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def told(cls, memories: Iterable[Memory]) -> Same:
+        """What these memories say, in their order: the chief of the source goes by the chief of the target then."""
+        chiefs: dict[str, str] = {}
+        nodes: dict[str, dict[str, Any]] = {}
+        for memory in memories:
+            held: Any = memory.data
+            for relation in held.get("relations", ()):
+                source, target = (_root(chiefs, relation[end]) for end in ("source", "target"))
+                nodes |= {node["node"]: dict(node) for node in held["nodes"]}
+                if source != target:
+                    chiefs[source] = target
+        return cls({node: _root(chiefs, node) for node in nodes}, nodes)
+
+    @property
+    def steps(self) -> int:
+        """How many relations of a walk these may take at most."""
+        return max(0, len(self.chiefs) - len(set(self.chiefs.values())))
+
+    def chief(self, node: str) -> str:
+        """What `node` goes by."""
+        return self.chiefs.get(node, node)
+
+    def shown(self, node: Mapping[str, Any]) -> dict[str, Any]:
+        """The node, or the one it goes by."""
+        chief = self.chief(node["node"])
+        return dict(node) if chief == node["node"] else dict(self.nodes[chief])
+
+    def group(self, node: str) -> list[str]:
+        """Every node that is one with `node`, itself among them."""
+        chief = self.chief(node)
+        return sorted({node, *(one for one, other in self.chiefs.items() if other == chief)})
+
+    def way(self, path: Sequence[Relation]) -> tuple[Relation, ...]:
+        """A way without the steps between nodes that are one."""
+        return tuple(
+            replace(step, source=self.chief(step.source), target=self.chief(step.target))
+            for step in path
+            if step.relation != SAME_AS
+        )
+
+    def joined(self, found: Sequence[Node]) -> list[Node]:
+        """Nodes in their order, those that are one as one: under the name it goes by, with all others as aliases."""
+        groups: dict[str, list[Node]] = {}
+        for node in found:
+            groups.setdefault(self.chief(node.node), []).append(node)
+        return [_one_of(chief, nodes, self.nodes) for chief, nodes in groups.items()]
+
+    def around(self, start: str, found: Sequence[Neighbour], *, hops: int) -> list[Neighbour]:
+        """Neighbours of `start`, nearest first, as if nodes that are one were one node."""
+        ways: dict[str, tuple[Relation, ...]] = {}
+        for one in sorted(found, key=lambda one: len(self.way(one.path))):
+            ways.setdefault(self.chief(one.node.node), self.way(one.path))
+        nodes = {node.node: node for node in self.joined([one.node for one in found])}
+        near = [node for node in nodes if node != self.chief(start) and len(ways[node]) <= hops]
+        return [Neighbour(node=nodes[node], path=ways[node]) for node in sorted(near, key=lambda node: len(ways[node]))]
+
+
+def _root(chiefs: Mapping[str, str], node: str) -> str:
+    while node in chiefs:
+        node = chiefs[node]
+    return node
+
+
+def _one_of(chief: str, nodes: Sequence[Node], known: Mapping[str, dict[str, Any]]) -> Node:
+    shown = next((node for node in nodes if node.node == chief), None)
+    if len(nodes) == 1 and shown is not None:
+        return shown
+    name, label = (shown.name, shown.label) if shown else (known[chief]["name"], known[chief]["label"])
+    others = {spoken for node in nodes for spoken in (node.name, *node.aliases)} - {name}
+    first = [node.first_seen_at for node in nodes if node.first_seen_at is not None]
+    last = [node.last_seen_at for node in nodes if node.last_seen_at is not None]
+    return Node(
+        node=chief,
+        name=name,
+        label=label,
+        aliases=tuple(sorted(others)[:MAX_ALIASES]),
+        first_seen_at=min(first, default=None),
+        last_seen_at=max(last, default=None),
+    )

@@ -1,0 +1,115 @@
+"""A bulk import that can be cut off anywhere and goes on where it stopped.
+
+Memories come in parts, in order. How far an import has come is kept beside the memories; each memory carries an
+idempotency key of the import and its place in it, so that a part that comes again changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.maintain.consent import subject_token
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import Actor, Candidate, WriteReceipt, checked_identifier
+
+KEPT = 20
+"""Imports of one user of which the progress is kept; the oldest gives way."""
+
+
+class Adds(Protocol):
+    """The part of the engine that an import needs."""
+
+    store: RecordStore
+    clock: Clock
+
+    async def add_many(
+        self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[WriteReceipt]:
+        """Remember many things."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportProgress:
+    """How far an import has come: how many memories were `taken`, and what became of them by outcome."""
+
+    import_id: str
+    taken: int = 0
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    updated_at: datetime | None = None
+
+
+def import_prefix(token: str) -> str:
+    """What the names of the marks of a user's imports begin with."""
+    return f"import/{token}/"
+
+
+async def import_progress(engine: Adds, actor: Actor, import_id: str) -> ImportProgress:
+    """How far the import has come. Raises MemoryNotFound where nothing is known of it."""
+    known = (await _known(engine, actor)).get(checked_identifier(import_id, "import_id"))
+    if known is None:
+        raise MemoryNotFound("import")
+    return known
+
+
+async def take_part(
+    engine: Adds, actor: Actor, import_id: str, at: int, candidates: Sequence[Candidate]
+) -> tuple[ImportProgress, list[WriteReceipt]]:
+    """Take the part of an import that begins with its memory number `at` (from 0); what was taken before is left out.
+    The progress, and a receipt for each memory that was new in this part.
+
+    Raises InvalidInput (`invalid_input:import:gap`) for a part that does not follow the one before.
+    """
+    known = await _known(engine, actor)
+    progress = known.get(checked_identifier(import_id, "import_id"), ImportProgress(import_id=import_id))
+    if at > progress.taken:
+        raise InvalidInput("import:gap", hint=f"the next part begins at {progress.taken}")
+    fresh = candidates[progress.taken - at :]
+    receipts = await engine.add_many(
+        fresh,
+        actor=actor,
+        idempotency_keys=[f"import:{import_id}:{progress.taken + place}" for place in range(len(fresh))],
+    )
+    counted = Counter(progress.outcomes) + Counter(receipt.outcome.value for receipt in receipts)
+    done = ImportProgress(
+        import_id=import_id,
+        taken=progress.taken + len(fresh),
+        outcomes=dict(counted),
+        updated_at=engine.clock.now(),
+    )
+    await _keep(engine, actor, done, known)
+    return done, list(receipts)
+
+
+async def _known(engine: Adds, actor: Actor) -> dict[str, ImportProgress]:
+    prefix = import_prefix(await subject_token(engine.store, actor.tenant, actor.user))
+    marks = await engine.store.marks(actor.tenant, prefix)
+    return {name.removeprefix(prefix): _read(name.removeprefix(prefix), value) for name, value in marks.items()}
+
+
+async def _keep(engine: Adds, actor: Actor, done: ImportProgress, known: Mapping[str, ImportProgress]) -> None:
+    prefix = import_prefix(await subject_token(engine.store, actor.tenant, actor.user))
+    said = {"taken": done.taken, "outcomes": dict(done.outcomes), "updated_at": engine.clock.now().isoformat()}
+    others = sorted((one.updated_at, name) for name, one in known.items() if one.updated_at and name != done.import_id)
+
+    async def work(transaction: Transaction) -> None:
+        for _, name in others[: max(0, len(others) - KEPT + 1)]:
+            await transaction.put_mark(actor.tenant, prefix + name, None)
+        await transaction.put_mark(actor.tenant, prefix + done.import_id, json.dumps(said))
+
+    await engine.store.transact(work)
+
+
+def _read(import_id: str, value: str) -> ImportProgress:
+    said = json.loads(value)
+    return ImportProgress(
+        import_id=import_id,
+        taken=said["taken"],
+        outcomes=said["outcomes"],
+        updated_at=datetime.fromisoformat(said["updated_at"]),
+    )

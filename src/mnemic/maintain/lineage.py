@@ -1,0 +1,105 @@
+"""Where a memory comes from and what became of it: what it replaced, what replaced it, and where it was used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import MemoryNotFound
+from mnemic.maintain.trail import latest
+from mnemic.ports import RecordStore
+from mnemic.types import AuditEvent, Memory, Scope, Status, Where
+
+MAX_LINEAGE = 200
+"""Memories that are followed in each direction."""
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """A memory, what it took the place of, step by step back, and what took its place, step by step on. `complete` is
+    False where more than 200 memories stand in one direction.
+    """
+
+    memory: Memory
+    earlier: tuple[Memory, ...] = ()
+    later: tuple[Memory, ...] = ()
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One line of the audit about a memory: what was done with which version, when. `actor` is whoever did it."""
+
+    sequence: int
+    action: str
+    at: datetime
+    actor: str
+    version: int
+    run_id: str | None = None
+
+
+async def lineage(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope]) -> Lineage:
+    """The lineage of a memory in `scopes`. Raises MemoryNotFound, also for what waits for review."""
+    memory = await store.get(memory_id, scopes=scopes)
+    if memory is None or memory.status is Status.PENDING_REVIEW:
+        raise MemoryNotFound
+    earlier = await _earlier(store, memory)
+    later = await _later(store, memory)
+    complete = max(len(earlier), len(later)) < MAX_LINEAGE
+    return Lineage(memory=memory, earlier=earlier, later=later, complete=complete)
+
+
+async def _earlier(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
+    found: dict[str, Memory] = {}
+    wanted: Collection[str] = memory.supersedes
+    while wanted and len(found) < MAX_LINEAGE:
+        step = await store.get_many(sorted(wanted), scopes=[memory.scope])
+        found |= step
+        wanted = {one for known in step.values() for one in known.supersedes} - found.keys() - {memory.memory_id}
+    return tuple(sorted(found.values(), key=lambda one: one.memory_id, reverse=True)[:MAX_LINEAGE])
+
+
+async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
+    """What names it, or names what does: such a memory was always made after it, and under a key under the same one."""
+    if memory.status is not Status.SUPERSEDED:
+        return ()
+    keys = None if memory.key is None else frozenset({memory.key})
+    where = Where(scopes=(memory.scope,), keys=keys, statuses=frozenset(Status))
+    candidates: list[Memory] = []
+    before = None
+    while page := await store.newest(where, limit=PAGE, before=before):
+        candidates += [one for one in page if one.memory_id > memory.memory_id and one.supersedes]
+        before = page[-1].memory_id
+        if before <= memory.memory_id:
+            break
+    replaced, found = {memory.memory_id}, []
+    for one in reversed(candidates):
+        if not replaced.isdisjoint(one.supersedes):
+            replaced.add(one.memory_id)
+            found.append(one)
+    return tuple(found[:MAX_LINEAGE])
+
+
+async def uses(
+    store: RecordStore, tenant: str, memory_id: str, *, before: int | None = None, limit: int = 50
+) -> tuple[list[Use], int | None]:
+    """The newest `limit` lines of the audit about a memory, newest first, and where the next page begins; see
+    `latest`.
+    """
+    return await latest(store, tenant, lambda event: _use(event, memory_id), before=before, limit=limit)
+
+
+def _use(event: AuditEvent, memory_id: str) -> Use | None:
+    version = event.version if event.memory_id == memory_id else None
+    named: Any = event.detail.get("memories")
+    if event.action == "injected" and isinstance(named, list | tuple):
+        version = next((one[1] for one in named if isinstance(one, list | tuple) and one[0] == memory_id), None)
+    if version is None:
+        return None
+    run: Any = event.detail.get("run_id")
+    return Use(
+        sequence=event.sequence, action=event.action, at=event.at, actor=event.actor, version=version, run_id=run
+    )

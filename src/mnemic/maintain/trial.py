@@ -1,0 +1,78 @@
+"""A dry run of another policy: what it would have said to the memories that are held, had they been proposed under it.
+
+What was refused at the time is not held, so it is not tried; consent and quotas are of the moment, and left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from mnemic.errors import RunStopped
+from mnemic.guard.contract import check_candidate
+from mnemic.guard.execution import admit
+from mnemic.guard.policy_file import GuardFile
+from mnemic.maintain.export import plain
+from mnemic.ports import RecordStore
+from mnemic.types import Candidate, Memory, Status
+
+MOST_NAMED = 200
+_TRIED = (Status.ACTIVE, Status.PENDING_REVIEW, Status.SUPERSEDED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A memory that the policies judge differently: why it is refused `now`, and would be `then`; None: it is not."""
+
+    memory_id: str
+    key: str | None
+    now: str | None
+    then: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How many memories were looked at, how many would be `refused` for which reason, which of them (the first 200) are
+    judged differently, and behind which memory the next page begins.
+    """
+
+    looked_at: int
+    refused: Mapping[str, int]
+    changed: tuple[Changed, ...]
+    after: str | None
+
+
+async def tried(
+    store: RecordStore, tenant: str, present: GuardFile, proposed: GuardFile, *, after: str | None = None, limit: int
+) -> Trial:
+    """Put the tenant's memories, oldest first from behind `after`, before both. Raises StoreFailed."""
+    page = await store.held(tenant, statuses=_TRIED, after=after, limit=limit)
+    refused: Counter[str] = Counter()
+    changed = []
+    for memory in page:
+        now, then = _refusal(memory, present), _refusal(memory, proposed)
+        refused.update(filter(None, [then]))
+        if now != then:
+            changed.append(Changed(memory_id=memory.memory_id, key=memory.key, now=now, then=then))
+    last = page[-1].memory_id if len(page) == limit else None
+    return Trial(looked_at=len(page), refused=refused, changed=tuple(changed[:MOST_NAMED]), after=last)
+
+
+def _refusal(memory: Memory, guard: GuardFile) -> str | None:
+    candidate = Candidate(
+        content=memory.content,
+        kind=memory.kind,
+        key=memory.key,
+        level=memory.scope.level,
+        category=memory.category,
+        data=plain(memory.data),
+        confidence=memory.confidence,
+        source=replace(memory.source, quote=None),
+    )
+    try:
+        checked = check_candidate(candidate, guard.policy, guard.budget)
+    except RunStopped as breach:
+        return breach.reason
+    blocked = admit([checked], guard.grant, guard.budget).blocked
+    return blocked[0].reason if blocked else None

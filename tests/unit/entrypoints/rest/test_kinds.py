@@ -1,0 +1,119 @@
+"""Episodes, entities, structured data and personas over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.unit.entrypoints.rest.conftest import Running
+
+BOATS = {
+    "task": "Rent a boat in Bergen",
+    "steps": [
+        {"action": "call the harbour", "result": "nobody answers", "ok": False},
+        {"action": "book online", "result": "confirmed", "ok": True},
+    ],
+    "outcome": "success",
+}
+FLIGHT = {
+    "@type": "FlightReservation",
+    "reservationNumber": "XK4P2Q",
+    "reservationFor": {
+        "@type": "Flight",
+        "airline": {"iataCode": "LH", "name": "Lufthansa"},
+        "flightNumber": "430",
+        "departureAirport": {"iataCode": "FRA"},
+        "arrivalAirport": {"iataCode": "ORD"},
+        "departureTime": "2026-12-01T10:35:00+01:00",
+    },
+}
+
+
+async def post(running: Running, path: str, body: Any, headers: dict[str, str]) -> Any:
+    answer = await running.client.post(path, json=body, headers=headers)
+    assert answer.status_code in (200, 201), answer.text
+    return answer.json()
+
+
+async def test_an_episode_is_kept_whole_and_teaches(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    made = await post(running, "/v1/episodes", {**BOATS, "episode_id": "e1"}, ana)
+    again = await post(running, "/v1/episodes", {**BOATS, "episode_id": "e1"}, ana)
+    assert (again["memory_id"], again["replayed"]) == (made["memory_id"], True)
+
+    await post(running, f"/v1/episodes/{made['memory_id']}/feedback", {"content": "That was quick."}, ana)
+    page = (await running.client.get("/v1/episodes", headers=ana)).json()
+    assert [(one["task"], one["outcome"], one["feedback"]) for one in page["episodes"]] == [
+        ("Rent a boat in Bergen", "success", ["That was quick."])
+    ]
+    one = (await running.client.get(f"/v1/episodes/{made['memory_id']}", headers=ana)).json()
+    assert one == page["episodes"][0]
+    lessons = await post(running, "/v1/episodes/lessons", {"task": "rent a boat"}, ana)
+    assert [(one["action"], one["worked"]) for one in lessons["lessons"]] == [("call the harbour", "book online")]
+    similar = await post(running, "/v1/episodes/similar", {"task": "rent a boat", "outcome": "failure"}, ana)
+    assert similar == {"episodes": []}
+
+
+async def test_episodes_come_in_pages_and_what_is_none_is_not_found(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    for number in range(3):
+        await post(running, "/v1/episodes", {**BOATS, "task": f"Rent boat {number}"}, ana)
+    first = (await running.client.get("/v1/episodes?limit=2", headers=ana)).json()
+    rest = (await running.client.get(f"/v1/episodes?limit=2&cursor={first['next']}", headers=ana)).json()
+    assert [one["task"] for one in first["episodes"] + rest["episodes"]] == [f"Rent boat {n}" for n in (2, 1, 0)]
+    assert rest["next"] is None
+    kept = await post(running, "/v1/memories", {"content": "I like boats."}, ana)
+    absent = await running.client.get(f"/v1/episodes/{kept['memory_id']}", headers=ana)
+    assert (absent.status_code, absent.json()["reason"]) == (404, "memory_not_found")
+
+
+async def test_entities_stand_to_each_other_and_belong_to_one_user(running: Running) -> None:
+    ana, ben = await running.caller("reader", "writer"), await running.caller("reader", "writer", user="ben")
+    await post(running, "/v1/entities", {"name": "Robert", "label": "person", "aliases": ["Bob"]}, ana)
+    relation = {"source": "me", "relation": "sibling", "target": "Robert"}
+    assert (await post(running, "/v1/entities/relations", relation, ana))["outcome"] == "created"
+    told = await post(running, "/v1/entities/extract", {"text": "My sister Eva works at Siemens."}, ana)
+    assert told["receipts"]
+
+    known = (await running.client.get("/v1/entities", headers=ana)).json()["entities"]
+    assert {"Robert", "Eva", "Siemens"} <= {one["name"] for one in known}
+    near = (await running.client.get("/v1/entities/neighbours?name=Bob", headers=ana)).json()["neighbours"]
+    assert [(one["name"], one["hops"]) for one in near] == [("the user", 1)]
+    way = (await running.client.get("/v1/entities/path?source=Bob&target=Siemens", headers=ana)).json()["path"]
+    assert way[0]["memory_id"]
+    assert len(way) == 3
+    ended = await post(running, "/v1/entities/relations/end", relation, ana)
+    assert ended["receipt"]["outcome"] == "superseded"
+    assert (await running.client.get("/v1/entities/neighbours?name=Bob", headers=ana)).json() == {"neighbours": []}
+
+    assert (await running.client.get("/v1/entities", headers=ben)).json() == {"entities": []}
+    assert (await running.client.get("/v1/entities/path?source=me&target=Bob", headers=ben)).json() == {"path": None}
+
+
+async def test_structured_data_is_checked_found_by_fields_and_revised(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    shapes = (await running.client.get("/v1/structured", headers=ana)).json()["shapes"]
+    assert "FlightReservation" in {one["name"] for one in shapes}
+    await post(running, "/v1/structured/FlightReservation", {"data": FLIGHT}, ana)
+    found = await post(
+        running, "/v1/structured/FlightReservation/query", {"where": {"reservationNumber": "XK4P2Q"}}, ana
+    )
+    assert [one["kind"] for one in found["memories"]] == ["structured"]
+    refused = await running.client.post("/v1/structured/Nonsense", json={"data": {}}, headers=ana)
+    assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:shape")
+    read = await post(running, "/v1/structured/extract", {"text": "Nothing is booked here."}, ana)
+    assert read == {"data": []}
+
+
+async def test_a_trait_waits_for_review_and_is_then_what_the_agent_is_like(running: Running) -> None:
+    ana, ben = await running.caller("reader", "writer"), await running.caller("reviewer", user="ben")
+    learnt = await post(running, "/v1/persona/traits", {"trait": "Answers in short sentences."}, ana)
+    assert learnt["outcome"] == "pending_review"
+    assert (await running.client.get("/v1/persona", headers=ana)).json()["traits"] == []
+    await post(running, f"/v1/reviews/{learnt['memory_id']}/approval", {}, ben)
+    persona = (await running.client.get("/v1/persona", headers=ana)).json()
+    assert (persona["agent"], persona["profile"]["role"]) == ("default", "a travel agent")
+    assert [one["content"] for one in persona["traits"]] == ["Answers in short sentences."]
+    text = (await running.client.get("/v1/persona/prompt", headers=ana)).json()["text"]
+    assert "short sentences" in text
+    history = await running.client.get(f"/v1/persona/traits/{learnt['memory_id']}/history", headers=ana)
+    assert [one["status"] for one in history.json()["versions"]] == ["pending_review", "active"]

@@ -1,0 +1,147 @@
+"""Entities noticed in ordinary writes: in whose words, by which verbs, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
+from mnemic.errors import InvalidConfig, ModelUnavailable
+from mnemic.extract.entities import EntityReading
+from mnemic.extract.entities.rules import RuleEntityReader
+from mnemic.face import Awaited, awaited
+from mnemic.kinds.entity import EntityMemory
+from mnemic.noticing import NoticingEngine
+from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome
+
+ANA, BEN = Actor(user="ana"), Actor(user="ben")
+SAID = "My sister Eva works at Siemens in Berlin."
+
+
+@pytest_asyncio.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[NoticingEngine]:
+    store, graph = SqliteStore(tmp_path / "m.db"), SqliteGraph(tmp_path / "m.db")
+    made = NoticingEngine(
+        store=store, graph=graph, embedder=WordEmbedder(), clock=ManualClock(), entity_reader=RuleEntityReader()
+    )
+    async with made as engine:
+        yield engine
+
+
+@pytest.fixture
+def entity(engine: NoticingEngine) -> EntityMemory[Awaited]:
+    return EntityMemory(engine, ANA, awaited())
+
+
+async def around(entity: EntityMemory[Awaited]) -> dict[str, int]:
+    return {one.node.name: one.hops for one in await entity.neighbours(hops=3)}
+
+
+EVA = {"Eva": 1, "Siemens": 2, "Berlin": 3}
+
+
+async def test_every_verb_that_writes_what_the_user_says_is_read(
+    engine: NoticingEngine, entity: EntityMemory[Awaited]
+) -> None:
+    await engine.add(SAID, actor=ANA)
+    assert await around(entity) == EVA
+    await engine.record([Message(role="user", content="My brother Tom lives in Porto.")], actor=ANA)
+    await engine.capture("My friend Zoe moved to Oslo.", actor=ANA)
+    await engine.add_many([Candidate(content="My boss Kim works at Bosch.")], actor=ANA)
+    assert {"Tom", "Porto", "Zoe", "Oslo", "Kim", "Bosch"} <= set(await around(entity))
+    assert await EntityMemory(engine, BEN, awaited()).of_user() == []
+
+
+async def test_only_the_users_own_sentences_are_read(engine: NoticingEngine, entity: EntityMemory[Awaited]) -> None:
+    await engine.record([Message(role="assistant", content=SAID)], actor=ANA)
+    await engine.record([Message(role="user", speaker="Tom", content=SAID)], actor=ANA)
+    await engine.add(SAID, actor=ANA, origin=Origin.WEB)
+    await engine.add("Siemens in Berlin", actor=ANA, key="employer")
+    await engine.add("Does my sister Eva work at Siemens in Berlin?", actor=ANA, kind=Kind.EPISODIC)
+    assert await entity.of_user() == []
+
+
+async def test_a_later_sentence_ends_what_the_earlier_one_told(
+    engine: NoticingEngine, entity: EntityMemory[Awaited]
+) -> None:
+    await engine.add("My sister Eva works at Siemens.", actor=ANA)
+    await engine.add("Good news: my sister Eva now works at Bosch.", actor=ANA, kind=Kind.EPISODIC)
+    assert set(await around(entity)) == {"Eva", "Bosch"}
+
+
+async def test_what_was_read_names_its_memory_and_is_forgotten_with_it(
+    engine: NoticingEngine, entity: EntityMemory[Awaited]
+) -> None:
+    said = await engine.add(SAID, actor=ANA)
+    kept = await engine.add("My brother Tom lives in Porto.", actor=ANA)
+    read = await engine.list(actor=ANA, kinds=[Kind.ENTITY])
+    assert {memory.source.ref for memory in read} == {said.memory_id, kept.memory_id}
+    await engine.forget(said.memory_id or "", actor=ANA)
+    assert set(await around(entity)) == {"Tom", "Porto"}
+
+
+async def test_told_again_nothing_is_read_again(engine: NoticingEngine) -> None:
+    await engine.add(SAID, actor=ANA)
+    before = await engine.count(actor=ANA)
+    again = await engine.add(SAID, actor=ANA)
+    assert again.outcome is Outcome.REFRESHED
+    assert await engine.count(actor=ANA) == before
+
+
+class Broken:
+    """A reader whose model is away."""
+
+    async def read(self, message: Message, *, deadline: Deadline) -> EntityReading:
+        raise ModelUnavailable
+
+
+async def test_a_reader_that_fails_costs_no_memory(engine: NoticingEngine) -> None:
+    engine._reader = Broken()
+    receipt = await engine.add(SAID, actor=ANA)
+    assert receipt.outcome is Outcome.CREATED
+    assert receipt.degraded == ("entities",)
+    report = await engine.capture("I live in Oslo.", actor=ANA)
+    assert report.errors[-1].startswith("entities: ")
+    assert any(one.stored for one in report.receipts)
+
+
+async def test_what_is_redacted_is_not_shown_to_the_reader() -> None:
+    shown: list[str] = []
+
+    class Watching(RuleEntityReader):
+        async def read(self, message: Message, *, deadline: Deadline) -> EntityReading:
+            shown.append(message.content)
+            return await super().read(message, deadline=deadline)
+
+    made = NoticingEngine(
+        store=InProcessStore(), graph=InProcessGraph(), embedder=WordEmbedder(), entity_reader=Watching()
+    )
+    async with made as engine:
+        await engine.add("Write to jane.doe@example.com in Berlin.", actor=ANA)
+    assert len(shown) == 1
+    assert "jane.doe" not in shown[0]
+
+
+def test_the_policy_file_says_what_reads(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    settings = Settings(store="memory:", policy=policy)
+    policy.write_text("")
+    assert not isinstance(build_engine(settings), NoticingEngine)
+    policy.write_text('[entities]\nread = "rules"\n')
+    assert isinstance(build_engine(settings), NoticingEngine)
+    policy.write_text('[entities]\nread = "model"\n')
+    with pytest.raises(InvalidConfig, match=r"entities\.read"):
+        build_engine(settings)
+    policy.write_text('[entities]\nread = "guessing"\n')
+    with pytest.raises(InvalidConfig, match=r"policy:entities\.read"):
+        build_engine(settings)

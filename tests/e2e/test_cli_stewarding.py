@@ -104,3 +104,20 @@ def test_everything_about_somebody_is_written_for_machines_and_people(run: Run, 
     assert "own affair" not in text
     assert run("export", "--page")[0] == 2
     assert run("export", "--subject", "ana", "--values", user="zoe")[0] == 1
+
+
+def test_an_archive_goes_round(run: Run, tmp_path: Path) -> None:
+    run("add", "Berlin", "--key", "home_city")
+    run("add", "Munich", "--key", "home_city")
+    run("consent", "grant", "diet")
+    file = tmp_path / "archive.jsonl"
+    assert run("export", "--all", "--output", str(file))[1]["exported"] == 3
+    (tmp_path / "m.db").rename(tmp_path / "old.db")
+    assert run("import", str(file), "--own")[1]["recorded"] == 3
+    assert [run("import", str(file))[1][name] for name in ("recorded", "refreshed")] == [0, 3]
+    (munich,) = run("list")[1]["memories"]
+    assert munich["content"] == "Munich"
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write('{"format": "mnemic-archive/1", "versions": []}\n')
+    code, told = run("import", str(file))
+    assert (code, told["failed"]) == (3, [{"place": "line 4", "reason": "invalid_input:archive:versions"}])

@@ -202,10 +202,19 @@ class MemoryWritePipeline:
     async def _redraft(
         self, known: Memory, content: str, actor: Actor, origin: Origin, laps: Laps, deadline: Deadline | None
     ) -> Draft:
+        return await self._drafted(revision_of(known, content, origin, actor), known.scope, actor, laps, deadline)
+
+    async def drafted(self, candidate: Candidate, *, home: Scope, actor: Actor) -> Draft:
+        """The candidate as it would stand in the scope `home`; see `redraft`."""
+        return await self._drafted(candidate, home, actor, Laps(self._clock), None)
+
+    async def _drafted(
+        self, candidate: Candidate, home: Scope, actor: Actor, laps: Laps, deadline: Deadline | None
+    ) -> Draft:
         draft = Draft(
-            candidate=revision_of(known, content, origin, actor),
+            candidate=candidate,
             actor=actor,
-            home=known.scope,
+            home=home,
             policy=Policy(),
             rules=self.rules,
             secret=await self.secret(actor.tenant),

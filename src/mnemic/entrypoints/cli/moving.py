@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -22,38 +22,43 @@ if TYPE_CHECKING:
 
     from mnemic.engine import MemoryEngine
     from mnemic.entrypoints.cli.importing import Summary
+    from mnemic.stewardship import Form
     from mnemic.types import Actor
 
-FORMATS = ("auto", "mnemic", "chat", "locomo", "longmemeval", "beam", "realtalk")
+FORMATS = ("auto", "mnemic", "archive", "chat", "locomo", "longmemeval", "beam", "realtalk")
 SHOWN_FAILURES = 20
 
 
 @click.command("export", cls=Command)
 @click.option("--output", "-o", metavar="FILE", help="Write to this file instead of standard output.")
 @click.option("--force", is_flag=True, help="Replace FILE where it exists.")
+@click.option("--all", "archive", is_flag=True, help="With every version, and consents: an archive for import.")
 @click.option("--subject", metavar="USER", help="Instead, everything held about this user, as one JSON document.")
 @click.option("--page", is_flag=True, help="With --subject: as one HTML page for people, to be read and printed.")
 @click.option("--values", is_flag=True, help="With --subject, if that is you: what is sealed behind markers, too.")
 @click.pass_obj
-def export_(given: Given, output: str | None, force: bool, subject: str | None, page: bool, values: bool) -> None:
+def export_(
+    given: Given, /, output: str | None, force: bool, archive: bool, subject: str | None, **options: bool
+) -> None:
     r"""Write all memories, whatever their status, as JSON lines: one memory a line, newest first.
 
     \b
       mnemic export --output everything.jsonl
+      mnemic export --all --output archive.jsonl
       mnemic export --subject ana --page --output ana.html
 
     FILE is complete or not there at all, and only you can read it.
     """
     if subject is not None:
-        _export_subject(given, subject, output, force, {"form": "html" if page else "json", "values": values})
+        _export_subject(given, subject, output, force, **options)
         return
-    if page or values:
+    if any(options.values()):
         raise click.UsageError("about whom? name a user with --subject", ctx=click.get_current_context())
 
     async def work(engine: MemoryEngine, actor: Actor) -> int:
         count = 0
         with _destination(output, force) as file:
-            async for memory in engine.export(actor=actor):
+            async for memory in engine.export(actor=actor, archive=archive):
                 line = json_text(memory, indent=None)
                 if file is None:
                     say(line)
@@ -67,12 +72,13 @@ def export_(given: Given, output: str | None, force: bool, subject: str | None, 
         given.show({"exported": count, "file": output}, lambda: f"exported  {count} memories to {output}")
 
 
-def _export_subject(given: Given, subject: str, output: str | None, force: bool, options: dict[str, Any]) -> None:
-    shown = harmless if options["form"] == "json" else printable
+def _export_subject(given: Given, subject: str, output: str | None, force: bool, *, page: bool, values: bool) -> None:
+    shown = printable if page else harmless
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
         with _destination(output, force) as file:
-            async for chunk in engine.export_subject(subject, actor=actor, **options):
+            form: Form = "html" if page else "json"
+            async for chunk in engine.export_subject(subject, actor=actor, form=form, values=values):
                 if file is None:
                     click.echo(shown(chunk), nl=False)
                 else:
@@ -120,17 +126,11 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
 @click.option("--conversation", metavar="ID", help="Only this conversation of a file that holds several.")
 @click.option("--no-extract", is_flag=True, help="Keep the messages only; capture nothing from what the user states.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be used.")
+@click.option("--own", is_flag=True, help="An archive of your own: believe what it says of origin, trust and author.")
 @click.option("--again", is_flag=True, help="Take in again what was imported before, forgotten memories included.")
 @click.pass_obj
 def import_(
-    given: Given,
-    /,
-    file: str,
-    file_format: str,
-    conversation: str | None,
-    no_extract: bool,
-    strict: bool,
-    again: bool,
+    given: Given, /, file: str, file_format: str, conversation: str | None, no_extract: bool, **options: bool
 ) -> int:
     r"""Take in a conversation, or what `mnemic export` wrote. FILE may be gzipped; "-" is standard input.
 
@@ -142,6 +142,7 @@ def import_(
       beam         the BEAM chats
       realtalk     one chat of REALTALK
       mnemic       an export; what was not active is left out
+      archive      what `mnemic export --all` wrote: every version, every state
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
     """
@@ -152,7 +153,7 @@ def import_(
     progress = Progress("read")
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
-        intake = Intake(engine=engine, actor=actor, extract=not no_extract, strict=strict, again=again, summary=summary)
+        intake = Intake(engine=engine, actor=actor, extract=not no_extract, summary=summary, **options)
         await intake.take(read_conversation(file, file_format, conversation), progress.at)
 
     _require_file(file)

@@ -32,7 +32,7 @@ CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs client-ts neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -99,6 +99,16 @@ conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on
 	        STRANDS_STORE=tests.conformance.strands_target:make_store \
 	        "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)); \
 	done
+
+# The types are generated from the description that the service gives of itself.
+CLIENT_TS := clients/typescript
+client-ts: $(DEV_READY) ## the TypeScript client: generated, built, and tested against a running service (needs node and npm)
+	@command -v node > /dev/null && command -v npm > /dev/null \
+	    || { echo "NOT RUN: the TypeScript client needs node 20 and npm." >&2; exit 1; }
+	@$(BIN)/python -c "import json; from mnemic.entrypoints.rest.app import routes; print(json.dumps(routes().openapi()))" \
+	    > $(CLIENT_TS)/openapi.json
+	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npm run --silent generate && npm run --silent build
+	@$(BIN)/python -m pytest -q tests/e2e/test_typescript.py
 
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
@@ -187,7 +197,7 @@ LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server travel yaml build test test-frameworks dev)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server client travel yaml build test test-frameworks dev)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one

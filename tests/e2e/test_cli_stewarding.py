@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.entrypoints.cli import cli
+from mnemic.testing.scripted_model import ScriptedModelServer
 
 Run = Callable[..., tuple[int, Any]]
 
@@ -121,3 +122,19 @@ def test_an_archive_goes_round(run: Run, tmp_path: Path) -> None:
         lines.write('{"format": "mnemic-archive/1", "versions": []}\n')
     code, told = run("import", str(file))
     assert (code, told["failed"]) == (3, [{"place": "line 4", "reason": "invalid_input:archive:versions"}])
+
+
+def test_to_another_embedder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("add", "The sea is calm.")
+    assert run("maintain", "--reembed", "--dry-run")[0] == 2
+    with ScriptedModelServer(dimension=768) as server:
+        monkeypatch.setenv("MNEMIC_EMBEDDER", "http")
+        monkeypatch.setenv("MNEMIC_EMBEDDER_URL", server.base_url)
+        monkeypatch.setenv("MNEMIC_EMBEDDER_MODEL", "scripted")
+        monkeypatch.setenv("MNEMIC_EMBEDDER_DIMENSION", "768")
+        assert run("search", "calm sea")[0] == 5
+        code, told = run("maintain", "--reembed")
+        assert (code, told["reembedded"], told["expired"]) == (0, 1, 0)
+        code, told = run("search", "calm sea")
+        assert (code, told["hits"][0]["memory"]["content"]) == (0, "The sea is calm.")
+        assert run("maintain", "--reembed")[1]["reembedded"] == 0

@@ -52,7 +52,7 @@ def restore_store(
         later = None if erasures is None else build_store(erasures, durability="durable", keyring=keyring)
         copy = build_store(str(part), durability="durable", keyring=keyring)
         for store in filter(None, (copy, later)):
-            await store.open(manifest.space)
+            await store.open(None)
         try:
             for tenant in manifest.tenants:
                 known = {} if later is None else await erased_since(later, tenant, manifest.taken_at)

@@ -11,8 +11,9 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
-from mnemic.errors import BudgetSpent, InvalidInput, MnemicError
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
@@ -69,6 +70,7 @@ class _Job:
 class MemoryWritePipeline:
     """Turns candidates into memories, each with a receipt of what every step decided and cost. A write is all or
     nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint in its scope.
+    `successor` is the embedder that the store is being changed to.
     """
 
     def __init__(
@@ -89,11 +91,16 @@ class MemoryWritePipeline:
         self._vault, self._judge = checked(vault, needed=self._redactor.tokenises), judge
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
+        self.successor: Embedder | None = None
         self._prepare: PrepareSteps = (
             ("validate", validate),
             ("redact", partial(redact, redactor=self._redactor)),
             ("fingerprint", fingerprint),
         )
+
+    def use(self, embedder: Embedder) -> None:
+        """Make vectors with `embedder`."""
+        self._embedder, self.successor = embedder, None
 
     @property
     def failures(self) -> dict[str, int]:
@@ -178,7 +185,8 @@ class MemoryWritePipeline:
         laps = Laps(self._clock)
         if data is not None or context is not None:
             known = replace(known, data=known.data if data is None else data, context=context or known.context)
-        draft = await self._redraft(known, content, actor, origin, laps, deadline)
+        revised = revision_of(known, content, origin, actor)
+        draft = await self.drafted(revised, home=known.scope, actor=actor, laps=laps, deadline=deadline)
         if draft.blocked is not None:
             return blocked_receipt(draft.candidate, draft.blocked, laps)
 
@@ -193,34 +201,24 @@ class MemoryWritePipeline:
         return await self._publish(settled, laps, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
-        """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
+        """What would say `content` in the place of `known`; see `drafted`."""
+        return await self.drafted(revision_of(known, content, origin, actor), home=known.scope, actor=actor)
+
+    async def drafted(
+        self,
+        candidate: Candidate,
+        *,
+        home: Scope,
+        actor: Actor,
+        laps: Laps | None = None,
+        deadline: Deadline | None = None,
+    ) -> Draft:
+        """The candidate as it would stand in the scope `home`: checked, redacted, embedded, not stored.
 
         `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
-        return await self._redraft(known, content, actor, origin, Laps(self._clock), None)
-
-    async def _redraft(
-        self, known: Memory, content: str, actor: Actor, origin: Origin, laps: Laps, deadline: Deadline | None
-    ) -> Draft:
-        return await self._drafted(revision_of(known, content, origin, actor), known.scope, actor, laps, deadline)
-
-    async def drafted(self, candidate: Candidate, *, home: Scope, actor: Actor) -> Draft:
-        """The candidate as it would stand in the scope `home`; see `redraft`."""
-        return await self._drafted(candidate, home, actor, Laps(self._clock), None)
-
-    async def _drafted(
-        self, candidate: Candidate, home: Scope, actor: Actor, laps: Laps, deadline: Deadline | None
-    ) -> Draft:
-        draft = Draft(
-            candidate=candidate,
-            actor=actor,
-            home=home,
-            policy=Policy(),
-            rules=self.rules,
-            secret=await self.secret(actor.tenant),
-            now=self._clock.now(),
-        )
-        draft = await _prepared(draft, self._prepare, self._vault, laps)
+        laps = laps or Laps(self._clock)
+        draft = await _prepared(await self._begun(candidate, actor, Policy(), home), self._prepare, self._vault, laps)
         if draft.blocked is not None:
             return draft
         job = _Job(draft, None, laps)
@@ -294,20 +292,17 @@ class MemoryWritePipeline:
         self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None, gate: Gate | None
     ) -> _Job:
         laps = Laps(self._clock)
-        draft = Draft(
-            candidate=candidate,
-            actor=actor,
-            policy=policy,
-            rules=self.rules,
-            secret=await self.secret(actor.tenant),
-            now=self._clock.now(),
-        )
-        draft = await _prepared(draft, self._prepare, self._vault, laps)
+        draft = await _prepared(await self._begun(candidate, actor, policy), self._prepare, self._vault, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
         return _Job(draft, request, laps, gate)
+
+    async def _begun(self, candidate: Candidate, actor: Actor, policy: Policy, home: Scope | None = None) -> Draft:
+        secret, now = await self.secret(actor.tenant), self._clock.now()
+        given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
+        return Draft(candidate=candidate, actor=actor, policy=policy, **given)
 
     async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
         """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
@@ -333,13 +328,21 @@ class MemoryWritePipeline:
         try:
             settled, laps = await self._settle(job, deadline)
             while settled is None:
-                # The identical memory that was there a moment ago is gone: the draft needs a vector after all.
+                # The identical memory is gone by now, or the store has changed to other vectors.
+                self._follow(job.draft)
                 job.known = False
                 await self._embed([job], deadline)
                 settled, laps = await self._settle(job, deadline)
         except Refused as refused:
             return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
         return await self._publish(settled, laps, deadline)
+
+    def _follow(self, draft: Draft) -> None:
+        """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
+        if draft.vector is not None and draft.space == self._embedder.space:
+            if self.successor is None:
+                raise SpaceMismatch(hint="the store has another embedder by now; start anew with that")
+            self.use(self.successor)
 
     async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)

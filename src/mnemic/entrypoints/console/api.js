@@ -68,6 +68,20 @@ function asQuery(query = {}) {
   return text ? `?${text}` : "";
 }
 
+/**
+ * Events of the service as they happen; the browser takes a broken stream up again by itself.
+ * @param {string} path @param {string} name @param {(data: any) => void} listener
+ * @param {(open: boolean) => void} state told whether the stream runs
+ * @returns {() => void} ends it
+ */
+export function listen(path, name, listener, state) {
+  const source = new EventSource(path);
+  source.addEventListener(name, (event) => listener(JSON.parse(event.data)));
+  source.addEventListener("open", () => state(true));
+  source.addEventListener("error", () => state(false));
+  return () => source.close();
+}
+
 /** Whom this browser has signed in as, or null. */
 export async function session() {
   try {

@@ -2,6 +2,7 @@
 
 import { session, signOut, whenSignedOut } from "./api.js";
 import { el } from "./elements.js";
+import { follow, liveSign, unfollow } from "./live.js";
 import { button, failure, toastArea } from "./parts.js";
 import { GROUPS, mayOpen, pageAt } from "./places.js";
 import { themeSwitch } from "./scheme.js";
@@ -18,7 +19,9 @@ async function start() {
     document.body.replaceChildren(el("main", { class: "alone" }, failure(problem, start)));
     throw problem;
   });
+  unfollow();
   if (who === null) return welcome();
+  follow(who);
   document.body.replaceChildren(skip(), el("div", { class: "frame" }, sidebar(), main), toastArea());
   await open();
 }
@@ -78,6 +81,7 @@ function sidebar() {
       { class: "whoami" },
       el("p", {}, el("strong", {}, who.user ?? "an application"), el("span", { class: "quiet" }, who.tenant)),
       el("p", { class: "quiet" }, who.roles.join(", ")),
+      liveSign(),
       el("div", { class: "actions" }, themeSwitch(), who.signed_in && button("Sign out", leave, { kind: "quiet" })),
     ),
   );

@@ -58,13 +58,13 @@ export function tag(text) {
   return text ? el("span", { class: "tag" }, spaced(text)) : null;
 }
 
-/** Where a memory came from and how far it is believed, on one line. */
+/** Where a memory came from and how far it is believed, on one line; keys that the engine made itself are left out. */
 export function provenance(memory) {
   return el(
     "p",
     { class: "meta" },
     tag(memory.kind),
-    memory.key && el("span", { class: "tag key" }, memory.key),
+    memory.key && !memory.key.includes(":") && el("span", { class: "tag key" }, memory.key),
     el("span", {}, spaced(memory.source.origin)),
     el("span", {}, `trust ${memory.trust}`),
     el("span", {}, `sure to ${percent(memory.confidence)}`),

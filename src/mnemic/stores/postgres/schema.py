@@ -134,7 +134,7 @@ def reopen_with(model: str, dimension: int) -> str:
     """What to do about a store of another vector space."""
     return (
         f"open it with the model {model} of dimension {dimension}, "
-        "or export the memories and import them into a new database"
+        "or change to this one with `mnemic maintain --reembed`"
     )
 
 

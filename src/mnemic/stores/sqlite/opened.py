@@ -37,7 +37,7 @@ class OpenFile:
     def __init__(
         self,
         path: Path,
-        space: VectorSpace,
+        space: VectorSpace | None,
         *,
         durability: str,
         bm25: Bm25,
@@ -47,12 +47,11 @@ class OpenFile:
         ballast: Ballast,
         sealer: Sealer,
     ) -> None:
-        self.space = space
         self.patience = Patience()
         self.writing = prepare(path, durability=durability, patience=self.patience, vfs=vfs)
         with ExitStack() as undo:
             undo.callback(self.writing.close)
-            claim_space(self.writing, space)
+            self.space = claim_space(self.writing, space)
             ((salt,),) = fetch(self.writing, "SELECT value FROM meta WHERE name = 'term_salt'")
             # What was committed before the transaction: under the write lock nobody can add to it.
             self._committed = connect(path, durability=durability, vfs=vfs)
@@ -60,7 +59,7 @@ class OpenFile:
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
             undo.pop_all()
         self.rows = Rows(Terms(salt), sealer)
-        self.indexes = ScopeIndexes(rows=self.rows, dimension=space.dimension, bm25=bm25, budget=index_bytes)
+        self.indexes = ScopeIndexes(rows=self.rows, dimension=self.space.dimension, bm25=bm25, budget=index_bytes)
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
         self._unscrubbed = False
         self._path = path

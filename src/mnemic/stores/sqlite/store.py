@@ -16,7 +16,7 @@ from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
-from mnemic.stores.sqlite import outbox, upkeep
+from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
@@ -36,6 +36,7 @@ from mnemic.types import (
     Scope,
     Status,
     Usage,
+    Vector,
     VectorSpace,
 )
 
@@ -97,13 +98,13 @@ class SqliteStore(SingleReads):
     def _sealed(self) -> frozenset[str]:
         return frozenset({"content", "vectors", "words"}) if self._sealer.seals else frozenset()
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
             self._opened = await asyncio.to_thread(self._open, space)
         else:
             await self._write(lambda opened: claim_space(opened.writing, space))
 
-    def _open(self, space: VectorSpace) -> OpenFile:
+    def _open(self, space: VectorSpace | None) -> OpenFile:
         with typed_failures():
             return OpenFile(
                 self._path,
@@ -132,9 +133,7 @@ class SqliteStore(SingleReads):
         opened = self._ready
 
         def run(connection: apsw.Connection) -> T:
-            snapshot = SqliteSnapshot(
-                connection, indexes=opened.indexes, rows=opened.rows, dimension=opened.space.dimension
-            )
+            snapshot = SqliteSnapshot(connection, indexes=opened.indexes, rows=opened.rows, space=opened.space)
             return run_through(work, snapshot)
 
         return await self._read(run)
@@ -190,6 +189,32 @@ class SqliteStore(SingleReads):
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
+
+    async def begin_space(self, space: VectorSpace) -> None:
+        await self._write(lambda opened: spaces.begin(opened.writing, space))
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        rows = self._ready.rows
+        return await self._read(lambda connection: spaces.unfilled(connection, rows, limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await self._write(lambda opened: spaces.fill(opened.writing, opened.rows, filled))
+
+    async def switch_space(self) -> bool:
+        def change(opened: OpenFile) -> OpenFile | None:
+            space = spaces.switch(opened.writing)
+            if space is None:
+                return None
+            # In the writer's own turn: whoever writes next meets the new space, and indexes without old vectors.
+            self._opened = self._open(space)
+            return opened
+
+        before = await self._write(change)
+        if before is None:
+            return False
+        await asyncio.to_thread(before.close)
+        await self._write(lambda opened: spaces.clear(opened.writing))
+        return True
 
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000

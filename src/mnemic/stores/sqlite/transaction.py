@@ -25,8 +25,9 @@ from mnemic.stores.sqlite.rows import (
     tokens,
     wanted_memories,
 )
+from mnemic.stores.sqlite.spaces import present
 from mnemic.stores.sqlite.upkeep import usage
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector, VectorSpace
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
@@ -53,8 +54,12 @@ _INSERT = """
         :happened_at, :began_at, :ended_at, :expires_at, :session, :turn, :body
     )
 """
+_INSERT_SEARCH = """
+    INSERT INTO memory_search (row_id, vector, content, context, speaker, cues) VALUES (?, ?, ?, ?, ?, ?)
+"""
 _UPDATE_SEARCH = """
-    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ? WHERE row_id = ?
+    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ?, next_vector = NULL
+    WHERE row_id = ?
 """
 _UPDATE = """
     UPDATE memory SET version = :version, changed = :changed, kind = :kind, status = :status, key = :key,
@@ -119,7 +124,7 @@ class SqliteTransaction(Transaction):
         given = {"row_id": row_id, "scope_id": scope_id, "changed": changed, "turn": turn}
         self._unless_taken(_INSERT, self._kept.columns(memory) | given)
         searched = self._kept.searched(memory)
-        self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", (row_id, *searched))
+        self._rows(_INSERT_SEARCH, (row_id, *searched))
         self._index_phrases(scope_id, row_id, searched)
         relate(self._open, memory)
 
@@ -183,6 +188,11 @@ class SqliteTransaction(Transaction):
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return usage(self._open, tenant, since, scope)
+
+    async def space(self) -> VectorSpace:
+        found = present(self._open)
+        assert found is not None
+        return found
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         rows = self._rows("SELECT value FROM mark WHERE tenant = ? AND name = ?", (tenant, name))

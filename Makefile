@@ -32,7 +32,7 @@ CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs client-ts neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -57,7 +57,8 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/lint-imports --no-logo --no-cache
 
 coverage: $(DEV_READY) neo4j browser ## the tests with branch coverage; fails under the floor in pyproject.toml
-	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
+	@mkdir -p build
+	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
 bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
 	@$(BIN)/mnemic bench
@@ -66,6 +67,9 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 	else \
 	    echo "NOT MEASURED: evidence recall. There is no folder $(LOCOMO); give one with LOCOMO=PATH." >&2; \
 	fi
+
+bench-servers: $(DEV_READY) ## the same figures on PostgreSQL and Redis, private servers of its own (BENCH_ARGS for more)
+	@$(BIN)/python -m tests.bench_servers $(BENCH_ARGS)
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder, build_store
+from mnemic.bootstrap import build_embedder
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
@@ -30,10 +30,10 @@ from mnemic.evaluate.starts import cold_starts, peak_mb
 from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.ports import Embedder
-from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Kind
 
 USER, IMPORTER = "measured", "importing"
+IN_PROCESS = "memory:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,7 @@ class BenchOptions:
     """How much is measured. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of
     every timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the file is made
     (default: the temporary folder); with `store`, a `postgresql://` address, a database is made there instead.
+    `sessions`, a `redis://` address, moves conversations there and feeds the hot set there with every write.
     """
 
     rows: int = 10_000
@@ -52,6 +53,7 @@ class BenchOptions:
     durability: str = "durable"
     folder: Path | None = None
     store: str | None = None
+    sessions: str | None = None
     seed: int = SEED
 
     def quick(self) -> BenchOptions:
@@ -99,6 +101,7 @@ async def _run(
         location=where.location,
         folder=folder,
         durability=options.durability,
+        sessions=options.sessions or IN_PROCESS,
         embedder=embedder,
         statements=said,
         questions=asked,
@@ -133,6 +136,7 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
     user = Actor(user=USER)
     filled = await bench.fill([user], options.rows, Kind.LONG_TERM)
     async with bench.engine() as engine:
+        await engine.hot(actor=user)
         write = await bench.writes(engine, user, options.repeats)
         search = await bench.searches(engine, user, options.repeats)
         imported = await bench.imports(engine, Actor(user=IMPORTER), options.imports)
@@ -149,13 +153,15 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 
 async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
-    """The verbs of every kind, on a file of their own and in this process."""
-    stores = {
-        "sqlite": build_store(str(bench.folder / "kinds.db"), durability=options.durability),
-        "in-process": InProcessStore(),
+    """The verbs of every kind, on a file of their own, in this process, and on the servers that were named."""
+    homes = {
+        "sqlite": replace(bench, location=str(bench.folder / "kinds.db"), sessions=IN_PROCESS),
+        "in-process": replace(bench, location=IN_PROCESS, sessions=IN_PROCESS),
     }
+    if options.store or options.sessions:
+        homes["servers"] = bench if options.store else replace(bench, location=IN_PROCESS)
     held = min(HELD, options.rows)
-    return {name: await kind_latencies(store, bench, options.repeats, held) for name, store in stores.items()}
+    return {name: await kind_latencies(home, options.repeats, held) for name, home in homes.items()}
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,6 @@ from mnemic.evaluate.latency import WARM, Bench
 from mnemic.evaluate.metrics import percentiles
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.seven import SevenKinds
-from mnemic.ports import RecordStore
-from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, Kind
 
 HELD = 200
@@ -25,26 +23,24 @@ _STEPS = [{"action": "look", "result": "sold out", "ok": False}, {"action": "ask
 Call = Callable[[], Awaitable[object]]
 
 
-async def kind_latencies(store: RecordStore, bench: Bench, repeats: int, held: int = HELD) -> dict[str, Any]:
-    """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on `store`, with `held` memories of each kind there."""
-    engine = MemoryEngine(store=store, embedder=bench.embedder)
-    engine.sessions = InProcessSessions(engine.clock)
+async def kind_latencies(bench: Bench, repeats: int, held: int = HELD) -> dict[str, Any]:
+    """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on an engine of `bench`, with `held` memories of each
+    kind there.
+    """
     actor = Actor(user="every-kind", agent="measured", session="measured")
-    await store.open(bench.embedder.space)
-    try:
+    async with bench.engine() as engine:
         kinds = SevenKinds(engine, actor, awaited())
         with bench.embedder.filling():
             await _fill(kinds, engine, bench, held)
+        await engine.hot(actor=actor)
         bench.embedder.take()
         figures = {}
-        for kind, name, call in _calls(kinds, bench, held):
+        for kind, name, call in _calls(kinds, lambda: engine.hot(actor=actor), bench, held):
             figures[f"{kind}.{name}"] = await _timed(call, repeats) | {
                 "budget_p95_ms": round(1000 * CATALOG[kind].p95.total_seconds(), 3)
             }
             bench.progress("verbs of the kinds", len(figures), len(figures))
         return figures
-    finally:
-        await store.close()
 
 
 async def _fill(kinds: SevenKinds[Awaited], engine: MemoryEngine, bench: Bench, held: int) -> None:
@@ -52,6 +48,7 @@ async def _fill(kinds: SevenKinds[Awaited], engine: MemoryEngine, bench: Bench, 
         await kinds.long_term.add(next(bench.statements))
         await kinds.episodic.record(next(bench.statements), _STEPS, outcome="success")
         await kinds.structured.put("FlightReservation", _flight(number))
+        await kinds.entity.relate(_person(number), "knows", _person(number // 2))
     for _ in range(5):
         receipt = await kinds.persona.learn(next(bench.statements))
         await engine.approve(receipt.memory_id or "", actor=_REVIEWER, whole_tenant=True)
@@ -62,7 +59,11 @@ def _flight(number: int) -> dict[str, Any]:
     return {"@type": "FlightReservation", "reservationNumber": f"QX{number:04}", "reservationFor": about}
 
 
-def _calls(kinds: SevenKinds[Awaited], bench: Bench, held: int) -> Iterator[tuple[Kind, str, Call]]:
+def _person(number: int) -> str:
+    return f"Person {number}"
+
+
+def _calls(kinds: SevenKinds[Awaited], hot: Call, bench: Bench, held: int) -> Iterator[tuple[Kind, str, Call]]:
     said, asked, numbers = bench.statements, bench.questions, count(held)
 
     async def work() -> None:
@@ -74,10 +75,14 @@ def _calls(kinds: SevenKinds[Awaited], bench: Bench, held: int) -> Iterator[tupl
     yield Kind.SHORT_TERM, "tail", lambda: kinds.short_term.tail(10)
     yield Kind.LONG_TERM, "add", lambda: kinds.long_term.add(next(said))
     yield Kind.LONG_TERM, "search", lambda: kinds.long_term.search(next(asked))
+    yield Kind.LONG_TERM, "hot", hot
     yield Kind.PERSONA, "learn", lambda: kinds.persona.learn(next(said))
     yield Kind.PERSONA, "prompt", kinds.persona.prompt
     yield Kind.EPISODIC, "record", lambda: kinds.episodic.record(next(said), _STEPS, outcome="success")
     yield Kind.EPISODIC, "similar", lambda: kinds.episodic.similar(next(asked))
+    yield Kind.ENTITY, "mention", lambda: kinds.entity.mention(_person(next(numbers)))
+    yield Kind.ENTITY, "relate", lambda: kinds.entity.relate(_person(next(numbers)), "knows", _person(1))
+    yield Kind.ENTITY, "neighbours", lambda: kinds.entity.neighbours(_person(next(numbers) % held), hops=2)
     yield Kind.STRUCTURED, "put", lambda: kinds.structured.put("FlightReservation", _flight(next(numbers)))
     yield (
         Kind.STRUCTURED,

@@ -110,6 +110,9 @@ def _command() -> str:
     help="Where the file is made.",
 )
 @click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
+@click.option(
+    "--sessions", metavar="URL", help="A redis:// address: conversations and the hot set are there; fed by every write."
+)
 @click.option("--durability", type=click.Choice(["durable", "fast"]), help="Of the timed writes; durable.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the texts.")
 @click.option("--quick", is_flag=True, help="Small enough for a smoke test; its figures mean little.")

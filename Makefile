@@ -32,7 +32,7 @@ CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -113,6 +113,9 @@ client-ts: $(DEV_READY) ## the TypeScript client: generated, built, and tested a
 	    > $(CLIENT_TS)/openapi.json
 	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npm run --silent generate && npm run --silent build
 	@$(BIN)/python -m pytest -q tests/e2e/test_typescript.py
+
+console-types: ## the types that the console's comments state, checked by TypeScript (needs node and npm)
+	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json
 
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)

@@ -36,8 +36,8 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         from mnemic.stores.inprocess import InProcessStore
 
         return InProcessStore()
-    if location.startswith(_POSTGRES):
-        with _extra("postgres"):
+    if is_postgres(location):
+        with extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
 
         return PostgresStore(location, durability=settled, keyring=keyring, seals=seals)
@@ -53,8 +53,8 @@ def build_documents(location: str) -> DocumentStore:
     """
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
-    if location.startswith(_POSTGRES):
-        with _extra("postgres"):
+    if is_postgres(location):
+        with extra("postgres"):
             from mnemic.stores.postgres import PostgresDocuments
 
         return PostgresDocuments(location)
@@ -67,7 +67,7 @@ def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Pro
     """Conversations in progress in this process (`memory:`), or on Redis and with the hot set. Raises InvalidConfig."""
     if location == "memory:":
         return InProcessSessions(clock), ()
-    with _extra("redis"):
+    with extra("redis"):
         from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
     return RedisSessions(link := RedisLink(location)), (RedisHotSet(link),)
 
@@ -77,15 +77,15 @@ def build_graph(settings: Settings) -> GraphStore:
     if settings.graph is not None:
         if not settings.graph.startswith(_BOLT):
             raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, or bolt://")
-        with _extra("neo4j"):
+        with extra("neo4j"):
             from mnemic.stores.neo4j import Neo4jGraph
         return Neo4jGraph(settings.graph)
     if settings.store == "memory:":
         from mnemic.stores.graph import InProcessGraph
 
         return InProcessGraph()
-    if settings.store.startswith(_POSTGRES):
-        with _extra("postgres"):
+    if is_postgres(settings.store):
+        with extra("postgres"):
             from mnemic.stores.postgres.graph import PostgresGraph
         return PostgresGraph(settings.store)
     from mnemic.stores.sqlite.graph import SqliteGraph
@@ -102,9 +102,9 @@ def build_scratch(server: str) -> ScratchDatabase:
     """A database of its own on the server at `server`, for a measurement. Raises InvalidConfig for what is no
     `postgresql://` address.
     """
-    if not server.startswith(_POSTGRES):
+    if not is_postgres(server):
         raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
-    with _extra("postgres"):
+    with extra("postgres"):
         from mnemic.stores.postgres.scratch import ScratchDatabase
 
     return ScratchDatabase(server)
@@ -112,7 +112,7 @@ def build_scratch(server: str) -> ScratchDatabase:
 
 def store_file(location: str) -> Path | None:
     """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
-    return None if location == "memory:" or location.startswith(_POSTGRES) else sqlite_path(location)
+    return None if location == "memory:" or is_postgres(location) else sqlite_path(location)
 
 
 def sqlite_path(location: str) -> Path:
@@ -125,8 +125,13 @@ def sqlite_path(location: str) -> Path:
     return Path(unquote(parts.path.removeprefix("/")))
 
 
+def is_postgres(location: str) -> bool:
+    """Whether `location` names a PostgreSQL database."""
+    return location.startswith(_POSTGRES)
+
+
 @contextmanager
-def _extra(name: str) -> Iterator[None]:
+def extra(name: str) -> Iterator[None]:
     """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
     try:
         yield

@@ -117,7 +117,7 @@ class PostgresTransaction(Transaction):
         index = await self._index(scope, place) if len(vector) == 4 * self._dimensions[0] else None
         if index is None:
             return await self._nearest_stored(scope, place, vector, limit, at_least)
-        best = index.nearest(Where(scopes=(scope,)), vector, limit=limit)
+        best = index.nearest(Where(scopes=(scope,)), vector, limit=limit, exact=True)
         scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
         return await self._as_before(scope, scores) if scores else []
 

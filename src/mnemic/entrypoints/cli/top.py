@@ -77,9 +77,9 @@ def screen(told: dict[str, Any]) -> str:
         }
     )
     busiest = sorted(process["latency"], key=lambda one: -one["count"])[:BUSIEST]
-    rows = [("route", "requests", "p50 ms", "p95 ms", "p99 ms")]
+    rows = [["route", "requests", "p50 ms", "p95 ms", "p99 ms"]]
     rows += [
-        (f"{one['method']} {one['route']}", f"{one['count']:,}", *(f"{one[name]:.1f}" for name in _QUANTILES))
+        [f"{one['method']} {one['route']}", f"{one['count']:,}", *(f"{one[name]:.1f}" for name in _QUANTILES)]
         for one in busiest
     ]
     return f"{head}\n\n{table(rows)}" if busiest else head

@@ -62,9 +62,10 @@ def run(options: LoadOptions, *, progress: Progress = silent) -> dict[str, Any]:
 
 def _measured(options: LoadOptions, location: str, progress: Progress) -> dict[str, Any]:
     with _serving(location) as (address, key):
-        calls = asyncio.run(_called(options, address, key, progress))
+        calls, lag = asyncio.run(_called(options, address, key, progress))
     return {
         "calls": calls,
+        "loop_lag": lag,
         "embedding_alone": asyncio.run(_embedding_alone(options)),
         "rows": options.rows,
         "requests": options.requests,
@@ -79,7 +80,19 @@ def _serving(location: str) -> Iterator[tuple[str, str]]:
     command = [sys.executable, "-m", "mnemic", "--store", location]
     limits = {"MNEMIC_SERVICE_PER_SECOND": "1000000", "MNEMIC_SERVICE_AT_ONCE": "256"}
     made = subprocess.run(  # noqa: S603 - our own interpreter
-        [*command, "apikeys", "create", "--role", "reader", "--role", "writer", "--for-user", "measured"],
+        [
+            *command,
+            "apikeys",
+            "create",
+            "--role",
+            "reader",
+            "--role",
+            "writer",
+            "--role",
+            "operator",
+            "--for-user",
+            "measured",
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -104,7 +117,9 @@ def _address(process: subprocess.Popen[str]) -> str:
     raise StoreFailed("load", hint="the service did not start")
 
 
-async def _called(options: LoadOptions, address: str, key: str, progress: Progress) -> list[dict[str, Any]]:
+async def _called(
+    options: LoadOptions, address: str, key: str, progress: Progress
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
     remote = Remote(address, key, timeout=120.0, attempts=1, transport=None)
     said, asked = statements(options.seed), questions(options.seed)
     for done in range(0, options.rows, PART):
@@ -125,8 +140,9 @@ async def _called(options: LoadOptions, address: str, key: str, progress: Progre
         for connections in options.connections:
             found.append({"call": name, "connections": connections, **await _timed(call, connections, options)})
             progress("calling", len(found), len(work) * len(options.connections))
+    lag = (await remote.call("GET", "/v1/overview"))["process"]["loop_lag"]
     await remote.close()
-    return found
+    return found, lag
 
 
 async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: LoadOptions) -> dict[str, float]:
@@ -167,6 +183,8 @@ def load_table(result: dict[str, Any]) -> str:
         f"{machine['cores']} cores for service and callers together, load {machine['load_1min']}\n"
         f"embedding alone: {result['embedding_alone']['p50_ms']} ms (p95 {result['embedding_alone']['p95_ms']})"
     )
+    lag = result["loop_lag"]
+    head += f"\nevent loop late by {lag['p50_ms']} ms (p95 {lag['p95_ms']}, p99 {lag['p99_ms']}), over the whole run"
     columns = ("call", "connections", "per_second", "p50_ms", "p95_ms", "p99_ms")
     lines = ["  ".join(name.rjust(11) for name in columns)]
     lines += ["  ".join(str(one[name]).rjust(11) for name in columns) for one in result["calls"]]

@@ -124,9 +124,10 @@ async def _called(
     said, asked = statements(options.seed), questions(options.seed)
     for done in range(0, options.rows, PART):
         body = {"memories": [{"content": next(said)} for _ in range(min(PART, options.rows - done))]}
-        receipts = (await remote.call("POST", "/v1/memories/batch", body))["receipts"]
-        progress("filling", done + len(receipts), options.rows)
-    one = f"/v1/memories/{receipts[-1]['memory_id']}"
+        await remote.call("POST", "/v1/memories/batch", body)
+        progress("filling", done + len(body["memories"]), options.rows)
+    newest = (await remote.call("GET", "/v1/memories", params={"limit": 1}))["memories"][0]
+    one = f"/v1/memories/{newest['memory_id']}"
     work: dict[str, Callable[[], Awaitable[Any]]] = {
         "nothing": lambda: remote.call("GET", "/healthz"),
         "get": lambda: remote.call("GET", one),

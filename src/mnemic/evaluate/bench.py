@@ -15,11 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder, build_store
+from mnemic.bootstrap import build_embedder, build_graph, build_store, keeps_graph
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
+from mnemic.evaluate.graph import RELATIONS, graph_figures
 from mnemic.evaluate.kinds import HELD, kind_latencies
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
@@ -30,7 +31,6 @@ from mnemic.evaluate.starts import cold_starts, peak_mb
 from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.ports import Embedder
-from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Kind
 
 USER, IMPORTER = "measured", "importing"
@@ -40,7 +40,8 @@ USER, IMPORTER = "measured", "importing"
 class BenchOptions:
     """How much is measured. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of
     every timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the file is made
-    (default: the temporary folder); with `store`, a `postgresql://` address, a database is made there instead.
+    (default: the temporary folder); with `store`, a `postgresql://` address, a database is made there instead. `graph`
+    is a graph server that is measured too.
     """
 
     rows: int = 10_000
@@ -52,6 +53,7 @@ class BenchOptions:
     durability: str = "durable"
     folder: Path | None = None
     store: str | None = None
+    graph: str | None = None
     seed: int = SEED
 
     def quick(self) -> BenchOptions:
@@ -142,6 +144,7 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         "import": imported,
         "fill": {"memories_per_s": filled},
         "kinds": await _kinds(bench, options),
+        "graph": await _graphs(bench, options),
     }
     if options.others:
         figures["shared"] = await _among_others(bench, options, user, search)
@@ -149,13 +152,40 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 
 async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
-    """The verbs of every kind, on a file of their own and in this process."""
-    stores = {
-        "sqlite": build_store(str(bench.folder / "kinds.db"), durability=options.durability),
-        "in-process": InProcessStore(),
-    }
+    """The verbs of every kind: on a file of their own, in this process, on the server that is measured."""
     held = min(HELD, options.rows)
-    return {name: await kind_latencies(store, bench, options.repeats, held) for name, store in stores.items()}
+    figures = {}
+    for name, settings in _settings(bench, options).items():
+        store, graph = build_store(settings.store, durability=options.durability), build_graph(settings)
+        fed = not keeps_graph(settings)
+        figures[name] = await kind_latencies(store, graph, bench, options.repeats, held, fed=fed)
+    return figures
+
+
+async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:
+    """What a graph takes to write and to walk, by where it lies."""
+    figures = {}
+    for name, settings in _settings(bench, options).items():
+        graph = build_graph(settings)
+        await graph.open()
+        try:
+            relations = min(RELATIONS, options.rows)
+            figures[name] = await graph_figures(graph, relations=relations, repeats=options.repeats, seed=options.seed)
+        finally:
+            await graph.close()
+        bench.progress("graphs", len(figures), len(figures))
+    return figures
+
+
+def _settings(bench: Bench, options: BenchOptions) -> dict[str, Settings]:
+    """Where the kinds and the graph are measured, by name."""
+    file = str(bench.folder / "kinds.db")
+    places = {"sqlite": Settings(store=file), "in-process": Settings(store="memory:")}
+    if options.store is not None:
+        places["postgresql"] = Settings(store=bench.location)
+    if options.graph is not None:
+        places["sqlite, graph server"] = Settings(store=str(bench.folder / "fed.db"), graph=options.graph)
+    return places
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
 
@@ -13,7 +14,9 @@ from mnemic.evaluate.latency import WARM, Bench
 from mnemic.evaluate.metrics import percentiles
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.seven import SevenKinds
+from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import RecordStore
+from mnemic.ports.graph import GraphStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, Kind
 
@@ -25,13 +28,17 @@ _STEPS = [{"action": "look", "result": "sold out", "ok": False}, {"action": "ask
 Call = Callable[[], Awaitable[object]]
 
 
-async def kind_latencies(store: RecordStore, bench: Bench, repeats: int, held: int = HELD) -> dict[str, Any]:
-    """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on `store`, with `held` memories of each kind there."""
-    engine = MemoryEngine(store=store, embedder=bench.embedder)
+async def kind_latencies(
+    store: RecordStore, graph: GraphStore, bench: Bench, repeats: int, held: int = HELD, *, fed: bool = False
+) -> dict[str, Any]:
+    """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on `store`, with `held` memories of each kind there.
+    `fed`: the store does not write `graph` itself, the outbox does.
+    """
+    copies = [GraphProjection(graph)] if fed else []
+    engine = MemoryEngine(store=store, embedder=bench.embedder, graph=graph, projections=copies)
     engine.sessions = InProcessSessions(engine.clock)
     actor = Actor(user="every-kind", agent="measured", session="measured")
-    await store.open(bench.embedder.space)
-    try:
+    async with _opened(engine):
         kinds = SevenKinds(engine, actor, awaited())
         with bench.embedder.filling():
             await _fill(kinds, engine, bench, held)
@@ -43,8 +50,19 @@ async def kind_latencies(store: RecordStore, bench: Bench, repeats: int, held: i
             }
             bench.progress("verbs of the kinds", len(figures), len(figures))
         return figures
+
+
+@asynccontextmanager
+async def _opened(engine: MemoryEngine) -> AsyncIterator[None]:
+    """The engine open, and closed but for its embedder, which others use."""
+    await engine.store.open(engine.embedder.space)
+    assert engine.graph is not None
+    await engine.graph.open()
+    try:
+        yield
     finally:
-        await store.close()
+        await engine.graph.close()
+        await engine.store.close()
 
 
 async def _fill(kinds: SevenKinds[Awaited], engine: MemoryEngine, bench: Bench, held: int) -> None:
@@ -52,6 +70,7 @@ async def _fill(kinds: SevenKinds[Awaited], engine: MemoryEngine, bench: Bench, 
         await kinds.long_term.add(next(bench.statements))
         await kinds.episodic.record(next(bench.statements), _STEPS, outcome="success")
         await kinds.structured.put("FlightReservation", _flight(number))
+        await kinds.entity.relate(f"Person {_roman(number)}", "knows", f"Person {_roman(number // 2)} Junior")
     for _ in range(5):
         receipt = await kinds.persona.learn(next(bench.statements))
         await engine.approve(receipt.memory_id or "", actor=_REVIEWER, whole_tenant=True)
@@ -84,6 +103,22 @@ def _calls(kinds: SevenKinds[Awaited], bench: Bench, held: int) -> Iterator[tupl
         "query",
         lambda: kinds.structured.query("FlightReservation", {"reservationFor.flightNumber": str(next(numbers) % held)}),
     )
+    yield from ((Kind.ENTITY, name, call) for name, call in _entity_calls(kinds, numbers, held))
+
+
+def _entity_calls(kinds: SevenKinds[Awaited], numbers: Iterator[int], held: int) -> Iterator[tuple[str, Call]]:
+    def known() -> str:
+        return f"Person {_roman(next(numbers) % held)}"
+
+    yield "relate", lambda: kinds.entity.relate(known(), "knows", f"Person {_roman(next(numbers))}")
+    yield "neighbours, 2 hops", lambda: kinds.entity.neighbours(known(), hops=2)
+    yield "path", lambda: kinds.entity.path(known(), known())
+    yield "of_user", lambda: kinds.entity.of_user("person")
+
+
+def _roman(number: int) -> str:
+    """A number in letters: names hold few digits."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number)).title()
 
 
 async def _timed(call: Call, repeats: int) -> dict[str, Any]:

@@ -69,12 +69,21 @@ def test_every_verb_has_a_budget(measured: dict[str, Any]) -> None:
     assert measured["kinds"].keys() == {"sqlite", "in-process"}
     for verbs in measured["kinds"].values():
         kinds = {name.partition(".")[0] for name in verbs}
-        assert kinds == {"working", "short_term", "long_term", "persona", "episodic", "structured"}
+        assert kinds == {"working", "short_term", "long_term", "persona", "episodic", "structured", "entity"}
         for figures in verbs.values():
             assert 0 < figures["p50_ms"] <= figures["p95_ms"]
             assert figures["budget_p95_ms"] in (1.0, 10.0, 100.0, 200.0)
             assert figures["calls"] == TINY.repeats
     assert "structured.query" in bench_table(measured)
+
+
+def test_a_graph_is_measured_wherever_it_can_lie(measured: dict[str, Any]) -> None:
+    assert measured["graph"].keys() == {"sqlite", "in-process"}
+    for figures in measured["graph"].values():
+        assert figures["relations"] == TINY.rows
+        for call in ("link", "neighbours_1_hop", "neighbours_2_hops", "path", "forget"):
+            assert 0 < figures[call]["p50_ms"] <= figures[call]["p95_ms"]
+    assert "graph: path" in bench_table(measured)
 
 
 def test_without_others_nothing_is_compared() -> None:
@@ -107,4 +116,5 @@ def test_a_server_is_measured_in_a_database_of_its_own(postgres: PostgresServer)
     measured = run(options, embedder=WordEmbedder())
     assert measured["write"]["calls"] == measured["search"]["calls"] == 5
     assert measured["memory"]["stored"] == 30
+    assert measured["kinds"].keys() == measured["graph"].keys() == {"sqlite", "in-process", "postgresql"}
     assert not [name for (name,) in postgres.sql("SELECT datname FROM pg_database") if name.startswith("mnemic_")]

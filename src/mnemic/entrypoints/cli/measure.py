@@ -86,6 +86,7 @@ def eval_(
     help="Where the file is made.",
 )
 @click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
+@click.option("--graph", metavar="URL", help="A neo4j:// address: measure the entities and a graph there too.")
 @click.option("--durability", type=click.Choice(["durable", "fast"]), help="Of the timed writes; durable.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the texts.")
 @click.option("--quick", is_flag=True, help="Small enough for a smoke test; its figures mean little.")

@@ -265,12 +265,18 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
 @click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
 @click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
 @click.option("--vacuum", is_flag=True, help="Write the file anew; needs as much free room again.")
+@click.option("--rebuild", metavar="COPY", help="Only build this copy anew: graph, search_index, episode_log, hot_set.")
 @click.pass_obj
-def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool) -> None:
+def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool, rebuild: str | None) -> None:
     """Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
 
-    The first run only reads the clock: a moment counts as past when two runs have seen it behind them.
+    The first run only reads the clock: a moment counts as past when two runs have seen it behind them. --rebuild fills
+    a copy of the tenant's memories from the store, and makes an index that is not there yet.
     """
+    if rebuild is not None:
+        built = given.with_engine(lambda engine, actor: engine.rebuild(rebuild, actor=actor))
+        given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {built} memories")
+        return
 
     async def work(engine: MemoryEngine, actor: Actor) -> MaintenanceReport:
         from datetime import timedelta

@@ -32,7 +32,7 @@ CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs neo4j lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -45,7 +45,7 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; echo; \
 	done
 
-test: $(DEV_READY) neo4j ## every test
+test: $(DEV_READY) neo4j browser ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
@@ -56,7 +56,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) neo4j ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j browser ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
 
 bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
@@ -166,6 +166,20 @@ neo4j: ## fetch a Neo4j server for the tests, if this machine can run one
 	    && (cd $(NEO4J_JARS) && sha256sum --quiet --strict --check "$(CURDIR)/tests/neo4j-jars.sha256") \
 	    && touch $(NEO4J_JARS)/.complete \
 	    || { rm -rf $(NEO4J_JARS); echo "NOT RUN on Neo4j: its jars could not be fetched; ArcadeDB stands in for it." >&2; }
+
+# The console is tested in Debian's Chromium. Where this may not install any, the tests say that they were skipped, and CI
+# takes that for a failure.
+browser: ## a Chromium for the tests of the console, from the system's packages where this may install them
+	@if command -v chromium chromium-browser google-chrome > /dev/null || [ -n "$${MNEMIC_CHROMIUM:-}" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    echo "Installing Chromium for the tests of the console (about a minute, once)."; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null; \
+	else \
+	    echo "NOT RUN in a browser: install the package chromium, or name one in MNEMIC_CHROMIUM." >&2; \
+	fi
+
+screenshots: $(DEV_READY) browser ## pictures of every page of the console, light and dark, into docs/console
+	@$(BIN)/python -m tests.e2e.browser.screenshots
 
 # ---------------------------------------------------------------- the locks
 

@@ -58,6 +58,7 @@ class ReadVerbs:
         max_tokens: int | None = None,
         preference_bias: bool = False,
         standing: int = 0,
+        named: bool = False,
         deadline: Deadline | None = None,
     ) -> SearchResult:
         """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
@@ -67,8 +68,10 @@ class ReadVerbs:
         since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
 
         `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
-        whether or not they are like the query; the most relevant where there are more. Lists that failed are named in
-        `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not granted.
+        whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
+        query names, by their key or by one of `data["names"]`; where there are none, none are found. Lists that failed
+        are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not
+        granted.
         """
         if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
             raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
@@ -81,6 +84,7 @@ class ReadVerbs:
             top_k=top_k,
             bias=self.gateway.beside(preference_bias, standing),
             min_score=min_score,
+            named=named,
             known_at=intent.known_at,
             deadline=deadline,
         )

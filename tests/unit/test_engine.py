@@ -131,6 +131,16 @@ async def test_what_stands_is_no_wider_than_the_filters(engine: MemoryEngine) ->
     assert not (await engine.search("milk", actor=BEN, standing=5)).hits
 
 
+async def test_a_search_by_name_finds_what_is_named_or_nothing(engine: MemoryEngine) -> None:
+    await engine.add("Runs on the ring buffer.", key="message_queue", data={"names": ["DLQ"]}, actor=ANA)
+    await engine.add("Runs on rails.", key="tram", actor=ANA)
+    for query, keys in (("Is the DLQ empty?", ["message_queue"]), ("message queue or tram", ["message_queue", "tram"])):
+        found = await engine.search(query, actor=ANA, named=True)
+        assert sorted(str(hit.memory.key) for hit in found.hits) == keys
+    assert not (await engine.search("What runs on rails?", actor=ANA, named=True)).hits
+    assert (await engine.search("What runs on rails?", actor=ANA)).hits
+
+
 async def test_filters_narrow_a_search(engine: MemoryEngine) -> None:
     may, june = datetime(2026, 5, 10, tzinfo=UTC), datetime(2026, 6, 10, tzinfo=UTC)
     await engine.add("Hiked to the lake.", actor=ANA, occurred_at=may, category="event")

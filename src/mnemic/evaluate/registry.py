@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.evaluate import beam, commands, extraction, locomo, longmemeval, pairs, pii, realtalk, structured
+from mnemic.evaluate import beam, commands, extraction, locomo, longmemeval, pairs, pii, precision, realtalk, structured
 
 Runner = Callable[..., dict[str, Any]]
 """`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `chats.run`. A set takes what
@@ -19,6 +19,7 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "longmemeval": longmemeval.run,
         "realtalk": realtalk.run,
         "beam": beam.run,
+        "precision": precision.run,
         "pairs": pairs.run,
         "pii": pii.run,
         "structured": structured.run,

@@ -14,6 +14,7 @@ from mnemic.ports import Embedder, RecordStore, Snapshot
 from mnemic.retrieve.bias import STANDING, Bias, find_biased, in_order
 from mnemic.retrieve.fuse import Weights, fuse, ranks_of
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, STANDING_LISTS, RankedList
+from mnemic.retrieve.named import Naming
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.signals import SignalWeights, with_signals
 from mnemic.types import Deadline, Hit, Scored, SearchResult, Vector, Where
@@ -34,6 +35,7 @@ class _Search:
     top_k: int
     bias: Bias
     min_score: float
+    named: bool
     known_at: datetime | None
     errors: dict[str, str] = field(default_factory=dict)
     failures: list[MnemicError] = field(default_factory=list)
@@ -69,11 +71,13 @@ class Searcher:
         top_k: int,
         bias: Bias | None = None,
         min_score: float = 0.0,
+        named: bool = False,
         known_at: datetime | None = None,
         deadline: Deadline | None = None,
     ) -> SearchResult:
         """The `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty query
-        lists the newest. With `known_at` they are searched as they stood then.
+        lists the newest. `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are
+        searched as they stood then.
 
         Raises MnemicError if every list fails.
         """
@@ -85,6 +89,7 @@ class Searcher:
             top_k=top_k,
             bias=bias or Bias(),
             min_score=min_score,
+            named=named,
             known_at=known_at,
         )
         if not text:
@@ -150,6 +155,8 @@ class Searcher:
         biased = await find_biased(moment, search.where, search.bias, search.errors)
         beside = await self._beside(search, moment)
         kept = {one: score for one, score in scores.items() if score >= search.min_score and one not in beside}
+        if search.named:
+            kept = await self._named(search, kept, moment)
         order = [(memory_id, score, STANDING) for memory_id, score in beside.items()]
         order += in_order(kept, biased, search.bias.bonus)[: search.top_k]
         chosen = [memory_id for memory_id, _, _ in order]
@@ -161,6 +168,12 @@ class Searcher:
             if memory_id in memories and search.where.accepts(memories[memory_id])
         )
         return SearchResult(hits=hits, errors=search.errors, where=search.where, query=search.question.text)
+
+    async def _named(self, search: _Search, scores: Mapping[str, float], moment: Snapshot) -> dict[str, float]:
+        """Those of the candidates that the query names."""
+        naming = Naming(search.question.text)
+        rows = await moment.get_many(list(scores), scopes=search.where.scopes)
+        return {one: score for one, score in scores.items() if one in rows and naming.names(rows[one])}
 
     async def _beside(self, search: _Search, moment: Snapshot) -> dict[str, float]:
         """The standing memories that come beside the others, with their scores among themselves, best first."""

@@ -15,7 +15,18 @@ from mnemic.entrypoints.cli.terminal import Progress
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
 
-SETS = ("locomo", "longmemeval", "realtalk", "beam", "pairs", "pii", "structured", "extraction", "commands")
+SETS = (
+    "locomo",
+    "longmemeval",
+    "realtalk",
+    "beam",
+    "precision",
+    "pairs",
+    "pii",
+    "structured",
+    "extraction",
+    "commands",
+)
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -46,7 +57,7 @@ def eval_(
     ablate: bool,
     seed: int | None,
 ) -> None:
-    """Measure how well SET goes: locomo, longmemeval, realtalk, beam (search), pairs (merge and conflict),
+    """Measure how well SET goes: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict),
     pii (redaction), structured (travel confirmations), extraction or commands (what is worth remembering, what not).
 
     Every message of a set of conversations goes through the engine into a file that is thrown away; every question is

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
+import ipaddress
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.sessions import COOKIE, CSRF_HEADER, Sessions
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
 from mnemic.extract.travel.airports import Airports
@@ -24,6 +27,7 @@ from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.types import Actor
 
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
 
 
@@ -58,6 +62,7 @@ class Service:
     engine: MemoryEngine
     keys: ApiKeys
     tokens: Tokens
+    sessions: Sessions
     rate: Rate
     meter: Meter
     open_to: Principal | None = None
@@ -92,11 +97,47 @@ async def credential_of(request: HTTPConnection, service: Service) -> Principal 
     """Whom the credential of a request stands for now; None where it opens nothing."""
     header = request.headers.get("authorization", "")
     if not header:
-        return service.open_to
+        return await _browsing(service, request)
     scheme, _, text = header.partition(" ")
     if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
         return None
     return await service.keys.authenticate(text.strip()) or await service.tokens.authenticate(text.strip())
+
+
+async def _browsing(service: Service, request: HTTPConnection) -> Principal | None:
+    """Whom a request without an Authorization header stands for. What a browser adds by itself proves no will: such a
+    request must come from a page of this service, and what changes anything must carry the session's CSRF token.
+    """
+    session = None if service.open_to else await service.sessions.find(request.cookies.get(COOKIE, ""))
+    if session is None and service.open_to is None:
+        return None
+    require_same_origin(request, loopback=service.open_to is not None)
+    if session is None:
+        return service.open_to
+    given = request.headers.get(CSRF_HEADER, "").encode()
+    if request.scope["method"] not in _SAFE and not hmac.compare_digest(given, session.csrf_token.encode()):
+        raise Refused(HTTPStatus.FORBIDDEN, "csrf_token")
+    return session.principal
+
+
+def require_same_origin(request: HTTPConnection, *, loopback: bool = False) -> None:
+    """Refuse with 403 what a browser sends on behalf of another site's page (Fetch metadata, Origin). With `loopback`
+    also what comes under a name that is not this machine's: a page whose name was made to point here (DNS rebinding).
+    """
+    origin = request.headers.get("origin")
+    foreign = origin is not None and origin.partition("://")[2] != request.headers.get("host")
+    if foreign or request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        raise Refused(HTTPStatus.FORBIDDEN, "cross_site")
+    if loopback and not is_loopback(request.url.hostname or ""):
+        raise Refused(HTTPStatus.FORBIDDEN, "foreign_host")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`. A name but localhost is taken for public."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def allowed(*roles: Role) -> Callable[..., Principal]:

@@ -19,6 +19,7 @@ from mnemic.entrypoints.rest.meter import Meter, Metered
 from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
 from mnemic.entrypoints.rest.routes import (
     changes,
+    console,
     entities,
     episodes,
     health,
@@ -33,6 +34,7 @@ from mnemic.entrypoints.rest.routes import (
     subjects,
     versions,
 )
+from mnemic.entrypoints.rest.sessions import Sessions
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
 from mnemic.extract.travel.airports import Airports
@@ -46,7 +48,7 @@ _HEADERS = (
 )
 _PARTS = (
     memories, versions, runs, imports, changes, episodes, entities, structured, personas, subjects, stewards,
-    operations, keys, health,
+    operations, keys, health, console,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 422, 429, 500, 501, 502, 503, 507)
 
@@ -68,9 +70,11 @@ def create_app(
     `open_to` answers calls without a credential as this principal: for one person's own machine only. `profiles` gives
     what is said of an agent, `airports` the table that travel confirmations are read with.
     """
+    api_keys = ApiKeys(engine.store, engine.clock)
     service = Service(
         engine=engine,
-        keys=ApiKeys(engine.store, engine.clock),
+        keys=api_keys,
+        sessions=Sessions(engine.store, engine.clock, api_keys),
         tokens=Tokens(engine.store, engine.clock, provider),
         rate=Rate(engine.clock, per_second=per_second, burst=burst),
         meter=Meter(),

@@ -130,6 +130,16 @@ class ApiKeys:
         given = _digest(parts.group(2))
         return key.principal if any(hmac.compare_digest(given, known) for known in live) else None
 
+    async def principal(self, key_id: str, *, shown_at: datetime) -> Principal | None:
+        """Whom a key stands for that was shown at `shown_at`; None where it is unknown, revoked or expired, and where a
+        rotation since then has retired the secret that was shown.
+        """
+        key, now = await self._find(key_id), self._clock.now()
+        if key is None or (key.expires_at is not None and key.expires_at <= now):
+            return None
+        retired = key.retires_at is not None and shown_at < key.retires_at <= now
+        return None if retired else key.principal
+
     async def rotate(self, key_id: str, *, grace: timedelta, tenant: str | None = None) -> str:
         """A new secret for the key; the old one works for `grace` more. Raises MemoryNotFound."""
         key = await self._existing(key_id, tenant)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
 from socket import socket
 
@@ -13,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
+from mnemic.entrypoints.rest.access import is_loopback
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
@@ -58,14 +58,6 @@ class ServiceSettings(BaseSettings):
         if self.issuer is None or self.audience is None or self.jwks is None:
             raise InvalidConfig("service_issuer", hint="issuer, audience and jwks belong together")
         return Provider.from_file(self.jwks, issuer=self.issuer, audience=self.audience, default_tenant=default_tenant)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`. A name but localhost is taken for public."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def own_machine(settings: Settings, user: str) -> Principal:

@@ -11,10 +11,11 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 from pydantic import JsonValue
 
-from mnemic.entrypoints.rest.access import Correcting, Erasing, OneselfOnly, Operating, Reading, TheService
+from mnemic.entrypoints.rest.access import Correcting, Erasing, OneselfOnly, Reading, TheService
 from mnemic.entrypoints.rest.credentials import Role
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import Erasure
+from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 
 router = APIRouter(prefix="/v1", tags=["subjects"])
@@ -68,10 +69,15 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService) -> dic
 
 
 @router.post("/erasures/verification")
-async def verify(receipt: dict[str, JsonValue], principal: Operating, service: TheService) -> dict[str, Any]:
-    """What a scan finds now of what a receipt says was erased, by place: nothing but zeros where it holds."""
+async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: TheService) -> dict[str, Any]:
+    """What a scan finds now of what a receipt says was erased, by place: nothing but zeros where it holds. Others than
+    operators may ask about their own receipts.
+    """
     read = ErasureReceipt.from_dict(receipt)
-    if read.tenant != principal.tenant:
+    own = principal.user is not None and read.subject == await subject_token(
+        service.engine.store, principal.tenant, principal.user
+    )
+    if read.tenant != principal.tenant or not (own or Role.OPERATOR in principal.roles):
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:erasure_receipt")
     traces = await service.engine.verify_erasure(read)
     return {"traces": traces, "complete": not any(traces.values())}

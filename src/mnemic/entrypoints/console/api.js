@@ -1,0 +1,100 @@
+/**
+ * Calling the service. The only place that does: every call carries the session's CSRF token, and every refusal becomes
+ * a `Problem` with the service's stable reason.
+ */
+
+/** A refusal of the service (RFC 9457), or `reason` "unreachable" where none came back. */
+export class Problem extends Error {
+  /** @param {number} status @param {string} reason @param {string | null} [detail] */
+  constructor(status, reason, detail = null) {
+    super(reason);
+    this.status = status;
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+let csrf = null;
+let onSignedOut = () => {};
+
+/** What becomes of calls whose session is over. @param {() => void} listener */
+export function whenSignedOut(listener) {
+  onSignedOut = listener;
+}
+
+/**
+ * One call. @param {string} method @param {string} path
+ * @param {{body?: any, query?: Record<string, any>, ifMatch?: number, once?: string, signal?: AbortSignal, quiet?: boolean}} [how]
+ * `once` is an idempotency key, `ifMatch` a version; `quiet` leaves a 401 to the caller.
+ * @returns {Promise<any>} the answer's JSON, or null where it has none
+ */
+export async function call(method, path, how = {}) {
+  const response = await answered(method, path, how);
+  return response.status === 204 ? null : response.json();
+}
+
+/** One call whose answer is a file. @param {string} path @returns {Promise<Blob>} */
+export async function fetchFile(path) {
+  return (await answered("GET", path, {})).blob();
+}
+
+async function answered(method, path, { body, query, ifMatch, once, signal, quiet }) {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (csrf && method !== "GET") headers["X-CSRF-Token"] = csrf;
+  if (ifMatch !== undefined) headers["If-Match"] = `"${ifMatch}"`;
+  if (once !== undefined) headers["Idempotency-Key"] = once;
+  let response;
+  try {
+    response = await fetch(path + asQuery(query), { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+  } catch (failure) {
+    if (signal?.aborted) throw failure;
+    throw new Problem(0, "unreachable");
+  }
+  if (response.ok) return response;
+  const said = await response.json().catch(() => ({}));
+  if (response.status === 401 && !quiet) onSignedOut();
+  throw new Problem(response.status, said.reason ?? "internal_error", said.detail ?? null);
+}
+
+function asQuery(query = {}) {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== "") given.append(name, one);
+    }
+  }
+  const text = given.toString();
+  return text ? `?${text}` : "";
+}
+
+/** Whom this browser has signed in as, or null. */
+export async function session() {
+  try {
+    return kept(await call("GET", "/console/session", { quiet: true }));
+  } catch (problem) {
+    if (problem instanceof Problem && problem.status === 401) return null;
+    throw problem;
+  }
+}
+
+/** Exchange an API key for a session; the key is kept nowhere here. @param {string} apiKey */
+export async function signIn(apiKey) {
+  return kept(await call("POST", "/console/session", { body: { api_key: apiKey }, quiet: true }));
+}
+
+/** End the session. */
+export async function signOut() {
+  await call("DELETE", "/console/session", { quiet: true });
+  csrf = null;
+}
+
+function kept(who) {
+  csrf = who.csrf_token;
+  return who;
+}
+
+/** A key under which a write counts once, however often it is sent. */
+export function onceKey() {
+  return crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`;
+}

@@ -1,0 +1,99 @@
+/** The frame around the pages: who is signed in, where one can go, and what is shown now. */
+
+import { session, signOut, whenSignedOut } from "./api.js";
+import { el } from "./elements.js";
+import { button, failure, toastArea } from "./parts.js";
+import { GROUPS, mayOpen, pageAt } from "./places.js";
+import { themeSwitch } from "./scheme.js";
+
+const main = el("main", { id: "main", tabindex: "-1" });
+let who = null;
+let leaving = new AbortController();
+
+whenSignedOut(() => start());
+window.addEventListener("hashchange", () => open());
+
+async function start() {
+  who = await session().catch((problem) => {
+    document.body.replaceChildren(el("main", { class: "alone" }, failure(problem, start)));
+    throw problem;
+  });
+  if (who === null) return welcome();
+  document.body.replaceChildren(skip(), el("div", { class: "frame" }, sidebar(), main), toastArea());
+  await open();
+}
+
+async function welcome() {
+  leaving.abort();
+  document.title = "Sign in · mnemic";
+  const { show } = await import("./pages/sign-in.js");
+  document.body.replaceChildren(el("main", { class: "alone" }, show(start)), toastArea());
+  document.querySelector("input")?.focus();
+}
+
+/** Show the page that the address names. The focus goes to its title, where a reader's voice begins. */
+async function open() {
+  if (who === null) return;
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  const { place, argument, query } = pageAt(location.hash, who);
+  markCurrent(place.name);
+  document.title = `${place.title} · mnemic`;
+  main.setAttribute("aria-busy", "true");
+  const waiting = setTimeout(() => main.replaceChildren(el("p", { class: "quiet", role: "status" }, "Loading…")), 150);
+  let shown;
+  try {
+    const page = await place.load();
+    shown = await page.show({ who, argument, query, signal });
+  } catch (problem) {
+    if (signal.aborted) return;
+    shown = el("div", {}, el("h1", { tabindex: "-1" }, place.title), failure(problem, open));
+  } finally {
+    clearTimeout(waiting);
+  }
+  if (signal.aborted) return;
+  main.replaceChildren(shown);
+  main.removeAttribute("aria-busy");
+  scrollTo(0, 0);
+  (main.querySelector("[autofocus]") ?? main.querySelector("h1") ?? main).focus({ preventScroll: true });
+}
+
+function skip() {
+  return el("a", { class: "skip", href: "#main", on: { click: (event) => (event.preventDefault(), main.focus()) } }, "Skip to the page");
+}
+
+function sidebar() {
+  const groups = GROUPS.map(({ title, places }) => [title, places.filter((place) => mayOpen(place, who))]).filter(([, places]) => places.length > 0);
+  return el(
+    "div",
+    { class: "side" },
+    el("a", { class: "brand", href: "#/overview" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"),
+    el("nav", { "aria-label": "Pages" }, groups.map(([title, places]) => [
+      el("h2", {}, title),
+      el("ul", {}, places.map((place) => el("li", {}, el("a", { href: `#/${place.name}`, "data-place": place.name }, place.title)))),
+    ])),
+    el(
+      "div",
+      { class: "whoami" },
+      el("p", {}, el("strong", {}, who.user ?? "an application"), el("span", { class: "quiet" }, who.tenant)),
+      el("p", { class: "quiet" }, who.roles.join(", ")),
+      el("div", { class: "actions" }, themeSwitch(), who.signed_in && button("Sign out", leave, { kind: "quiet" })),
+    ),
+  );
+}
+
+async function leave() {
+  await signOut();
+  location.hash = "";
+  await start();
+}
+
+function markCurrent(name) {
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.getAttribute("data-place") === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+start();

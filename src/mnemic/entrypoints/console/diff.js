@@ -1,0 +1,69 @@
+/** What changed between two texts, word by word. */
+
+import { el } from "./elements.js";
+
+const MOST = 1200;
+
+/**
+ * The texts cut into runs that are the same, gone or new (longest common subsequence of words).
+ * @param {string} old @param {string} fresh @returns {Array<["same" | "gone" | "new", string]>}
+ */
+export function changes(old, fresh) {
+  const before = words(old);
+  const after = words(fresh);
+  if (before.length > MOST || after.length > MOST) return [["gone", old], ["new", fresh]];
+  const runs = [];
+  const put = (kind, word) => {
+    const last = runs.at(-1);
+    if (last?.[0] === kind) last[1] += word;
+    else runs.push([kind, word]);
+  };
+  const longest = lengths(before, after);
+  let [i, j] = [0, 0];
+  while (i < before.length || j < after.length) {
+    if (i < before.length && j < after.length && same(before[i], after[j])) {
+      put("same", after[j]);
+      [i, j] = [i + 1, j + 1];
+    } else if (j >= after.length || (i < before.length && longest[i + 1][j] >= longest[i][j + 1])) {
+      put("gone", before[i]);
+      i += 1;
+    } else {
+      put("new", after[j]);
+      j += 1;
+    }
+  }
+  return runs;
+}
+
+/** Each word with the space behind it, so that neighbours that changed stay together. */
+function words(text) {
+  return text.match(/\s*\S+\s*/g) ?? [];
+}
+
+function same(one, other) {
+  return one.trim() === other.trim();
+}
+
+/** `longest[i][j]`: how many words the rests from i and from j have in common, in order. */
+function lengths(before, after) {
+  const longest = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
+  for (let i = before.length - 1; i >= 0; i -= 1) {
+    for (let j = after.length - 1; j >= 0; j -= 1) {
+      longest[i][j] = same(before[i], after[j]) ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
+    }
+  }
+  return longest;
+}
+
+const TAGS = { same: "span", gone: "del", new: "ins" };
+
+/** The change as a paragraph; who hears it is told what was taken out and what was put in. */
+export function diff(old, fresh) {
+  return el(
+    "p",
+    { class: "diff" },
+    changes(old, fresh).map(([kind, text]) =>
+      el(TAGS[kind], {}, kind !== "same" && el("span", { class: "unseen" }, kind === "gone" ? " [removed: " : " [added: "), text, kind !== "same" && el("span", { class: "unseen" }, "] ")),
+    ),
+  );
+}

@@ -1,0 +1,89 @@
+/** One memory: what it says, since when, from where, what it was before, and what can be done about it. */
+
+import { call } from "../api.js";
+import { diff } from "../diff.js";
+import { el, several } from "../elements.js";
+import { ask, attempt, badge, button, empty, facts, field, head, panel, when } from "../parts.js";
+import { linkTo } from "../places.js";
+import { timeline } from "../timeline.js";
+import { counted, dateTime, day, percent, spaced } from "../words.js";
+
+/** @param {any} context */
+export async function show({ argument: memoryId, who, signal }) {
+  if (!memoryId) return several(head("Memory"), empty("No memory is named", "Open one from the search.", el("a", { class: "button", href: "#/search" }, "Search")));
+  const path = `/v1/memories/${encodeURIComponent(memoryId)}`;
+  const { versions } = await call("GET", `${path}/history`, { signal });
+  const memory = versions.at(-1);
+  const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
+  return several(
+    el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
+    head(memory.content, null, changeable && [button("Correct", () => correct(path, memory)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
+    el("p", { class: "meta" }, badge(memory.status), el("span", {}, `version ${memory.version}`), when(memory.updated_at)),
+    el("div", { class: "halves" }, panel("About it", about(memory)), panel("Where it came from", source(memory))),
+    panel("When it was true", timeline(versions)),
+    panel("Versions", history(versions)),
+  );
+}
+
+function about(memory) {
+  return facts([
+    ["Kind", spaced(memory.kind)],
+    ["Key", memory.key && el("code", {}, memory.key)],
+    ["Category", memory.category],
+    ["Belongs to", `${memory.level} ${memory.owner}`],
+    ["Sure to", percent(memory.confidence)],
+    ["Trust", memory.trust],
+    ["Happened", memory.occurred_at && dateTime(memory.occurred_at)],
+    ["True from", memory.valid_from && day(memory.valid_from)],
+    ["True until", memory.valid_to && day(memory.valid_to)],
+    ["Expires", memory.expires_at ? day(memory.expires_at) : "never"],
+    ["Data", Object.keys(memory.data).length > 0 && el("pre", { tabindex: "0" }, JSON.stringify(memory.data, null, 2))],
+    ["Name", el("code", { class: "id" }, memory.memory_id)],
+  ]);
+}
+
+function source({ source: from, context, supersedes, conflicts_with: conflicts, created_at: created }) {
+  return several(
+    from.quote && el("blockquote", {}, from.quote),
+    facts([
+      ["Channel", spaced(from.origin)],
+      ["Said by", from.speaker],
+      ["In session", from.session],
+      ["Reference", from.ref && el("code", {}, from.ref)],
+      ["Context", context],
+      ["First remembered", dateTime(created)],
+      ["Took the place of", links(supersedes)],
+      ["Contradicts", links(conflicts)],
+    ]),
+  );
+}
+
+function links(names) {
+  return names.length > 0 && el("ul", { class: "plain" }, names.map((name, at) => el("li", {}, el("a", { href: linkTo("memory", name) }, names.length === 1 ? "an earlier memory" : `memory ${at + 1}`))));
+}
+
+function history(versions) {
+  const newestFirst = versions.map((version, at) => [version, versions[at - 1]]).reverse();
+  return several(
+    el("p", { class: "quiet" }, counted(versions.length, "version")),
+    el("ol", { class: "versions" }, newestFirst.map(([version, before]) => el("li", {},
+      el("p", { class: "meta" }, el("strong", {}, `Version ${version.version}`), badge(version.status), when(version.updated_at)),
+      before && before.content !== version.content ? diff(before.content, version.content) : el("p", {}, before ? el("span", { class: "quiet" }, "The words stayed the same.") : version.content)))),
+  );
+}
+
+/** Reload the page that is open. */
+function again() {
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+async function correct(path, memory) {
+  const text = el("textarea", { name: "content", rows: "4", required: true, maxlength: "8192" }, memory.content);
+  const given = await ask("Correct this memory", field("What it should say", text, "The words of now are kept as an earlier version."), { act: "Save" });
+  if (given && (await attempt(() => call("PATCH", path, { body: { content: given.content }, ifMatch: memory.version }), "Corrected."))) again();
+}
+
+async function forget(path, memory) {
+  const sure = await ask("Forget this memory?", several(el("blockquote", {}, memory.content), el("p", {}, "It is deleted with all its versions. This cannot be taken back.")), { act: "Forget it", kind: "danger" });
+  if (sure && (await attempt(() => call("DELETE", path), "Forgotten."))) location.hash = "#/search";
+}

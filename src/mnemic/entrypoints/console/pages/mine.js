@@ -1,0 +1,118 @@
+/** My memory: everything held about the person who is signed in, and every right they have over it. */
+
+import { call, fetchFile } from "../api.js";
+import { download, el, several } from "../elements.js";
+import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance } from "../parts.js";
+import { linkTo } from "../places.js";
+import { counted, dateTime, number, spaced } from "../words.js";
+
+const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];
+
+/** @param {any} context */
+export async function show({ who, signal }) {
+  const subject = who.roles.includes("subject");
+  const { consents } = await call("GET", "/v1/consents", { signal });
+  return several(
+    head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Take it along", () => takeAlong())),
+    held(),
+    panel("Your decisions", decisions(consents)),
+    subject && panel("Erase everything", erasure(who)),
+  );
+}
+
+function held() {
+  const kind = choice(KINDS, { name: "kind" });
+  const list = el("div", {});
+  const fill = () => {
+    const { node } = paged(
+      (cursor) => call("GET", "/v1/memories", { query: { limit: 20, cursor, kind: kind.value } }).then(({ memories, next }) => ({ items: memories, next })),
+      row,
+      empty("Nothing is remembered about you", "When something is, you see it here."),
+    );
+    list.replaceChildren(node);
+  };
+  kind.addEventListener("change", fill);
+  fill();
+  return panel("What is remembered", field("Show", kind), list);
+}
+
+function row(memory) {
+  const gone = async () => {
+    const sure = await ask("Forget this memory?", several(el("blockquote", {}, memory.content), el("p", {}, "It is deleted with all its versions. This cannot be taken back.")), { act: "Forget it", kind: "danger" });
+    if (sure && (await attempt(() => call("DELETE", `/v1/memories/${encodeURIComponent(memory.memory_id)}`), "Forgotten."))) item.remove();
+  };
+  const item = el("div", { class: "row" },
+    el("div", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), provenance(memory)),
+    el("div", { class: "actions" },
+      el("a", { class: "button quiet", href: linkTo("memory", memory.memory_id), "aria-label": `See or correct: ${memory.content}` }, "See or correct"),
+      button("Forget", gone, { kind: "quiet danger-text", "aria-label": `Forget: ${memory.content}` })));
+  return item;
+}
+
+function decisions(consents) {
+  const list = el("ul", { class: "rows" });
+  const draw = () => {
+    const keys = Object.keys(consents).sort();
+    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "You have not decided about any key yet.")] : keys.map((key) => el("li", { class: "row" },
+      el("div", {}, el("code", {}, key), " ", el("span", { class: consents[key] ? "badge is-active" : "badge is-rejected" }, consents[key] ? "allowed" : "not allowed")),
+      el("div", { class: "actions" }, consents[key] ? button("Withdraw", () => withdraw(key), { "aria-label": `Withdraw consent for ${key}` }) : button("Allow", () => allow(key), { "aria-label": `Allow ${key}` }))))));
+  };
+  const allow = async (key) => {
+    if (await attempt(() => call("PUT", `/v1/consents/${encodeURIComponent(key)}`), `Memories under ${key} may be kept and used.`)) {
+      consents[key] = true;
+      draw();
+    }
+  };
+  const withdraw = async (key) => {
+    const erase = el("input", { type: "checkbox", name: "erase", id: "erase-held" });
+    const given = await ask(`No more about ${key}?`, several(el("p", {}, "From now on nothing is kept or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Erase what is held under it, too"))), { act: "Withdraw", kind: "danger" });
+    if (!given) return;
+    const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was held is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
+    if (await attempt(() => call("DELETE", `/v1/consents/${encodeURIComponent(key)}`, { query: { erase: given.erase ? "true" : "" } }), done)) {
+      consents[key] = false;
+      draw();
+    }
+  };
+  const key = el("input", { name: "key", required: true, maxlength: "128", autocomplete: "off" });
+  const form = el("form", { class: "inline", on: { submit: (event) => (event.preventDefault(), allow(key.value.trim()).then(() => form.reset())) } }, field("Allow a key", key), el("button", { type: "submit", class: "button" }, "Allow"));
+  draw();
+  return several(el("p", { class: "quiet" }, "Sensitive keys need your consent before anything is kept under them."), list, form);
+}
+
+async function takeAlong() {
+  await attempt(async () => download("my-memory.jsonl", await fetchFile("/v1/export")), "Everything held about you is in my-memory.jsonl.");
+}
+
+function erasure(who) {
+  const shown = el("div", { "aria-live": "polite" });
+  const begin = async () => {
+    const typed = el("input", { name: "typed", required: true, autocomplete: "off", pattern: pattern(who.user) });
+    const block = el("input", { type: "checkbox", name: "block", id: "erase-block" });
+    const given = await ask("Erase everything about you?", several(
+      el("p", {}, "Every memory about you is deleted, in every version, and what was derived from it. Nobody can bring it back."),
+      field(`Type your name, ${who.user}, to confirm`, typed),
+      el("p", { class: "check" }, block, el("label", { for: "erase-block" }, "Remember nothing about me in the future, either"))), { act: "Erase everything", kind: "danger" });
+    if (!given) return;
+    await attempt(async () => shown.replaceChildren(receiptCard(await call("POST", "/v1/erasures", { body: { block: Boolean(given.block) } }))), "Erased.");
+  };
+  return several(el("p", {}, "You get a receipt that says what was erased, in numbers. With it you can check at any time that nothing is left."), button("Erase everything about me", begin, { kind: "danger" }), shown);
+}
+
+function pattern(text) {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
+}
+
+function receiptCard(receipt) {
+  const checked = el("div", { "aria-live": "polite" });
+  const verify = () => attempt(async () => {
+    const { complete, traces } = await call("POST", "/v1/erasures/verification", { body: receipt });
+    checked.replaceChildren(complete ? el("p", { class: "good" }, "Checked now: nothing of it is left, in any place.") : facts(Object.entries(traces).map(([place, count]) => [spaced(place), number(count)])));
+  }, "");
+  return el("article", { class: "receipt" },
+    el("h3", {}, receipt.complete ? "Everything is erased" : "The erasure is not complete yet"),
+    facts([["Receipt", el("code", { class: "id" }, receipt.receipt_id)], ["When", dateTime(receipt.at)], ...Object.entries(receipt.counts).map(([what, count]) => [spaced(what), number(count)]), ["In the future", receipt.blocks_relearning ? "nothing is remembered about you" : "new memories may be kept"]]),
+    el("div", { class: "actions" },
+      button("Keep the receipt", () => download(`erasure-${receipt.receipt_id}.json`, new Blob([JSON.stringify(receipt, null, 2)], { type: "application/json" }))),
+      button("Check that nothing is left", verify, { kind: "primary" })),
+    checked);
+}

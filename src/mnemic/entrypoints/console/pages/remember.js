@@ -1,0 +1,69 @@
+/** Remembering something by hand. */
+
+import { call, onceKey } from "../api.js";
+import { el, several } from "../elements.js";
+import { badge, choice, facts, failure, field, head, panel } from "../parts.js";
+import { linkTo } from "../places.js";
+import { inWords, spaced } from "../words.js";
+
+const KINDS = [["long_term", "long term: true until something else is"], ["episodic", "episodic: something that happened"]];
+
+/** What happened to it, as a sentence. */
+const OUTCOMES = {
+  created: "It is remembered.",
+  refreshed: "It was known already and has been confirmed.",
+  merged: "It says the same as something known, and was joined with it.",
+  superseded: "It is remembered, in the place of what was known before.",
+  pending_review: "It waits for a person to review it.",
+  blocked: "It was not kept.",
+  failed: "It could not be kept.",
+};
+
+/** @param {any} context */
+export async function show() {
+  const content = el("textarea", { name: "content", rows: "3", required: true, maxlength: "8192", autofocus: true, placeholder: "I prefer aisle seats on long flights." });
+  const key = el("input", { name: "key", maxlength: "128", autocomplete: "off" });
+  const kind = choice(KINDS, { name: "kind" });
+  const days = el("input", { type: "number", name: "days", min: "1", max: "365" });
+  const outcome = el("div", { "aria-live": "polite" });
+  let once = onceKey();
+
+  async function send(event) {
+    event.preventDefault();
+    const body = { content: content.value, kind: kind.value, ...(key.value ? { key: key.value } : {}), ...(days.value ? { ttl_days: Number(days.value) } : {}) };
+    try {
+      outcome.replaceChildren(receipt(await call("POST", "/v1/memories", { body, once })));
+      form.reset();
+    } catch (problem) {
+      outcome.replaceChildren(failure(problem));
+    }
+    once = onceKey();
+  }
+
+  const form = el(
+    "form",
+    { class: "panel form", on: { submit: send } },
+    field("What should be remembered?", content),
+    el("div", { class: "columns" },
+      field("Kind", kind),
+      field("Key (optional)", key, "One memory is in use for each key: a new one takes the old one's place."),
+      field("For how many days (optional)", days)),
+    el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Remember")),
+  );
+  return several(head("Remember", "What you say here is checked by the same policy as what an agent wants to keep."), form, outcome);
+}
+
+function receipt(given) {
+  const link = given.memory_id && given.outcome !== "pending_review" && el("a", { href: linkTo("memory", given.memory_id) }, "Open it");
+  return panel(
+    null,
+    el("p", {}, badge(given.outcome), " ", el("strong", {}, OUTCOMES[given.outcome] ?? spaced(given.outcome)), " ", given.reason && inWords(given.reason), " ", link),
+    facts([
+      ["Cut down by policy", given.clamped.map(spaced).join(", ")],
+      ["Worth knowing", given.warnings.map(inWords).join(", ")],
+      ["Not everything worked", given.degraded.map(inWords).join(", ")],
+    ]),
+    el("details", {}, el("summary", {}, "What each step decided"),
+      el("ol", { class: "steps" }, given.steps.map((step) => el("li", {}, el("strong", {}, spaced(step.name)), ` ${spaced(step.decision)} `, el("span", { class: "quiet" }, `${step.ms} ms`))))),
+  );
+}

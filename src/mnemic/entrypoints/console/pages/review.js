@@ -1,0 +1,191 @@
+/**
+ * The review desk: what waits for a person, each beside what it stands against. Everything can be done from the
+ * keyboard: j and k move, a approves, r turns down, e edits first, m joins, x marks for deciding together.
+ */
+
+import { call } from "../api.js";
+import { diff } from "../diff.js";
+import { el, several } from "../elements.js";
+import { ask, attempt, badge, button, empty, facts, failure, field, head, provenance } from "../parts.js";
+import { counted, inWords, lasting, spaced } from "../words.js";
+
+const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit and approve"], ["m", "merge"], ["r", "turn down"], ["x", "mark"]];
+
+/** @param {any} context */
+export async function show({ signal }) {
+  const desk = new Desk(await call("GET", "/v1/reviews", { query: { limit: 100 }, signal }), signal);
+  return several(
+    head("Review desk", "What agents inferred against something trusted, or under a sensitive key, waits here for a person."),
+    desk.node,
+  );
+}
+
+class Desk {
+  /** @param {{reviews: any[], next: string | null}} page @param {AbortSignal} signal */
+  constructor(page, signal) {
+    this.waiting = page.reviews;
+    this.next = page.next;
+    this.at = 0;
+    this.marked = new Set();
+    this.node = el("div", { class: "desk" });
+    this.acts = { j: () => this.go(1), k: () => this.go(-1), a: () => this.approve(), r: () => this.reject(), e: () => this.edit(), m: () => this.merge(), x: () => this.mark() };
+    document.addEventListener("keydown", (event) => this.press(event), { signal });
+    this.draw();
+  }
+
+  get current() {
+    return this.waiting[this.at];
+  }
+
+  press(event) {
+    const typing = event.target instanceof Element && event.target.closest("input, textarea, select, dialog");
+    const act = this.acts[event.key];
+    if (typing || !act || !this.current || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act();
+  }
+
+  draw({ focus = false } = {}) {
+    if (!this.current) {
+      this.node.replaceChildren(empty("Nothing waits for review", "What needs a person's decision will appear here by itself."));
+      if (focus) document.querySelector("h1")?.focus();
+      return;
+    }
+    this.node.replaceChildren(this.bulk(), el("div", { class: "desk-sides" }, this.list(), this.detail()), keys());
+    if (focus) this.node.querySelector("[aria-current] button")?.focus();
+  }
+
+  bulk() {
+    const many = this.marked.size;
+    return el("div", { class: "bulk" },
+      el("p", { role: "status" }, counted(this.waiting.length, "memory waits", "memories wait"), this.next ? " here, and more behind them" : "", many > 0 && `, ${many} marked`),
+      el("div", { class: "actions" },
+        button(many === this.waiting.length ? "Mark none" : "Mark all", () => this.markAll(), { kind: "quiet" }),
+        button("Approve marked", () => this.decideMarked("approval"), { disabled: many === 0 }),
+        button("Turn down marked", () => this.decideMarked("rejection"), { kind: "danger", disabled: many === 0 })));
+  }
+
+  list() {
+    return el("ol", { class: "queue", "aria-label": "Waiting" }, this.waiting.map((one, at) => {
+      const name = one.memory.memory_id;
+      const mark = el("input", { type: "checkbox", checked: this.marked.has(name), "aria-label": `Mark: ${one.memory.content}`, on: { change: () => this.mark(at) } });
+      return el("li", { "aria-current": at === this.at && "true" }, mark,
+        el("button", { type: "button", on: { click: () => this.open(at) } },
+          el("span", { class: "line" }, one.memory.content),
+          el("span", { class: "quiet" }, one.memory.key ?? spaced(one.memory.kind), ` · ${one.memory.owner} · ${lasting(one.age_seconds)}`)));
+    }));
+  }
+
+  detail() {
+    const { memory, against, proposer, age_seconds: age } = this.current;
+    return el("article", { class: "panel case", "aria-label": "What waits" },
+      el("p", { class: "meta" }, badge("pending_review"), memory.key && el("span", { class: "tag key" }, memory.key), el("span", {}, `for ${lasting(age)}`)),
+      against.length === 0
+        ? several(el("h2", {}, "Proposed"), el("p", { class: "proposed" }, memory.content), el("p", { class: "quiet" }, "It stands against nothing that is known."))
+        : against.map((old) => versus(old, memory)),
+      memory.source.quote && several(el("h3", {}, "What was said"), el("blockquote", {}, memory.source.quote)),
+      facts([["Proposed by", proposer], ["Belongs to", `${memory.level} ${memory.owner}`], ["Kind", spaced(memory.kind)], ["Channel", spaced(memory.source.origin)], ["Trust", memory.trust]]),
+      el("div", { class: "actions decide" },
+        button("Approve", () => this.approve(), { kind: "primary", "aria-keyshortcuts": "a" }),
+        button("Edit and approve", () => this.edit(), { "aria-keyshortcuts": "e" }),
+        against.length > 0 && button("Merge", () => this.merge(), { "aria-keyshortcuts": "m" }),
+        button("Turn down", () => this.reject(), { kind: "danger", "aria-keyshortcuts": "r" })));
+  }
+
+  open(at) {
+    this.at = at;
+    this.draw({ focus: true });
+  }
+
+  go(step) {
+    this.open(Math.min(this.waiting.length - 1, Math.max(0, this.at + step)));
+  }
+
+  mark(at = this.at) {
+    const name = this.waiting[at].memory.memory_id;
+    if (!this.marked.delete(name)) this.marked.add(name);
+    this.at = at;
+    this.draw({ focus: true });
+  }
+
+  markAll() {
+    const names = this.waiting.map((one) => one.memory.memory_id);
+    this.marked = new Set(this.marked.size === names.length ? [] : names);
+    this.draw();
+  }
+
+  approve() {
+    return this.decide("approval", {}, "Approved.");
+  }
+
+  reject() {
+    return this.decide("rejection", undefined, "Turned down.");
+  }
+
+  async edit() {
+    const text = el("textarea", { name: "content", rows: "4", required: true, maxlength: "8192" }, this.current.memory.content);
+    const given = await ask("Edit and approve", field("What it should say", text), { act: "Approve" });
+    if (given) await this.decide("approval", { content: given.content }, "Approved with your words.");
+  }
+
+  async merge() {
+    const { memory, against } = this.current;
+    if (against.length === 0) return;
+    const text = el("textarea", { name: "content", rows: "4", required: true, maxlength: "8192" }, `${against.map((old) => old.content).join(" ")} ${memory.content}`);
+    const given = await ask("Merge into one", field("What the one memory should say", text, `It takes the place of ${counted(against.length, "memory", "memories")} and of what waits.`), { act: "Merge" });
+    if (given) await this.decide("approval", { content: given.content, merge_with: against.map((old) => old.memory_id) }, "Merged.");
+  }
+
+  async decide(verdict, body, words) {
+    const { memory } = this.current;
+    if (await attempt(() => decided(memory.memory_id, verdict, body), words)) this.gone([memory.memory_id]);
+    else this.draw({ focus: true });
+  }
+
+  async decideMarked(verdict) {
+    const chosen = this.waiting.filter((one) => this.marked.has(one.memory.memory_id)).map((one) => one.memory.memory_id);
+    const act = verdict === "approval" ? "Approve" : "Turn down";
+    const sure = await ask(`${act} ${counted(chosen.length, "memory", "memories")}?`, el("p", {}, "Each decision gets its own line in the audit."), { act, kind: verdict === "approval" ? "primary" : "danger" });
+    if (!sure) return;
+    const done = [];
+    const refused = new Set();
+    for (const name of chosen) {
+      await decided(name, verdict, verdict === "approval" ? {} : undefined).then(() => done.push(name), (problem) => refused.add(problem.reason));
+    }
+    await attempt(async () => done.length, `${counted(done.length, "memory", "memories")} decided.`);
+    this.gone(done);
+    if (refused.size > 0) this.node.prepend(el("div", { class: "failure", role: "alert" }, `${counted(chosen.length - done.length, "memory", "memories")} could not be decided: `, [...refused].map(inWords).join("; ")));
+  }
+
+  gone(names) {
+    this.waiting = this.waiting.filter((one) => !names.includes(one.memory.memory_id));
+    for (const name of names) this.marked.delete(name);
+    this.at = Math.min(this.at, Math.max(0, this.waiting.length - 1));
+    if (this.waiting.length > 0 || this.next === null) return this.draw({ focus: true });
+    return this.more();
+  }
+
+  async more() {
+    try {
+      const page = await call("GET", "/v1/reviews", { query: { limit: 100 } });
+      [this.waiting, this.next, this.at] = [page.reviews, page.next, 0];
+      this.draw({ focus: true });
+    } catch (problem) {
+      this.node.replaceChildren(failure(problem, () => this.more()));
+    }
+  }
+}
+
+function decided(memoryId, verdict, body) {
+  return call("POST", `/v1/reviews/${encodeURIComponent(memoryId)}/${verdict}`, { body });
+}
+
+function versus(old, fresh) {
+  return el("div", { class: "versus" },
+    el("div", {}, el("h2", {}, "Known now"), el("p", {}, old.content), provenance(old)),
+    el("div", {}, el("h2", {}, "Proposed"), diff(old.content, fresh.content), provenance(fresh)));
+}
+
+function keys() {
+  return el("p", { class: "keys" }, KEYS.map(([key, what]) => el("span", {}, el("kbd", {}, key), ` ${what}`)));
+}

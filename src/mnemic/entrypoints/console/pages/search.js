@@ -1,0 +1,76 @@
+/** Searching one's memory, and why each hit is there. */
+
+import { call } from "../api.js";
+import { el, several } from "../elements.js";
+import { badge, choice, empty, failure, field, head, provenance } from "../parts.js";
+import { linkTo } from "../places.js";
+import { counted, inWords, listWords, percent } from "../words.js";
+
+const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "persona"], ["episodic", "episodic"], ["entity", "entity"], ["structured", "structured"]];
+
+/** @param {any} context */
+export async function show({ query, signal }) {
+  const words = el("input", { type: "search", name: "q", value: query.get("q") ?? "", placeholder: "What do you want to know?", autofocus: true });
+  const kind = choice(KINDS, { name: "kind", value: query.get("kind") ?? "" });
+  const asOf = el("input", { type: "date", name: "as_of", value: query.get("as_of") ?? "" });
+  const found = el("div", { "aria-live": "polite" });
+
+  async function look() {
+    history.replaceState(null, "", linkTo("search", null, given({ q: words.value, kind: kind.value, as_of: asOf.value })));
+    found.replaceChildren(el("p", { class: "quiet", role: "status" }, "Searching…"));
+    try {
+      found.replaceChildren(results(await call("POST", "/v1/search", { body: asked(words.value, kind.value, asOf.value), signal })));
+    } catch (problem) {
+      if (!signal.aborted) found.replaceChildren(failure(problem, look));
+    }
+  }
+
+  const form = el(
+    "form",
+    { class: "search", role: "search", on: { submit: (event) => (event.preventDefault(), look()) } },
+    el("div", { class: "ask" }, field("Search your memory", words), el("button", { type: "submit", class: "button primary" }, "Search")),
+    el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf)),
+  );
+  kind.addEventListener("change", look);
+  asOf.addEventListener("change", look);
+  await look();
+  return several(head("Search", "Without words, the newest come first."), form, found);
+}
+
+function given(values) {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+}
+
+function asked(query, kind, asOf) {
+  return { query, top_k: 20, ...(kind ? { kinds: [kind] } : {}), ...(asOf ? { as_of: `${asOf}T23:59:59Z` } : {}) };
+}
+
+function results({ hits, errors, query }) {
+  const failed = Object.entries(errors);
+  const note = failed.length > 0 && el("p", { class: "note" }, "Some lists could not be asked: ", failed.map(([name, reason]) => `${listWords(name)} (${inWords(reason)}) `));
+  if (hits.length === 0) {
+    return several(note, query ? empty("Nothing found", "Try other words, or every kind.") : empty("Nothing remembered yet", "What is remembered appears here.", el("a", { class: "button primary", href: "#/remember" }, "Remember something")));
+  }
+  return several(note, el("p", { class: "quiet" }, counted(hits.length, "hit")), el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, Boolean(query))))));
+}
+
+function card({ memory, score, reason, ranks }, scored) {
+  return el(
+    "article",
+    { class: "card hit" },
+    el("div", { class: "hit-body" },
+      el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, memory.content)),
+      memory.status !== "active" && badge(memory.status),
+      provenance(memory),
+      scored && el("details", { class: "why" }, el("summary", {}, "Why this hit?"), why(reason, ranks))),
+    scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: score, "aria-label": "Score" }), percent(score)),
+  );
+}
+
+function why(reason, ranks) {
+  const rows = Object.entries(ranks).sort(([, one], [, other]) => one.position - other.position);
+  return several(
+    el("p", {}, reason === "relevance" ? "It matches what was asked." : inWords(reason)),
+    el("ul", { class: "ranks" }, rows.map(([name, rank]) => el("li", {}, el("span", { class: "place" }, `#${rank.position}`), ` by ${listWords(name)}`, name !== "recency" && el("span", { class: "quiet" }, ` score ${rank.score}`)))),
+  );
+}

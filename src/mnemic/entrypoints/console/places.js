@@ -1,0 +1,57 @@
+/** The pages: where they are, what they are called, and whom they are shown to. What they may do, the service decides. */
+
+const READERS = ["reader", "writer", "subject"];
+
+/**
+ * @typedef {{name: string, title: string, roles?: string[], personal?: boolean, hidden?: boolean, load: () => Promise<any>}} Place
+ * `personal` pages show one's own memory: an application has none.
+ */
+
+/** @type {Array<{title: string, places: Place[]}>} */
+export const GROUPS = [
+  {
+    title: "Memory",
+    places: [
+      { name: "overview", title: "Overview", load: () => import("./pages/overview.js") },
+      { name: "search", title: "Search", roles: READERS, personal: true, load: () => import("./pages/search.js") },
+      { name: "remember", title: "Remember", roles: ["writer"], personal: true, load: () => import("./pages/remember.js") },
+      { name: "memory", title: "Memory", roles: READERS, personal: true, hidden: true, load: () => import("./pages/memory.js") },
+    ],
+  },
+  {
+    title: "Care",
+    places: [
+      { name: "review", title: "Review desk", roles: ["reviewer"], load: () => import("./pages/review.js") },
+      { name: "mine", title: "My memory", roles: ["subject", "writer"], personal: true, load: () => import("./pages/mine.js") },
+    ],
+  },
+];
+
+const PLACES = GROUPS.flatMap((group) => group.places);
+
+/** The page of a name. @param {string} name @returns {Place} */
+export function placeNamed(name) {
+  const place = PLACES.find((one) => one.name === name);
+  if (!place) throw new RangeError(name);
+  return place;
+}
+
+/** Whether a page is of use to somebody. @param {Place} place @param {any} who */
+export function mayOpen(place, who, linked = false) {
+  const role = !place.roles || place.roles.some((one) => who.roles.includes(one));
+  return role && (!place.personal || who.user !== null) && (linked || !place.hidden);
+}
+
+/** What an address like `#/memory/<id>?at=2` names; the first page where it names none that may be opened. */
+export function pageAt(hash, who) {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [name, ...rest] = path.split("/");
+  const place = PLACES.find((one) => one.name === name && mayOpen(one, who, true)) ?? PLACES[0];
+  return { place, argument: rest.length > 0 ? decodeURIComponent(rest.join("/")) : null, query: new URLSearchParams(query) };
+}
+
+/** The address of a page. @param {string} name @param {string | null} [argument] @param {Record<string, string>} [query] */
+export function linkTo(name, argument = null, query = {}) {
+  const asked = new URLSearchParams(query).toString();
+  return `#/${name}${argument === null ? "" : `/${encodeURIComponent(argument)}`}${asked ? `?${asked}` : ""}`;
+}

@@ -1,0 +1,159 @@
+/** The service's codes in plain words, and times and numbers as people read them. */
+
+const REASONS = {
+  // the service
+  unreachable: "The service does not answer. Is it still running?",
+  unauthenticated: "This key opens nothing: it is unknown, expired or revoked.",
+  rate_limited: "Too many calls in a short time. Wait a moment and try again.",
+  too_many_requests: "The service is busy. Try again in a moment.",
+  role_required: "Your key does not have the role that this needs",
+  user_required: "This key stands for an application, not for a person: there is no memory of its own to show.",
+  application_required: "Only the key of an application may do this.",
+  csrf_token: "The session has changed in another window. Reload the page and try again.",
+  cross_site: "The call came from another site's page and was refused.",
+  foreign_host: "Open the console under the name of this machine.",
+  not_found: "There is nothing at this address.",
+  method_not_allowed: "The service does not offer this.",
+  internal_error: "The service failed in a way it did not expect. Its log names the error.",
+  // the engine
+  mnemic_error: "The engine refused.",
+  invalid_input: "Something that was given cannot be used",
+  invalid_config: "The service's settings cannot be used",
+  stopped: "The run was stopped.",
+  invalid_memory_candidates: "What was proposed is no well-formed memory",
+  memory_key_not_allowed_policy: "The policy does not allow this key",
+  memory_scope_not_allowed_policy: "The policy does not allow this scope",
+  invalid_retrieval_intent: "What was to be retrieved was not said in a valid way",
+  scope_denied: "This asks for memories that were not granted",
+  invalid_answer: "The answer does not stand up to the audit of its sources",
+  injection_failed: "Memory had to be consulted first and could not be",
+  max_seconds: "It took too long and was stopped.",
+  max_capture_items: "One message held more to remember than the policy allows.",
+  budget: "A limit of the run is used up.",
+  llm_failed: "The language model gave nothing usable.",
+  llm_timeout: "The language model took too long.",
+  llm_unavailable: "The language model cannot be reached.",
+  llm_invalid_json: "The language model's answer could not be read.",
+  llm_invalid_schema: "The language model's answer has another shape than was asked for.",
+  llm_empty: "The language model answered without text.",
+  embedder_failed: "The text could not be turned into a vector",
+  embedding_space_mismatch: "The store was built with another embedding model than the one that runs now.",
+  store_failed: "The database did not do what was asked.",
+  store_unavailable: "The database cannot be reached.",
+  store_busy: "The database is busy. Try again in a moment.",
+  store_full: "The disk is full: nothing new can be kept.",
+  store_corrupt: "The database file is damaged.",
+  store_newer: "The database was written by a newer version of mnemic.",
+  key_failed: "A key that protects this memory is missing or was destroyed",
+  commit_unknown: "Whether this was kept is not known. Look before you try again.",
+  memory_not_found: "There is no such memory, or it is not yours to see.",
+  version_conflict: "Somebody changed this memory in the meantime. Look at it again first.",
+  review_denied: "You may not decide this",
+  reveal_denied: "This role may not see what stands behind the markers",
+  idempotency_key_reused: "The same request key was used for something else before.",
+  not_supported: "The database in use cannot do this",
+  // why a memory waits, was refused or was left out
+  proposer: "whoever proposed it cannot approve it; somebody else has to",
+  sensitive_key: "the key is sensitive",
+  conflict: "it contradicts a memory that is at least as trusted",
+  consent_required: "there is no consent for this key",
+};
+
+/** A reason code in plain words; a code without words is shown as it is. @param {string | null | undefined} reason */
+export function inWords(reason) {
+  if (!reason) return "";
+  if (REASONS[reason]) return REASONS[reason];
+  const [code, ...rest] = reason.split(":");
+  const detail = rest.join(":");
+  const words = REASONS[code];
+  if (!words) return detail ? `${spaced(code)}: ${spaced(detail)}` : spaced(code);
+  return detail ? `${words.replace(/\.$/, "")}: ${REASONS[detail] ?? spaced(detail)}` : words;
+}
+
+/** A code's words, apart: `long_term` is "long term". @param {string} code */
+export function spaced(code) {
+  return code.replaceAll("_", " ").replaceAll("|", " or ");
+}
+
+const STATUSES = {
+  active: "in use",
+  pending_review: "waits for review",
+  superseded: "replaced",
+  expired: "expired",
+  rejected: "turned down",
+  erased: "erased",
+};
+
+/** A status or an outcome as a reader would say it. @param {string} status */
+export function statusWords(status) {
+  return STATUSES[status] ?? spaced(status);
+}
+
+const LISTS = { vector: "meaning", keyword: "words", entity: "names", entities: "names", recency: "newest", graph: "connections" };
+
+/** A ranked list's name. @param {string} name */
+export function listWords(name) {
+  return LISTS[name] ?? spaced(name);
+}
+
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const UNITS = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/** How long ago or ahead a moment is. @param {string} moment */
+export function ago(moment) {
+  const seconds = (Date.parse(moment) - Date.now()) / 1000;
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+  return unit === "second" ? "just now" : RELATIVE.format(Math.round(seconds / size), unit);
+}
+
+/** A length of time. @param {number} seconds */
+export function lasting(seconds) {
+  const [unit, size] = UNITS.find(([, size]) => seconds >= size) ?? ["second", 1];
+  const count = Math.max(0, Math.round(seconds / size));
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
+
+/** A moment in full. @param {string} moment */
+export function dateTime(moment) {
+  return DATE.format(new Date(moment));
+}
+
+/** A moment's day. @param {string} moment */
+export function day(moment) {
+  return DAY.format(new Date(moment));
+}
+
+const COUNT = new Intl.NumberFormat("en");
+
+/** A count with its noun: "1 memory", "2,000 memories". @param {number} count @param {string} one @param {string} [many] */
+export function counted(count, one, many = `${one}s`) {
+  return `${COUNT.format(count)} ${count === 1 ? one : many}`;
+}
+
+/** A number. @param {number} value */
+export function number(value) {
+  return COUNT.format(value);
+}
+
+/** A share from 0 to 1. @param {number} share */
+export function percent(share) {
+  return `${Math.round(share * 100)}%`;
+}
+
+/** A size in bytes. @param {number} bytes */
+export function size(bytes) {
+  const names = ["bytes", "KB", "MB", "GB"];
+  let at = 0;
+  while (bytes >= 1024 && at < names.length - 1) [bytes, at] = [bytes / 1024, at + 1];
+  return `${at === 0 ? bytes : bytes.toFixed(1)} ${names[at]}`;
+}

@@ -1,0 +1,125 @@
+"""The console: its files, and signing in to it.
+
+An API key is exchanged once for a session cookie (`mnemic.entrypoints.rest.sessions`); the pages then call the same
+routes as every other client, and what they may do is decided there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import StringConstraints
+
+from mnemic.entrypoints.rest.access import TheService, principal_of, require_same_origin
+from mnemic.entrypoints.rest.credentials import Principal
+from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.sessions import COOKIE, LASTS
+from mnemic.entrypoints.rest.shapes import Strict
+
+router = APIRouter(include_in_schema=False)
+
+_ROOT = files("mnemic.entrypoints") / "console"
+_TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""Content-Security-Policy of the pages. The last two: no script can turn text into markup or code, by any way."""
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class SignIn(Strict):
+    """What a browser signs in with."""
+
+    api_key: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+
+@router.get("/", response_class=RedirectResponse)
+async def front() -> str:
+    """Whoever opens the address in a browser is shown the console."""
+    return "/console"
+
+
+@router.get("/console/session")
+async def who(request: Request, service: TheService) -> dict[str, Any]:
+    """Whom this browser has signed in as, and the token that its changes must carry. Refuses with 401."""
+    principal = await principal_of(request, service)
+    session = await service.sessions.find(request.cookies.get(COOKIE, ""))
+    return _seen(principal, session.csrf_token if session else None, signed_in=session is not None)
+
+
+@router.post("/console/session")
+async def sign_in(given: SignIn, request: Request, response: Response, service: TheService) -> dict[str, Any]:
+    """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key."""
+    require_same_origin(request)
+    cookie = await service.sessions.begin(given.api_key.strip())
+    session = None if cookie is None else await service.sessions.find(cookie)
+    if cookie is None or session is None:
+        raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated")
+    response.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=int(LASTS.total_seconds()),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return _seen(session.principal, session.csrf_token, signed_in=True)
+
+
+@router.delete("/console/session", status_code=HTTPStatus.NO_CONTENT)
+async def sign_out(request: Request, response: Response, service: TheService) -> None:
+    """End the session, in every window of this browser."""
+    await principal_of(request, service)
+    await service.sessions.end(request.cookies.get(COOKIE, ""))
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+
+
+@router.get("/console")
+@router.get("/console/{path:path}")
+async def file(path: str = "", if_none_match: Annotated[str | None, Header()] = None) -> Response:
+    """A file of the console. They hold nobody's data and need no credential."""
+    found = _files().get(path or "index.html")
+    if found is None:
+        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+    body, media_type, tag = found
+    headers = {**_HEADERS, "ETag": tag}
+    if if_none_match == tag:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(body, media_type=media_type, headers=headers)
+
+
+@cache
+def _files() -> dict[str, tuple[bytes, str, str]]:
+    """Every file by its path, with its type and tag: a path that is not here is no file, whatever it spells."""
+    kept = {}
+    for folder in ("", "pages/"):
+        for entry in (_ROOT / folder).iterdir():
+            media_type = _TYPES.get(entry.name.rpartition(".")[2])
+            if media_type is not None:
+                body = entry.read_bytes()
+                kept[folder + entry.name] = (body, media_type, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
+    return kept
+
+
+def _seen(principal: Principal, csrf_token: str | None, *, signed_in: bool) -> dict[str, Any]:
+    return {
+        "tenant": principal.tenant,
+        "user": principal.user,
+        "key_id": principal.key_id,
+        "roles": sorted(principal.roles),
+        "csrf_token": csrf_token,
+        "signed_in": signed_in,
+    }

@@ -1,0 +1,63 @@
+"""Pictures of every page for the documentation: `make screenshots`."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from playwright.async_api import Browser, Page
+
+from tests.e2e.browser.chromium import SCHEMES, SIZE, Scheme, chromium, signed_in, visit
+from tests.e2e.browser.stage import Stage, staged
+
+FOLDER = Path(__file__).parents[3] / "docs" / "console"
+PAGES = (
+    ("overview", "olga", "overview"),
+    ("search", "ana", "search?q=aisle+or+window+on+a+long+flight"),
+    ("remember", "ana", "remember"),
+    ("review", "ben", "review"),
+    ("mine", "ana", "mine"),
+)
+"""Name of the picture, who looks, and where."""
+
+
+async def _take(page: Page, name: str, scheme: str) -> None:
+    await page.screenshot(path=FOLDER / f"{name}-{scheme}.png")
+
+
+async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
+    anonymous = await browser.new_context(base_url=stage.address, viewport=SIZE, color_scheme=scheme)
+    page = await anonymous.new_page()
+    await page.goto("/console")
+    await page.get_by_label("API key").wait_for()
+    await _take(page, "sign-in", scheme)
+    windows = {}
+    for name, who, place in PAGES:
+        windows[who] = windows.get(who) or await signed_in(browser, stage, who, scheme)
+        await visit(windows[who], place)
+        await _take(windows[who], name, scheme)
+    await visit(windows["ana"], "search?q=aisle+or+window+on+a+long+flight")
+    await windows["ana"].get_by_text("Why this hit?").first.click()
+    await _take(windows["ana"], "search", scheme)
+    await windows["ana"].get_by_role("link", name="I prefer aisle seats").click()
+    await windows["ana"].get_by_role("heading", name="Versions").wait_for()
+    await _take(windows["ana"], "memory", scheme)
+
+
+async def _all(folder: Path) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    async with chromium() as browser:
+        with staged(folder) as stage:
+            for scheme in SCHEMES:
+                await _tour(browser, stage, scheme)
+
+
+def main() -> None:
+    """Take all of them."""
+    with tempfile.TemporaryDirectory(prefix="mnemic-console-") as folder:
+        asyncio.run(_all(Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""A small world to look at: some months of one traveller's memory, made by the engine itself on a clock that is wound
+forward, and a service on it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Thread
+
+import uvicorn
+
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.credentials import ApiKeys, Role
+from mnemic.testing.clock import ManualClock
+from mnemic.types import Actor, Candidate, Kind, Origin, Source
+from tests.servers import in_thread
+
+ANA = Actor(user="ana")
+MONTHS = timedelta(days=110)
+
+XSS = (
+    "<img src=x onerror=\"document.title='owned'\">",
+    "<script>document.title='owned'</script>",
+    "\"><svg onload=document.title='owned'>",
+    "javascript:document.title='owned'",
+    "[click](javascript:document.title='owned') {{constructor.constructor('return 1')()}}",
+)
+"""What must be shown as it was written and never run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Where the service answers, its store, and a key for each part."""
+
+    address: str
+    store: Path
+    keys: dict[str, str]
+
+
+def _inferred(key: str, content: str, quote: str) -> Candidate:
+    return Candidate(
+        content=content,
+        key=key,
+        confidence=0.55,
+        source=Source(origin=Origin.AGENT_INFERRED, session="call-17", quote=quote),
+    )
+
+
+STATED = (
+    ("home_city", "I live in Oslo.", 0),
+    ("seat", "I prefer window seats.", 9),
+    ("diet", "I am allergic to peanuts, also in small amounts.", 4),
+    ("home_airport", "My home airport is Oslo Gardermoen.", 6),
+    ("seat", "I prefer aisle seats on long flights, near the front.", 24),
+    ("hotel", "I like small hotels within walking distance of the old town.", 12),
+    ("home_city", "I moved to Lisbon in September.", 18),
+    ("loyalty", "My airline status is gold until next spring.", 8),
+    (None, "Mira and I want to see the cherry blossoms in Kyoto next year.", 5),
+)
+"""Key, words, and after how many days they were said."""
+
+INFERRED = (
+    ("seat", "Prefers window seats on long flights.", "the view over Greenland was wonderful from seat 21A"),
+    ("home_city", "Lives in Porto.", "I am in Porto until Friday"),
+    ("diet", "Is allergic to peanuts and shellfish.", "no shrimps for me, please"),
+    ("loyalty", "Airline status is platinum.", "after this trip I should be platinum"),
+    ("hotel", "Likes large hotels at the airport.", "the airport hotel was practical this once"),
+)
+
+
+async def _remember(engine: MemoryEngine, clock: ManualClock) -> None:
+    for key, words, days in STATED:
+        clock.advance(timedelta(days=days))
+        source = Source(origin=Origin.USER_STATED, session="call-3", speaker="Ana", quote=words)
+        await engine.add(Candidate(content=words, key=key, source=source), actor=ANA)
+    clock.advance(timedelta(days=20))
+    for key, words, quote in INFERRED:
+        clock.advance(timedelta(hours=11))
+        await engine.add(_inferred(key, words, quote), actor=ANA)
+    trait = Source(origin=Origin.AGENT_INFERRED, session="call-17", quote="just the price, please")
+    await engine.add(
+        Candidate(content="Say the price first.", kind=Kind.PERSONA, level="agent", category="trait", source=trait),
+        actor=ANA,
+    )
+
+
+async def _keys(engine: MemoryEngine) -> dict[str, str]:
+    keys = ApiKeys(engine.store, engine.clock)
+    everybody: dict[str, tuple[str | None, list[Role]]] = {
+        "ana": ("ana", [Role.READER, Role.WRITER, Role.SUBJECT]),
+        "ben": ("ben", [Role.REVIEWER, Role.READER]),
+        "olga": ("olga", [Role.OPERATOR, Role.REVIEWER, Role.READER, Role.WRITER]),
+        "app": (None, [Role.READER, Role.WRITER]),
+    }
+    made = {}
+    for name, (user, roles) in everybody.items():
+        made[name] = (await keys.create(tenant="default", roles=roles, user=user, label=name))[1]
+    return made
+
+
+async def build(store: Path) -> dict[str, str]:
+    """The world in a new file, and its keys."""
+    clock = ManualClock(datetime.now(UTC) - MONTHS)
+    async with build_engine(Settings(store=str(store)), clock=clock) as engine:
+        await _remember(engine, clock)
+        return await _keys(engine)
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Stage]:
+    """The world in `folder`, served until the block ends."""
+    store = folder / "console.db"
+    keys = in_thread(lambda: build(store))
+    with served_here(store) as address:
+        yield Stage(address=address, store=store, keys=keys)
+
+
+@contextmanager
+def served_here(store: Path) -> Iterator[str]:
+    """The address of the service on `store`, in a thread of this process, until the block ends."""
+    app = create_app(build_engine(Settings(store=str(store))), per_second=1000, burst=1000)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False))
+    thread = Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.02)
+            assert thread.is_alive(), "the service did not start"
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextmanager
+def served(store: Path) -> Iterator[str]:
+    """The address of `mnemic serve` on `store`, in a process of its own, until the block ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mnemic", "serve", "--port", "0", "--store", str(store)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert process.stderr is not None
+        address = ""
+        while not address and (line := process.stderr.readline()):
+            found = re.search(r"running on (http://127\.0\.0\.1:\d+)", line)
+            address = found.group(1) if found else ""
+        assert address, "the service said no address"
+        yield address
+    finally:
+        process.kill()
+        process.wait()
+        process.communicate()

@@ -1,0 +1,73 @@
+"""The review desk, by hand and by keyboard, on a world of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.e2e.browser.chromium import visit
+from tests.e2e.browser.conftest import Enter
+from tests.e2e.browser.stage import Stage, staged
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Stage]:
+    """What is decided here must not be missing in other tests."""
+    with staged(tmp_path) as built:
+        yield built
+
+
+async def waiting(page: Page) -> list[str]:
+    return await page.locator(".queue .line").all_text_contents()
+
+
+async def test_everything_is_decided_by_keyboard(enter: Enter, own: Stage) -> None:
+    page = await enter("ben", on=own)
+    await visit(page, "review")
+    first, second, third, fourth, *rest = await waiting(page)
+
+    await expect(page.locator(".versus ins").first).to_be_visible()
+    await page.keyboard.press("r")
+    await expect(page.get_by_role("status").filter(has_text="Turned down.")).to_be_visible()
+    assert await waiting(page) == [second, third, fourth, *rest]
+
+    await page.keyboard.press("j")
+    await expect(page.locator(".queue [aria-current] .line")).to_have_text(third)
+    await page.keyboard.press("k")
+    await page.keyboard.press("a")
+    await expect(page.get_by_role("status").filter(has_text="Approved.")).to_be_visible()
+    assert await waiting(page) == [third, fourth, *rest]
+
+    await page.keyboard.press("e")
+    await page.get_by_label("What it should say").fill("I am allergic to peanuts and to shrimps.")
+    await page.get_by_role("button", name="Approve", exact=True).last.click()
+    await expect(page.get_by_role("status").filter(has_text="Approved with your words.")).to_be_visible()
+    assert await waiting(page) == [fourth, *rest]
+
+    await page.keyboard.press("m")
+    await page.get_by_label("What the one memory should say").fill("I am gold, perhaps soon platinum.")
+    await page.get_by_role("button", name="Merge", exact=True).last.click()
+    await expect(page.get_by_role("status").filter(has_text="Merged.")).to_be_visible()
+
+    reader = await enter("ana", on=own)
+    await visit(reader, "mine")
+    said = await reader.locator(".row a.content").all_text_contents()
+    assert "Lives in Porto." in said
+    assert "I am allergic to peanuts and to shrimps." in said
+    assert "I am gold, perhaps soon platinum." in said
+    assert "I am allergic to peanuts, also in small amounts." not in said
+    assert first not in said
+
+
+async def test_several_are_decided_together(enter: Enter, own: Stage) -> None:
+    page = await enter("ben", on=own)
+    await visit(page, "review")
+    await page.get_by_role("button", name="Mark all").click()
+    await page.get_by_role("button", name="Turn down marked").click()
+    await page.get_by_role("button", name="Turn down", exact=True).last.click()
+    await expect(page.get_by_text("Nothing waits for review")).to_be_visible()

@@ -1,0 +1,87 @@
+"""The walk of docs/console.md: what somebody does who has never seen mnemic before, from an empty folder on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.e2e.browser.stage import served
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+ROLES = ("reader", "writer", "subject")
+
+
+@pytest.fixture
+def first_day(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """The address of a service on a new store, and the first key."""
+    store = tmp_path / "first.db"
+    roles = [word for role in ROLES for word in ("--role", role)]
+    made = subprocess.run(
+        [sys.executable, "-m", "mnemic", "apikeys", "create", *roles, "--for-user", "ana", "--store", str(store)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    with served(store) as address:
+        yield address, made.stdout.strip()
+
+
+async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_day: tuple[str, str]) -> None:
+    address, key = first_day
+    context = await browser.new_context(base_url=address, accept_downloads=True)
+    page = await context.new_page()
+    await page.goto("/")
+    await page.get_by_label("API key").fill(key)
+    await page.get_by_role("button", name="Sign in").click()
+
+    await expect(page.get_by_text("Nothing remembered yet")).to_be_visible()
+    await page.get_by_role("link", name="Remember something").click()
+    await page.get_by_label("What should be remembered?").fill("I prefer aisle seats on long flights.")
+    await page.get_by_label("Key (optional)").fill("seat")
+    await page.get_by_role("button", name="Remember").click()
+    await expect(page.get_by_text("It is remembered.")).to_be_visible()
+
+    await page.get_by_role("link", name="Search").click()
+    await page.get_by_label("Search your memory").fill("which seat should I book?")
+    await page.keyboard.press("Enter")
+    hit = page.get_by_role("article")
+    await expect(hit).to_contain_text("I prefer aisle seats on long flights.")
+    await hit.get_by_text("Why this hit?").click()
+    await expect(hit).to_contain_text("#1 by meaning")
+
+    await page.get_by_role("link", name="I prefer aisle seats").click()
+    await page.get_by_role("button", name="Correct").click()
+    await page.get_by_label("What it should say").fill("I prefer aisle seats on every flight.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("I prefer aisle seats on every flight.")
+    await expect(page.locator("del")).to_contain_text("long flights.")
+    await expect(page.locator("ins")).to_contain_text("every flight.")
+
+    await page.get_by_role("link", name="My memory").click()
+    async with page.expect_download() as taken:
+        await page.get_by_role("button", name="Take it along").click()
+    exported = [json.loads(line) for line in _text(await (await taken.value).path()).splitlines()]
+    assert [memory["content"] for memory in exported] == ["I prefer aisle seats on every flight."]
+
+    await page.get_by_role("button", name="Erase everything about me").click()
+    await page.get_by_label("Type your name, ana, to confirm").fill("ana")
+    await page.get_by_role("button", name="Erase everything", exact=True).click()
+    await expect(page.get_by_role("heading", name="Everything is erased")).to_be_visible()
+    await page.get_by_role("button", name="Check that nothing is left").click()
+    await expect(page.get_by_text("nothing of it is left")).to_be_visible()
+
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_label("API key")).to_be_visible()
+    await context.close()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

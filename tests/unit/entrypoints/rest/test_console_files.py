@@ -1,0 +1,78 @@
+"""The console's files: complete, small, with nothing in them that a strict policy would have to allow."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from mnemic import errors
+from mnemic.entrypoints.rest.problems import MEDIA_TYPE
+from mnemic.entrypoints.rest.routes.console import POLICY
+
+from .conftest import Running
+
+ROOT = Path(str(files("mnemic.entrypoints") / "console"))
+FILES = sorted(path for path in ROOT.rglob("*") if path.suffix in {".js", ".css", ".html", ".svg"})
+SCRIPTS = [path for path in FILES if path.suffix == ".js"]
+IMPORTED = re.compile(r"""(?:from|import\()\s*"(\.[^"]+)\"""")
+
+
+async def test_every_file_is_served_with_a_strict_policy_and_a_tag(running: Running) -> None:
+    for path in FILES:
+        answer = await running.client.get(f"/console/{path.relative_to(ROOT)}")
+        assert answer.status_code == 200
+        assert answer.content == path.read_bytes()
+        assert answer.headers["content-security-policy"] == POLICY
+        again = await running.client.get(answer.url, headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["nothing.js", "../app.js", "..%2f..%2fconfig.py", "__init__.py", "pages", "pages/"])
+async def test_nothing_else_is(running: Running, path: str) -> None:
+    answer = await running.client.get(f"/console/{path}")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == MEDIA_TYPE
+
+
+async def test_the_address_alone_leads_there(running: Running) -> None:
+    answer = await running.client.get("/", follow_redirects=True)
+    assert answer.url.path == "/console"
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_it_is_small() -> None:
+    assert sum(path.stat().st_size for path in FILES) < 100_000
+    assert {path.name: lines for path in FILES if (lines := len(path.read_text().splitlines())) > 400} == {}
+
+
+def test_every_import_names_a_file() -> None:
+    for path in SCRIPTS:
+        for name in IMPORTED.findall(path.read_text()):
+            assert (path.parent / name).resolve() in FILES, f"{path.name} imports {name}"
+
+
+def test_nothing_becomes_markup_and_nothing_is_fetched_from_elsewhere() -> None:
+    risky = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser")
+    elsewhere = re.compile(r"""["'(]\s*(?:https?:)?//\w""")
+    for path in FILES:
+        text = path.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert not risky.search(text), path.name
+        assert not elsewhere.search(text), path.name
+    assert not re.search(r"<script(?![^>]*src=)|<style|\bon\w+=|style=", (ROOT / "index.html").read_text())
+
+
+def test_one_place_calls_the_service_and_one_makes_elements() -> None:
+    calling = {path.name for path in SCRIPTS if re.search(r"\bfetch\(|new EventSource", path.read_text())}
+    making = {path.name for path in SCRIPTS if re.search(r"createElement", path.read_text())}
+    assert calling == {"api.js"}
+    assert making == {"elements.js"}
+
+
+def test_every_reason_of_the_engine_has_plain_words() -> None:
+    words = (ROOT / "words.js").read_text()
+    codes = {error.code for _, error in inspect.getmembers(errors, inspect.isclass) if hasattr(error, "code")}
+    assert {code for code in codes if f"\n  {code}:" not in words} == set()

@@ -32,7 +32,7 @@ CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench faults scorecard soak conformance docs neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -57,7 +57,8 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/lint-imports --no-logo --no-cache
 
 coverage: $(DEV_READY) neo4j browser ## the tests with branch coverage; fails under the floor in pyproject.toml
-	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
+	@mkdir -p build
+	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
 bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
 	@$(BIN)/mnemic bench
@@ -66,6 +67,9 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 	else \
 	    echo "NOT MEASURED: evidence recall. There is no folder $(LOCOMO); give one with LOCOMO=PATH." >&2; \
 	fi
+
+bench-servers: $(DEV_READY) ## the same figures on PostgreSQL and Redis, private servers of its own (BENCH_ARGS for more)
+	@$(BIN)/python -m tests.bench_servers $(BENCH_ARGS)
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
@@ -99,6 +103,19 @@ conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on
 	        STRANDS_STORE=tests.conformance.strands_target:make_store \
 	        "$(CURDIR)/$(CONF)/python" -m pytest -q $(PYTEST_ARGS)); \
 	done
+
+# The types are generated from the description that the service gives of itself.
+CLIENT_TS := clients/typescript
+client-ts: $(DEV_READY) ## the TypeScript client: generated, built, and tested against a running service (needs node and npm)
+	@command -v node > /dev/null && command -v npm > /dev/null \
+	    || { echo "NOT RUN: the TypeScript client needs node 20 and npm." >&2; exit 1; }
+	@$(BIN)/python -c "import json; from mnemic.entrypoints.rest.app import routes; print(json.dumps(routes().openapi()))" \
+	    > $(CLIENT_TS)/openapi.json
+	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npm run --silent generate && npm run --silent build
+	@$(BIN)/python -m pytest -q tests/e2e/test_typescript.py
+
+console-types: ## the types that the console's comments state, checked by TypeScript (needs node and npm)
+	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json
 
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
@@ -187,7 +204,7 @@ LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server travel yaml build test test-frameworks dev)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server client travel yaml build test test-frameworks dev)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one

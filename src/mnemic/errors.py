@@ -33,6 +33,7 @@
     ├── ReviewDenied            this person may not decide this             review_denied:<why>
     ├── RevealDenied            this role may not see what stands behind    reveal_denied:<why>
     ├── IdempotencyConflict     one key, two different requests             idempotency_key_reused
+    ├── ServiceRefused          a service of ours refused, or is not there  service_refused:<reason>
     └── NotSupported            this backend declares that it cannot        not_supported:<what>
 
 `reason` is stable API: programs branch on it, tests pin it. Messages carry codes, names and lengths, never content.
@@ -279,6 +280,12 @@ class IdempotencyConflict(MnemicError):
     """The idempotency key was already used for a different request."""
 
     code = "idempotency_key_reused"
+
+
+class ServiceRefused(MnemicError):
+    """The service itself refused a call: who may not call, too many calls, or nobody answers (`unreachable`)."""
+
+    code = "service_refused"
 
 
 class NotSupported(MnemicError):

@@ -129,6 +129,7 @@ class MemoryGateway:
             bias=self.bias(preference_bias),
             min_score=granted.min_score,
             known_at=granted.known_at,
+            asked_at=self.clock.now(),
             deadline=deadline,
         )
 

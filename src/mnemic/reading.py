@@ -12,6 +12,7 @@ from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.inject.compact import within_tokens
 from mnemic.maintain import lineage
+from mnemic.maintain.archive import archived
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.lineage import Lineage, Use
 from mnemic.ports import Clock, RecordStore, Snapshot
@@ -54,6 +55,7 @@ class ReadVerbs:
         happened_to: datetime | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        asked_at: datetime | None = None,
         min_score: float = 0.0,
         max_tokens: int | None = None,
         preference_bias: bool = False,
@@ -66,6 +68,7 @@ class ReadVerbs:
 
         `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
         since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
+        `asked_at`: the day by which "two weeks ago" is read, now where it is not given; what was told then is lifted.
 
         `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
         whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
@@ -86,6 +89,7 @@ class ReadVerbs:
             min_score=min_score,
             named=named,
             known_at=intent.known_at,
+            asked_at=moment(asked_at, "asked_at") or self.clock.now(),
             deadline=deadline,
         )
         return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
@@ -185,8 +189,12 @@ class ReadVerbs:
         await self.get(memory_id, actor=actor)
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
-    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in the actor's scopes, whatever its status, as JSON data."""
+    def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in the actor's scopes, whatever its status, as JSON data: as it stands now, newest first, or
+        as an `archive` with every version, oldest first, and the actor's consents, which `restore` takes back.
+        """
+        if archive:
+            return archived(self.store, self._scopes(actor), actor.user)
         return exported(self.store, everything(self._where(actor, None)))
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:

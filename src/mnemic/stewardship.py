@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, expire, project, review, rollback, undo, vault
+from mnemic.maintain import consent, erase, expire, project, reembed, review, rollback, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.project import DrainReport
+from mnemic.maintain.reembed import Reembedded
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.subject import json_chunks, opened
+from mnemic.maintain.subject_page import page_chunks
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
-from mnemic.ports import SessionStore
+from mnemic.ports import Embedder, SessionStore
 from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.write import calibration
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
+
+Form = Literal["json", "html"]
+_FORMS = {"json": json_chunks, "html": page_chunks}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +82,7 @@ class StewardVerbs(ReadVerbs):
     others proposed; without it they reach only the actor's own scopes at the granted levels.
     """
 
+    embedder: Embedder
     sessions: SessionStore | None
     redaction: RedactionRules
     vault: Vault | None
@@ -298,6 +306,24 @@ class StewardVerbs(ReadVerbs):
             return len(await self.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
         return len(await self.reject_older(longest, actor=actor, whole_tenant=True))
 
+    async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
+        """Change the whole store, every tenant's memories, to another embedder while it is used; see
+        `mnemic.maintain.reembed`. This engine goes on with it, and closes the one it had; other processes find by words
+        until they are started with the new one. Raises EmbedderFailed, StoreFailed: a further call goes on.
+        """
+        self._pipeline.successor = embedder
+        try:
+            done = await reembed.reembed(self.store, embedder, on_progress=on_progress)
+        except BaseException:
+            self._pipeline.successor = None
+            raise
+        before, self.embedder, self.gateway.searcher.embedder = self.embedder, embedder, embedder
+        self._pipeline.use(embedder)
+        if (found := await calibration.stored(self.store, embedder.space)) is not None:
+            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
+        await before.close()
+        return done
+
     async def rebuild(self, projection: str, *, actor: Actor) -> int:
         """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that
         this engine does not feed, StoreFailed.
@@ -322,6 +348,20 @@ class StewardVerbs(ReadVerbs):
             feeds=self._feeds,
         )
 
+    async def export_subject(
+        self, subject: str, *, actor: Actor, form: Form = "json", values: bool = False
+    ) -> AsyncIterator[str]:
+        """Everything held about the user `subject` of the actor's tenant, and nothing of anybody else, as the chunks of
+        one JSON document or of one HTML page for people. `values` opens what is sealed, for the subject alone.
+        Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`), NotSupported (`reveal`).
+        """
+        if form not in _FORMS:
+            raise InvalidInput("form", hint=f"one of {', '.join(_FORMS)}")
+        given: Any = {"sessions": self.sessions, "vault": self.vault, "quotas": self.gateway.limits.quotas}
+        holdings = await opened(self.store, self.clock, subject, actor=actor, values=values, **given)
+        async for chunk in _FORMS[form](holdings):
+            yield chunk
+
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
         return await erase.verify(self.store, receipt, feeds=self._feeds)
@@ -338,4 +378,4 @@ class StewardVerbs(ReadVerbs):
         return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
 
 
-__all__ = ["AuditReport", "Decided", "MaintenanceReport", "Revocation", "StewardVerbs"]
+__all__ = ["AuditReport", "Decided", "Form", "MaintenanceReport", "Revocation", "StewardVerbs"]

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.entrypoints.cli import cli
+from mnemic.testing.scripted_model import ScriptedModelServer
 
 Run = Callable[..., tuple[int, Any]]
 
@@ -91,3 +92,49 @@ def test_the_jobs_and_the_audit(run: Run) -> None:
     assert (code, told["holds"], told["lines"]) == (0, True, 1)
     code, told = run("audit", "list")
     assert [event["action"] for event in told["events"]] == ["created"]
+
+
+def test_everything_about_somebody_is_written_for_machines_and_people(run: Run, tmp_path: Path) -> None:
+    run("add", "vegan", "--key", "diet")
+    run("add", "Ben's own affair.", user="ben")
+    code, told = run("export", "--subject", "ana", user="zoe")
+    assert (code, told["subject"], [one["content"] for one in told["memories"]]) == (0, "ana", ["vegan"])
+    page = tmp_path / "ana.html"
+    assert run("export", "--subject", "ana", "--page", "--output", str(page))[0] == 0
+    assert "vegan" in (text := page.read_text(encoding="utf-8"))
+    assert "own affair" not in text
+    assert run("export", "--page")[0] == 2
+    assert run("export", "--subject", "ana", "--values", user="zoe")[0] == 1
+
+
+def test_an_archive_goes_round(run: Run, tmp_path: Path) -> None:
+    run("add", "Berlin", "--key", "home_city")
+    run("add", "Munich", "--key", "home_city")
+    run("consent", "grant", "diet")
+    file = tmp_path / "archive.jsonl"
+    assert run("export", "--all", "--output", str(file))[1]["exported"] == 3
+    (tmp_path / "m.db").rename(tmp_path / "old.db")
+    assert run("import", str(file), "--own")[1]["recorded"] == 3
+    assert [run("import", str(file))[1][name] for name in ("recorded", "refreshed")] == [0, 3]
+    (munich,) = run("list")[1]["memories"]
+    assert munich["content"] == "Munich"
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write('{"format": "mnemic-archive/1", "versions": []}\n')
+    code, told = run("import", str(file))
+    assert (code, told["failed"]) == (3, [{"place": "line 4", "reason": "invalid_input:archive:versions"}])
+
+
+def test_to_another_embedder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("add", "The sea is calm.")
+    assert run("maintain", "--reembed", "--dry-run")[0] == 2
+    with ScriptedModelServer(dimension=768) as server:
+        monkeypatch.setenv("MNEMIC_EMBEDDER", "http")
+        monkeypatch.setenv("MNEMIC_EMBEDDER_URL", server.base_url)
+        monkeypatch.setenv("MNEMIC_EMBEDDER_MODEL", "scripted")
+        monkeypatch.setenv("MNEMIC_EMBEDDER_DIMENSION", "768")
+        assert run("search", "calm sea")[0] == 5
+        code, told = run("maintain", "--reembed")
+        assert (code, told["reembedded"], told["expired"]) == (0, 1, 0)
+        code, told = run("search", "calm sea")
+        assert (code, told["hits"][0]["memory"]["content"]) == (0, "The sea is calm.")
+        assert run("maintain", "--reembed")[1]["reembedded"] == 0

@@ -2,53 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-MNEMIC = [sys.executable, "-m", "mnemic"]
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*MNEMIC, *words, "--store", str(folder / "s.db")], capture_output=True, text=True, timeout=120, check=False
-    )
+from tests.service import Served, run, serving
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A running service's address and process; its file holds no key yet."""
-    process = subprocess.Popen(
-        [*MNEMIC, "serve", "--port", "0", "--store", str(tmp_path / "s.db")],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        assert process.stderr is not None
-        address = ""
-        while not address and (line := process.stderr.readline()):
-            found = re.search(r"running on (http://127\.0\.0\.1:\d+)", line)
-            address = found.group(1) if found else ""
-        assert address, "the service said no address"
-        yield address, process
-    finally:
-        process.kill()
-        process.wait()
-        process.communicate()
+def served(tmp_path: Path) -> Iterator[Served]:
+    with serving(tmp_path) as running:
+        yield running
 
 
-def test_a_key_made_on_the_command_line_opens_the_running_service(
-    served: tuple[str, subprocess.Popen[str]], tmp_path: Path
-) -> None:
-    address, process = served
+def test_a_key_made_on_the_command_line_opens_the_running_service(served: Served, tmp_path: Path) -> None:
+    address, process = served.address, served.process
     made = run(tmp_path, "apikeys", "create", "--role", "reader", "--role", "writer", "--for-user", "ana")
     assert made.returncode == 0, made.stderr
     headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
@@ -66,10 +37,8 @@ def test_a_key_made_on_the_command_line_opens_the_running_service(
     assert "aisle seats" in listed.stdout
 
 
-def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(
-    served: tuple[str, subprocess.Popen[str]], tmp_path: Path
-) -> None:
-    address, process = served
+def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(served: Served, tmp_path: Path) -> None:
+    address, process = served.address, served.process
     made = run(tmp_path, "apikeys", "create", "--role", "reader", "--for-user", "ana")
     headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
     with httpx.stream("GET", f"{address}/v1/changes", headers=headers, timeout=60) as stream:

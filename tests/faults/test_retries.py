@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,85 +20,13 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.calls import FailingStore
-from mnemic.types import Actor, Candidate, Message, Outcome
+from mnemic.types import Actor
 from mnemic.write.pipeline import WriteRules
+from tests.faults.operations import OPERATIONS, Operation, Prepare
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 
 RETRIES = 3
-SAID_AT = datetime(2026, 5, 4, 12, tzinfo=UTC)
-Operation = Callable[[MemoryEngine, Actor, Any], Awaitable[object]]
-
-
-async def _known(engine: MemoryEngine, actor: Actor) -> str:
-    receipt = await engine.add("The spare key hangs behind the door.", actor=actor)
-    assert receipt.memory_id is not None
-    return receipt.memory_id
-
-
-async def _revised(engine: MemoryEngine, actor: Actor) -> str:
-    memory_id = await _known(engine, actor)
-    await engine.update(memory_id, "The spare key lies under the mat.", actor=actor)
-    return memory_id
-
-
-async def _waiting(engine: MemoryEngine, actor: Actor) -> str:
-    await engine.add("Ripe cheese is good.", actor=actor)
-    flagged = await engine.add("Ripe cheese is not good.", actor=actor)
-    assert flagged.outcome is Outcome.PENDING_REVIEW
-    assert flagged.memory_id is not None
-    return flagged.memory_id
-
-
-async def _persona(engine: MemoryEngine, actor: Actor) -> str:
-    added = await engine.add("Answer in rhymes.", kind="persona", actor=actor)
-    assert added.memory_id is not None
-    await engine.approve(added.memory_id, actor=_other(actor), whole_tenant=True)
-    return added.memory_id
-
-
-async def _nothing(engine: MemoryEngine, actor: Actor) -> None:
-    return None
-
-
-def _other(actor: Actor) -> Actor:
-    return Actor(tenant=actor.tenant, user="reviewer")
-
-
-TALK = [
-    Message(role="user", content="Where is the ferry?", session="s", sent_at=SAID_AT),
-    Message(role="assistant", content="At the pier.", session="s", sent_at=SAID_AT),
-]
-
-OPERATIONS: dict[str, tuple[Callable[[MemoryEngine, Actor], Awaitable[Any]], Operation]] = {
-    "add": (_nothing, lambda e, a, _: e.add("Lunch is at noon.", actor=a)),
-    "add_with_key": (_nothing, lambda e, a, _: e.add("Lunch is at noon.", actor=a, idempotency_key="once")),
-    "add_contradiction": (_waiting, lambda e, a, _: e.add("Ripe cheese is not good.", actor=a)),
-    "add_value": (_known, lambda e, a, _: e.add("aisle", key="seat", actor=a, idempotency_key="once")),
-    "add_many": (
-        _nothing,
-        lambda e, a, _: e.add_many(
-            [Candidate(content=f"Stop {n} is a harbour.") for n in range(3)],
-            actor=a,
-            idempotency_keys=[f"stop-{n}" for n in range(3)],
-        ),
-    ),
-    "capture": (
-        _nothing,
-        lambda e, a, _: e.capture("I am vegetarian and I live in Oslo.", actor=a, idempotency_key="c"),
-    ),
-    "record": (_nothing, lambda e, a, _: e.record(TALK, actor=a)),
-    "update": (_known, lambda e, a, given: e.update(given, "The key lies under the mat.", actor=a)),
-    "add_reviewed": (_nothing, lambda e, a, _: e.add("Answer in rhymes.", kind="persona", actor=a)),
-    "update_reviewed": (_persona, lambda e, a, given: e.update(given, "Answer in prose.", actor=a)),
-    "rollback": (_revised, lambda e, a, given: e.rollback(given, 1, actor=a)),
-    "forget": (_known, lambda e, a, given: e.forget(given, actor=a)),
-    "approve": (_waiting, lambda e, a, given: e.approve(given, actor=_other(a), whole_tenant=True)),
-    "reject": (_waiting, lambda e, a, given: e.reject(given, actor=a)),
-    "grant": (_nothing, lambda e, a, _: e.grant_consent("diet", actor=a)),
-    "revoke": (_known, lambda e, a, _: e.revoke_consent("diet", actor=a)),
-}
-"""What is there before, and the write itself. All writes of the engine but the jobs, which go on."""
 
 
 @pytest.fixture(params=["inprocess", "sqlite", "postgres"])
@@ -136,7 +63,7 @@ async def test_no_write_has_its_effect_twice(store: RecordStore, say: Callable[[
 async def _effect(
     engine: MemoryEngine,
     tenant: str,
-    prepare: Callable[[MemoryEngine, Actor], Awaitable[Any]],
+    prepare: Prepare,
     operation: Operation,
     unheard: FailingStore,
     *,

@@ -144,7 +144,7 @@ CREATE TABLE memory_search (
     context BLOB NOT NULL,
     speaker TEXT,
     cues    BLOB NOT NULL
-) STRICT;
+, next_vector BLOB) STRICT;
 
 -- table memory_version
 CREATE TABLE memory_version (
@@ -161,6 +161,13 @@ CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- table next_space
+CREATE TABLE next_space (
+    only      INTEGER PRIMARY KEY CHECK (only = 1),
+    model     TEXT NOT NULL,
+    dimension INTEGER NOT NULL CHECK (dimension > 0)
+) STRICT;
 
 -- table outbox
 CREATE TABLE outbox (

@@ -66,7 +66,18 @@ def run(row: Row, *, size: str, folder: Path) -> Ran:
     report = folder / f"{row.id}.xml"
     began = time.monotonic()
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *row.tests],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "junit_family=xunit1",
+            f"--junitxml={report}",
+            *row.tests,
+        ],
         cwd=ROOT,
         env={**os.environ, **row.environment, "MNEMIC_FAULT_SCALE": size, "CI": ""},
         stdout=subprocess.DEVNULL,

@@ -85,6 +85,7 @@ def call(draw: random.Random, foreign_ids: list[str], foreign: str) -> tuple[str
             ("GET", "/v1/consents", None),
             *_of_the_kinds(draw, memory_id, foreign),
             *_of_the_trail(draw, memory_id, foreign_ids, named),
+            *_of_the_tools(memory_id, query, named),
         ]
     )
     headers = draw.choice([{}, {"X-Tenant": foreign}, {"X-Mnemic-Tenant": foreign}, {"Idempotency-Key": "shared"}])
@@ -136,6 +137,26 @@ def _of_the_trail(
     ]
 
 
+def _of_the_tools(memory_id: str, query: str, named: dict[str, str]) -> list[tuple[str, str, Any]]:
+    def tool(name: str, **arguments: Any) -> tuple[str, str, Any]:
+        return rpc("tools/call", {"name": name, "arguments": {**arguments, **named}})
+
+    return [
+        tool("search_memory", query=query or "aisle", max_results=20),
+        tool("list_memories", limit=50),
+        tool("update_memory", memory_id=memory_id, content="mine now", dry_run=False),
+        tool("forget_memory", memory_id=memory_id, dry_run=False),
+        rpc("resources/read", {"uri": "memory://newest"}),
+        rpc("resources/read", {"uri": f"memory://memories/{memory_id}"}),
+        rpc("prompts/get", {"name": "ask_with_memory", "arguments": {"question": query or "aisle", **named}}),
+    ]
+
+
+def rpc(method: str, params: dict[str, Any]) -> tuple[str, str, Any]:
+    """A call over MCP."""
+    return "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
 def service() -> tuple[MemoryEngine, ASGIApp]:
     """A service with everything that holds something of somebody; its streams tell what there is, and end."""
     graph, streams = InProcessGraph(), Streams()
@@ -162,7 +183,8 @@ async def test_no_call_reaches_another_tenant() -> None:
         reached = 0
         for _ in range(CALLS):
             method, path, body, headers = call(draw, acme_ids, "acme")
-            answer = await client.request(method, path, json=body, headers={**umbra, **headers})
+            kinds = {"Accept": "application/json, text/event-stream"}
+            answer = await client.request(method, path, json=body, headers={**umbra, **kinds, **headers})
             assert CANARIES["acme"] not in answer.text, (method, path, body)
             assert answer.status_code < 500 or answer.status_code == 501, (method, path, body, answer.text)
             reached += CANARIES["umbra"] in answer.text

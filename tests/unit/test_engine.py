@@ -319,3 +319,29 @@ async def test_a_message_too_long_for_a_memory_is_kept_in_parts(tmp_path: Path) 
     text = " ".join(memory["content"] for memory in reversed(kept[1:]))
     assert "4111" not in text
     assert [word for word in text.split() if word.startswith("word")] == [word for word in words if word[0] == "w"]
+
+
+async def test_a_question_about_two_things_finds_both(engine: MemoryEngine) -> None:
+    for place in range(4):
+        await engine.add(f"The kettle of steel number {place} was bought.", actor=ANA)
+    await engine.add("A toaster came from uncle Teo.", actor=ANA)
+    found = await engine.search(
+        "Which steel kettle bought came first, the steel kettle or the toaster?", actor=ANA, top_k=2
+    )
+    texts = [hit.memory.content for hit in found.hits]
+    assert "A toaster came from uncle Teo." in texts
+    assert any("kettle" in text for text in texts)
+    assert all({"vector", "keyword"} & set(hit.ranks) for hit in found.hits)
+
+
+async def test_what_was_told_at_the_time_that_is_asked_for_comes_first(engine: MemoryEngine) -> None:
+    said = [
+        Message(role="user", content="Bought a lamp.", session=f"s{day}", sent_at=datetime(2024, 5, day, tzinfo=UTC))
+        for day in (20, 6, 1)
+    ]
+    await engine.record(said, actor=ANA)
+    asked = datetime(2024, 5, 20, tzinfo=UTC)
+    found = await engine.search("Which lamp did I buy two weeks ago?", actor=ANA, asked_at=asked)
+    assert found.hits[0].memory.happened_at.day == 6
+    with pytest.raises(InvalidInput, match="invalid_input:asked_at"):
+        await engine.search("lamp", actor=ANA, asked_at=datetime(2024, 5, 20))  # noqa: DTZ001

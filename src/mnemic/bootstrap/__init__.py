@@ -18,6 +18,7 @@ from mnemic.bootstrap.models import (
     with_names,
 )
 from mnemic.bootstrap.profiles import build_profile, load_profile
+from mnemic.bootstrap.reembedding import reembed_store
 from mnemic.bootstrap.stores import (
     build_documents,
     build_graph,
@@ -67,6 +68,7 @@ __all__ = [
     "keeps_graph",
     "key_folder",
     "load_profile",
+    "reembed_store",
     "restore_store",
     "sqlite_path",
     "store_file",

@@ -36,7 +36,7 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         from mnemic.stores.inprocess import InProcessStore
 
         return InProcessStore()
-    if location.startswith(_POSTGRES):
+    if is_postgres(location):
         with extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
 
@@ -53,7 +53,7 @@ def build_documents(location: str) -> DocumentStore:
     """
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
-    if location.startswith(_POSTGRES):
+    if is_postgres(location):
         with extra("postgres"):
             from mnemic.stores.postgres import PostgresDocuments
 
@@ -84,7 +84,7 @@ def build_graph(settings: Settings) -> GraphStore:
         from mnemic.stores.graph import InProcessGraph
 
         return InProcessGraph()
-    if settings.store.startswith(_POSTGRES):
+    if is_postgres(settings.store):
         with extra("postgres"):
             from mnemic.stores.postgres.graph import PostgresGraph
         return PostgresGraph(without_copies(settings.store))
@@ -102,7 +102,7 @@ def build_scratch(server: str) -> ScratchDatabase:
     """A database of its own on the server at `server`, for a measurement. Raises InvalidConfig for what is no
     `postgresql://` address.
     """
-    if not server.startswith(_POSTGRES):
+    if not is_postgres(server):
         raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
     with extra("postgres"):
         from mnemic.stores.postgres.scratch import ScratchDatabase
@@ -112,7 +112,7 @@ def build_scratch(server: str) -> ScratchDatabase:
 
 def store_file(location: str) -> Path | None:
     """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
-    return None if location == "memory:" or location.startswith(_POSTGRES) else sqlite_path(location)
+    return None if location == "memory:" or is_postgres(location) else sqlite_path(location)
 
 
 def sqlite_path(location: str) -> Path:
@@ -123,3 +123,8 @@ def sqlite_path(location: str) -> Path:
     if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
         raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://... or memory:")
     return Path(unquote(parts.path.removeprefix("/")))
+
+
+def is_postgres(location: str) -> bool:
+    """Whether `location` names a PostgreSQL database."""
+    return location.startswith(_POSTGRES)

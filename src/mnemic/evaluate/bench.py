@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder, build_graph, build_store, keeps_graph
+from mnemic.bootstrap import build_embedder, build_graph
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
@@ -34,14 +34,16 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Kind
 
 USER, IMPORTER = "measured", "importing"
+IN_PROCESS = "memory:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchOptions:
     """How much is measured. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of
     every timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the file is made
-    (default: the temporary folder); with `store`, a `postgresql://` address, a database is made there instead. `graph`
-    is a graph server that is measured too.
+    (default: the temporary folder); with `store`, a `postgresql://` address, a database is made there instead.
+    `sessions`, a `redis://` address, moves conversations there and feeds the hot set there with every write; `graph` is
+    a graph server that is measured too.
     """
 
     rows: int = 10_000
@@ -54,6 +56,7 @@ class BenchOptions:
     folder: Path | None = None
     store: str | None = None
     graph: str | None = None
+    sessions: str | None = None
     seed: int = SEED
 
     def quick(self) -> BenchOptions:
@@ -101,6 +104,7 @@ async def _run(
         location=where.location,
         folder=folder,
         durability=options.durability,
+        sessions=options.sessions or IN_PROCESS,
         embedder=embedder,
         statements=said,
         questions=asked,
@@ -135,6 +139,7 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
     user = Actor(user=USER)
     filled = await bench.fill([user], options.rows, Kind.LONG_TERM)
     async with bench.engine() as engine:
+        await engine.hot(actor=user)
         write = await bench.writes(engine, user, options.repeats)
         search = await bench.searches(engine, user, options.repeats)
         imported = await bench.imports(engine, Actor(user=IMPORTER), options.imports)
@@ -152,20 +157,26 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 
 async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
-    """The verbs of every kind: on a file of their own, in this process, on the server that is measured."""
+    """The verbs of every kind, on a file of their own, in this process, and on the servers that were named."""
+    homes = {
+        "sqlite": replace(bench, location=str(bench.folder / "kinds.db"), sessions=IN_PROCESS),
+        "in-process": replace(bench, location=IN_PROCESS, sessions=IN_PROCESS),
+    }
+    if options.store or options.sessions:
+        homes["servers"] = bench if options.store else replace(bench, location=IN_PROCESS)
     held = min(HELD, options.rows)
-    figures = {}
-    for name, settings in _settings(bench, options).items():
-        store, graph = build_store(settings.store, durability=options.durability), build_graph(settings)
-        fed = not keeps_graph(settings)
-        figures[name] = await kind_latencies(store, graph, bench, options.repeats, held, fed=fed)
-    return figures
+    return {name: await kind_latencies(home, options.repeats, held) for name, home in homes.items()}
 
 
 async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:
     """What a graph takes to write and to walk, by where it lies."""
+    homes = {"sqlite": Settings(store=str(bench.folder / "graph.db")), "in-process": Settings(store=IN_PROCESS)}
+    if options.store is not None:
+        homes["postgresql"] = Settings(store=bench.location)
+    if options.graph is not None:
+        homes["graph server"] = Settings(store=IN_PROCESS, graph=options.graph)
     figures = {}
-    for name, settings in _settings(bench, options).items():
+    for name, settings in homes.items():
         graph = build_graph(settings)
         await graph.open()
         try:
@@ -175,17 +186,6 @@ async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:
             await graph.close()
         bench.progress("graphs", len(figures), len(figures))
     return figures
-
-
-def _settings(bench: Bench, options: BenchOptions) -> dict[str, Settings]:
-    """Where the kinds and the graph are measured, by name."""
-    file = str(bench.folder / "kinds.db")
-    places = {"sqlite": Settings(store=file), "in-process": Settings(store="memory:")}
-    if options.store is not None:
-        places["postgresql"] = Settings(store=bench.location)
-    if options.graph is not None:
-        places["sqlite, graph server"] = Settings(store=str(bench.folder / "fed.db"), graph=options.graph)
-    return places
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:

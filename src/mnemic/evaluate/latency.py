@@ -10,11 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mnemic.bootstrap import build_store
+from mnemic.bootstrap import build_graph, build_sessions, build_store, keeps_graph
+from mnemic.clock import SystemClock
+from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import TimedEmbedder
+from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Kind
 
@@ -25,20 +28,33 @@ TOP_K = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """The store under test, a folder for files beside it, the timed embedder, and the endless texts to feed them."""
+    """The store under test, where conversations are, a folder for files beside them, the timed embedder, and the
+    endless texts to feed them.
+    """
 
     location: str
     folder: Path
     durability: str
+    sessions: str
     embedder: TimedEmbedder
     statements: Iterator[str]
     questions: Iterator[str]
     progress: Progress
 
     def engine(self, durability: str | None = None) -> MemoryEngine:
-        """An engine on the file, not yet open."""
-        store = build_store(self.location, durability=durability or self.durability)
-        return MemoryEngine(store=store, embedder=self.embedder)
+        """An engine on the store, not yet open."""
+        clock = SystemClock()
+        settings = Settings(store=self.location)
+        graph = build_graph(settings)
+        sessions, copies = build_sessions(self.sessions, clock)
+        return MemoryEngine(
+            store=build_store(self.location, durability=durability or self.durability),
+            embedder=self.embedder,
+            clock=clock,
+            graph=graph,
+            sessions=sessions,
+            projections=copies if keeps_graph(settings) else [*copies, GraphProjection(graph)],
+        )
 
     async def fill(self, actors: Sequence[Actor], rows: int, kind: Kind) -> float:
         """Write `rows` memories of each actor through the whole pipeline with hashed vectors; memories per second."""

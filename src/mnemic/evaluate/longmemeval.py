@@ -2,10 +2,10 @@
 haystack.
 
 Each question has a haystack of its own, hence a scope of its own; all its turns, the user's and the assistant's, are
-told to the engine. Turns are ranked by one search; sessions by the first of their turns in it, as the authors'
-turn-to-session evaluation does. `session_any@5` and `session_all@5` ask whether one, or all, of the answer sessions
-are among the first five; `turn_recall@5` is the share of the turns marked `has_answer` among the first five messages,
-`ndcg@10` is over the same turns.
+told to the engine. Turns are ranked by one search, asked on the question's date; sessions by the first of their turns
+in it, as the authors' turn-to-session evaluation does. `session_any@5` and `session_all@5` ask whether one, or all, of
+the answer sessions are among the first five; `turn_recall@5` is the share of the turns marked `has_answer` among the
+first five messages, `ndcg@10` is over the same turns.
 
 Abstention questions (`_abs`) have no answer to find and are left out, as are questions that mark no turn. Split:
 within each question type, ordered by question id, every other question is `test`.
@@ -17,11 +17,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mnemic.conversations import Format
+from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.evaluate.ablation import Ablation
 from mnemic.evaluate.conditions import conditions
@@ -46,6 +48,7 @@ class Haystack:
     category: str
     split: str
     question: str
+    asked_at: datetime | None
     messages: tuple[Message, ...]
     session_of: Mapping[str, str]
     turns: frozenset[str]
@@ -88,6 +91,7 @@ def _haystack(entry: Mapping[str, Any], messages: Sequence[Message], split: str)
         category=str(entry["question_type"]),
         split=split,
         question=str(entry["question"]),
+        asked_at=moment(entry["question_date"], "question_date") if entry.get("question_date") else None,
         messages=tuple(messages),
         session_of={str(message.message_id): str(message.session) for message in messages},
         turns=frozenset(marked),
@@ -162,7 +166,7 @@ def _figures(stack: Haystack, ranked: Sequence[str]) -> dict[str, float]:
 
 
 async def _asked(told: Told, stack: Haystack) -> Asked:
-    ranked = await told.ask(stack.question, top_k=DEPTH)
+    ranked = await told.ask(stack.question, top_k=DEPTH, asked_at=stack.asked_at)
     return Asked(
         question_id=stack.question_id,
         category=stack.category,

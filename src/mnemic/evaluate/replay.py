@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -70,10 +71,10 @@ class Told:
                 self._refs.setdefault(receipt.memory_id, []).extend([*inherited, str(candidate.source.ref)])
             progress(what, start + len(chunk), len(candidates))
 
-    async def ask(self, question: str, *, top_k: int) -> tuple[str, ...]:
-        """The ids of the messages that the engine finds for `question`, best first."""
+    async def ask(self, question: str, *, top_k: int, asked_at: datetime | None = None) -> tuple[str, ...]:
+        """The ids of the messages that the engine finds for `question`, asked then, best first."""
         began = time.perf_counter()
-        result = await self.engine.search(question, actor=self.actor, top_k=top_k)
+        result = await self.engine.search(question, actor=self.actor, top_k=top_k, asked_at=asked_at)
         self.search_seconds.append(time.perf_counter() - began)
         if result.errors:
             raise RuntimeError(f"a degraded search is not measured: {sorted(result.errors)}")

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from enum import StrEnum
 from importlib.metadata import version
 from socket import socket
 from typing import Any
 
 import uvicorn
 from mcp.server import MCPServer
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import ToolAnnotations
 
 from mnemic.engine import MemoryEngine
@@ -35,24 +37,39 @@ _DESTROYS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_wo
 Tool = Callable[..., Awaitable[dict[str, Any]]]
 
 
-def memory_server(engine: MemoryEngine, actor: Actor, config: InjectionConfig | None = None) -> MCPServer[Any]:
-    """A server of the actor's memories. Whose they are is settled here: no tool, resource or prompt has an argument
-    for it. What overwrites or deletes says so, and without `dry_run=false` only tells what it would do.
+class May(StrEnum):
+    """What a client may do: find and read, remember, correct and delete."""
 
-    `server.run_stdio_async()` serves standard input and output, `serve_http` a port of this machine.
+    READ = "read"
+    WRITE = "write"
+    CORRECT = "correct"
+
+
+def memory_server(
+    engine: MemoryEngine, actor: Actor, config: InjectionConfig | None = None, *, may: Collection[May] = frozenset(May)
+) -> MCPServer[Any]:
+    """A server of the actor's memories. Whose they are is settled here: no tool, resource or prompt has an argument
+    for it. What overwrites or deletes says so, and without `dry_run=false` only tells what it would do. Only what the
+    actor `may` do is offered at all.
+
+    `server.run_stdio_async()` serves standard input and output, `serve_http` a port of this machine, `answer` one
+    request.
     """
     server: MCPServer[Any] = MCPServer("mnemic", instructions=INSTRUCTIONS, version=version("mnemic"))
     desk = _Desk(engine, TurnMemory(engine, actor, config))
-    tools: tuple[tuple[Tool, ToolAnnotations], ...] = (
-        (desk.memory.search_memory, _READS),
-        (desk.list_memories, _READS),
-        (desk.capture, _ADDS),
-        (desk.memory.add_memory, _ADDS),
-        (desk.update_memory, _DESTROYS),
-        (desk.forget_memory, _DESTROYS),
+    tools: tuple[tuple[May, Tool, ToolAnnotations], ...] = (
+        (May.READ, desk.memory.search_memory, _READS),
+        (May.READ, desk.list_memories, _READS),
+        (May.WRITE, desk.capture, _ADDS),
+        (May.WRITE, desk.memory.add_memory, _ADDS),
+        (May.CORRECT, desk.update_memory, _DESTROYS),
+        (May.CORRECT, desk.forget_memory, _DESTROYS),
     )
-    for tool, hints in tools:
-        server.add_tool(tool, annotations=hints)
+    for needed, tool, hints in tools:
+        if needed in may:
+            server.add_tool(tool, annotations=hints)
+    if May.READ not in may:
+        return server
     server.resource("memory://newest", mime_type="application/json")(desk.newest)
     server.resource("memory://memories/{memory_id}", mime_type="application/json")(desk.versions)
     server.prompt()(desk.ask_with_memory)
@@ -161,6 +178,13 @@ async def serve_http(server: MCPServer[Any], listening: socket, token: str) -> N
     app = _Bearer(server.streamable_http_app(host="127.0.0.1"), token)
     config = uvicorn.Config(app, log_level="warning", access_log=False)
     await uvicorn.Server(config).serve(sockets=[listening])
+
+
+async def answer(server: MCPServer[Any], scope: Any, receive: Any, send: Any) -> None:
+    """Answer one HTTP request, whose caller is already known; nothing is kept between two of them."""
+    manager = StreamableHTTPSessionManager(server._lowlevel_server, json_response=True, stateless=True)
+    async with manager.run():
+        await manager.handle_request(scope, receive, send)
 
 
 class _Bearer:

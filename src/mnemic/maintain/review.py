@@ -27,6 +27,7 @@ from mnemic.types import (
 )
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft, starts_at
+from mnemic.write.embed import require_present
 from mnemic.write.merge import closing
 from mnemic.write.vault import keep
 
@@ -127,6 +128,7 @@ async def approve(
             return receipt_of(Outcome.REFRESHED, twin, "duplicate")
         replaced = await _replaced(tx, pending, verdict.merged_with, policy)
         if verdict.draft is not None:
+            await require_present(tx, verdict.draft)
             await keep(tx, verdict.draft)
         return await _approved(tx, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
 

@@ -10,6 +10,7 @@ from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.types import Actor, AuditEvent, Memory, OutboxEntry, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft
+from mnemic.write.embed import require_present
 from mnemic.write.merge import closed
 
 PAGE = 500
@@ -66,6 +67,7 @@ async def roll_back(
             raise VersionConflict(hint="it has changed meanwhile")
         if _says(present, target, draft):
             return receipt_of(Outcome.REFRESHED, present, "unchanged")
+        await require_present(tx, draft)
         closing = [one for one in [await tx.get(one.memory_id, scopes=[one.scope]) for one in ended] if _in_force(one)]
         for one in closing:
             assert one is not None

@@ -45,7 +45,8 @@ class Capabilities:
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
     words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
     `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact. `sealed`:
-    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`.
+    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`. `grouped`:
+    transactions asked for at once run in that order, and are committed together where that is cheaper.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Capabilities:
     phrase: bool = False
     exact_up_to: int | None = None
     sealed: frozenset[str] = frozenset()
+    grouped: bool = False
 
 
 class Transaction(Protocol):
@@ -109,14 +111,14 @@ class Transaction(Protocol):
     async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
         """Forget the tenant's requests whose receipt names one of these memories anywhere; how many there were."""
 
+    async def space(self) -> VectorSpace:
+        """The store's vector space now."""
+
     async def find_mark(self, tenant: str, name: str) -> str | None:
         """The text that was kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        """What is held now, as `RecordStore.usage` says it, with what this transaction has changed.
-
-        Of two transactions that have written and then ask for the same tenant or scope, at least one sees the other's.
-        """
+        """As `RecordStore.usage`, with this transaction's changes. Of two that wrote and then ask, one sees both."""
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         """Keep `value` under `name` in the place of what was there; None takes the mark away."""
@@ -151,7 +153,7 @@ class Snapshot(Protocol):
         """How many memories `where` accepts."""
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        """By cosine, best first. Exact: never fewer than `min(limit, matching)` entries."""
+        """By cosine, best first, never fewer than `min(limit, matching)`; exact within `Capabilities.exact_up_to`."""
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         """By BM25 over content and context with the statistics of the named scopes alone, best first, only positive
@@ -177,16 +179,34 @@ class Snapshot(Protocol):
         """
 
 
-class RecordStore(Snapshot, Protocol):
+class SecondSpace(Protocol):
+    """A further vector space, filled while the present one is used, and then put in its place."""
+
+    async def begin_space(self, space: VectorSpace) -> None:
+        """Begin to fill `space`, or go on where that was left; what was filled for any other one goes."""
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        """Memories of every tenant and status that have no vector yet in the space being filled."""
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        """Keep these vectors for the memories still at that version; how many. Raises InvalidInput (`space`)."""
+
+    async def switch_space(self) -> bool:
+        """Make the filled space the present one in one step; False, and nothing done, while a memory has no vector in
+        it. Who opened the store in the old space goes on finding by words; its vectors are refused: SpaceMismatch.
+        """
+
+
+class RecordStore(Snapshot, SecondSpace, Protocol):
     """The one source of truth. Each read is of the moment it is called; `read` keeps several to one moment."""
 
     @property
     def capabilities(self) -> Capabilities:
         """What this store promises."""
 
-    async def open(self, space: VectorSpace) -> None:
-        """Open and migrate. Raises StoreNewer, StoreCorrupt, StoreUnavailable, or SpaceMismatch for another vector
-        space.
+    async def open(self, space: VectorSpace | None) -> None:
+        """Open and migrate; None takes the space that the store has. Raises StoreNewer, StoreCorrupt, StoreUnavailable,
+        or SpaceMismatch for another vector space.
         """
 
     async def close(self) -> None:

@@ -50,6 +50,20 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights) -> dict[str, f
     return fused
 
 
+def either(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """Of each memory the higher of two scores: what answers one part of a question answers it, whatever the rest is."""
+    return {memory_id: max(one.get(memory_id, 0.0), other.get(memory_id, 0.0)) for memory_id in {**one, **other}}
+
+
+def longer(lists: Mapping[str, Sequence[Scored]], more: Mapping[str, Sequence[Scored]]) -> dict[str, Sequence[Scored]]:
+    """`lists`, each followed by what the list of its name in `more` has besides."""
+    joined = dict(lists)
+    for name, entries in more.items():
+        known = {entry.memory_id for entry in joined.get(name, ())}
+        joined[name] = [*joined.get(name, ()), *(entry for entry in entries if entry.memory_id not in known)]
+    return joined
+
+
 def ranks_of(memory_ids: Iterable[str], lists: Mapping[str, Sequence[Scored]]) -> dict[str, dict[str, Rank]]:
     """For each of the memories, its place in each list it is in."""
     ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}

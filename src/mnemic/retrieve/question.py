@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
+from mnemic.retrieve.period import Period, period_of
 from mnemic.types import Vector
 
 _KEY_WORDS = 4
@@ -85,7 +86,8 @@ class Question:
     """A query, read once.
 
     `text` is what was asked, `embedded` what its vector is made of, `keywords` the words that count in the keyword
-    list. `keys` are the keys that its words spell, `speakers` those it asks about. `vector` is None until there is one,
+    list. `keys` are the keys that its words spell, `speakers` those it asks about, `period` the time that it tells by
+    the day it is asked on. `vector` is None until there is one,
     or where the embedder failed.
     """
 
@@ -96,12 +98,26 @@ class Question:
     speakers: frozenset[str] = frozenset()
     asks_when: bool = False
     names_date: NamedDate | None = None
+    period: Period | None = None
     vector: Vector | None = field(default=None, repr=False)
     depth: int = 100
 
+    def tells(self, said_on: date) -> bool:
+        """Whether what was said on that day may be about the time that the query names."""
+        return any(time is not None and time.told_on(said_on) for time in (self.names_date, self.period))
 
-def read_question(text: str, *, speakers: Iterable[str] = (), asker: str = "user", depth: int = 100) -> Question:
-    """`text` read against those who speak in the scope; "I" in it means `asker`."""
+
+def read_question(
+    text: str,
+    *,
+    speakers: Iterable[str] = (),
+    asker: str = "user",
+    asked_on: date | None = None,
+    depth: int = 100,
+) -> Question:
+    """`text` read against those who speak in the scope; "I" in it means `asker`, "last week" the week before
+    `asked_on`.
+    """
     known = frozenset(speakers)
     people = sorted(known - _ROLES)
     named = frozenset(person for person in people if _name(person).search(text))
@@ -115,6 +131,7 @@ def read_question(text: str, *, speakers: Iterable[str] = (), asker: str = "user
         speakers=named,
         asks_when=_WHEN.match(text) is not None,
         names_date=named_date(text),
+        period=None if asked_on is None else period_of(text, asked_on),
         depth=depth,
     )
 

@@ -12,9 +12,10 @@ from typing import TypeVar
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, RecordStore, Snapshot
 from mnemic.retrieve.bias import STANDING, Bias, find_biased, in_order
-from mnemic.retrieve.fuse import Weights, fuse, ranks_of
-from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, STANDING_LISTS, RankedList
+from mnemic.retrieve.fuse import Weights, either, fuse, longer, ranks_of
+from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, STANDING_LISTS, RankedList
 from mnemic.retrieve.named import Naming
+from mnemic.retrieve.parts import parts_of
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.signals import SignalWeights, with_signals
 from mnemic.types import Deadline, Hit, Scored, SearchResult, Vector, Where
@@ -32,6 +33,7 @@ class _Search:
 
     where: Where
     question: Question
+    parts: tuple[Question, ...]
     top_k: int
     bias: Bias
     min_score: float
@@ -73,19 +75,23 @@ class Searcher:
         min_score: float = 0.0,
         named: bool = False,
         known_at: datetime | None = None,
+        asked_at: datetime | None = None,
         deadline: Deadline | None = None,
     ) -> SearchResult:
         """The `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty query
         lists the newest. `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are
-        searched as they stood then.
+        searched as they stood then. `asked_at` gives "last week" its meaning.
 
         Raises MnemicError if every list fails.
         """
         text = query.strip()[:MAX_QUERY_CHARS]
         speakers = await self.store.speakers(where) if text else frozenset[str]()
+        asked_on = None if asked_at is None else asked_at.date()
+        read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=self.depth)
         search = _Search(
             where=where,
-            question=read_question(text, speakers=speakers, depth=self.depth),
+            question=read(text),
+            parts=tuple(read(part) for part in parts_of(text)),
             top_k=top_k,
             bias=bias or Bias(),
             min_score=min_score,
@@ -94,10 +100,13 @@ class Searcher:
         )
         if not text:
             return await self._read(search, self._listed)
-        vector, early = await asyncio.gather(
-            self._vector(search, deadline), self._read(search, partial(self._made, self.early_lists))
+        vectors, early = await asyncio.gather(
+            self._vectors(search, deadline), self._read(search, partial(self._made, self.early_lists))
         )
-        search = replace(search, question=replace(search.question, vector=vector))
+        question, *parts = (
+            replace(one, vector=vector) for one, vector in zip((search.question, *search.parts), vectors, strict=True)
+        )
+        search = replace(search, question=question, parts=tuple(parts))
         return await self._read(search, partial(self._answer, early))
 
     async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
@@ -108,12 +117,14 @@ class Searcher:
         past = await self.store.believed(where.scopes, search.known_at, live_at=where.live_at)
         return await work(replace(search, where=replace(where, live_at=search.known_at)), past)
 
-    async def _vector(self, search: _Search, deadline: Deadline | None) -> Vector | None:
+    async def _vectors(self, search: _Search, deadline: Deadline | None) -> Sequence[Vector | None]:
+        """The vector of the question and of each of its parts, None where there is none to be had."""
+        texts = [one.embedded for one in (search.question, *search.parts)]
         try:
-            return (await self.embedder.embed([search.question.embedded], deadline=deadline))[0]
+            return await self.embedder.embed(texts, deadline=deadline)
         except MnemicError as failure:
             search.note("vector", failure)
-            return None
+            return [None] * len(texts)
 
     async def _made(self, lists: Mapping[str, RankedList], search: _Search, moment: Snapshot) -> Lists:
         made: Lists = {}
@@ -135,6 +146,10 @@ class Searcher:
         if not lists:
             raise search.failures[0]
         scores = fuse(lists, self.weights)
+        for part in search.parts:
+            found = await self._made(PART_LISTS, replace(search, question=part), moment)
+            scores = either(scores, fuse(found, self.weights))
+            lists = longer(lists, found)
         try:
             signals = await moment.signals(search.where, list(scores))
         except MnemicError as failure:

@@ -85,6 +85,6 @@ def _own(one: Signals, question: Question, weights: SignalWeights) -> float:
         lift += weights.when
     if one.speaker in question.speakers:
         lift += weights.speaker
-    if question.names_date is not None and question.names_date.told_on(one.happened_at.date()):
+    if question.tells(one.happened_at.date()):
         lift += weights.told
     return lift

@@ -10,7 +10,15 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from mnemic.errors import IdempotencyConflict, NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable, VersionConflict
+from mnemic.errors import (
+    IdempotencyConflict,
+    InvalidInput,
+    NotSupported,
+    SpaceMismatch,
+    StoreBusy,
+    StoreUnavailable,
+    VersionConflict,
+)
 from mnemic.ports import Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import (
@@ -96,10 +104,15 @@ class _State(Held):
 class _InProcessTransaction(Transaction):
     """Changes to `state`, which nobody else sees; `begun` is what was committed before."""
 
-    def __init__(self, begun: _State, state: _State, dimension: int) -> None:
+    def __init__(self, begun: _State, state: _State, space: VectorSpace | None) -> None:
         self._begun = begun
         self._state = state
-        self._dimension = dimension
+        self._space = space
+        self._dimension = space.dimension if space else 0
+
+    async def space(self) -> VectorSpace:
+        assert self._space is not None
+        return self._space
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         return self._state.get(memory_id, scopes)
@@ -206,13 +219,17 @@ class InProcessStore(SingleReads):
         self._secrets: dict[str, bytes] = {}
         self._space: VectorSpace | None = None
         self._open = False
+        self._next: tuple[VectorSpace, dict[tuple[str, str, int], Vector]] | None = None
         self._writing = threading.Lock()
 
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(name="in-process", durable=False, shared=False, phrase=True)
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
+        space = space or self._space
+        if space is None:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
         if self._space not in (None, space):
             raise SpaceMismatch(hint=_reopen_with(self._space))
         self._space, self._open = space, True
@@ -226,12 +243,51 @@ class InProcessStore(SingleReads):
         with self._writing:
             begun = self._committed()
             state = begun.copy()
-            result = run_through(work, _InProcessTransaction(begun, state, self._dimension))
+            result = run_through(work, _InProcessTransaction(begun, state, self._space))
             self._state = state
             return result
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         return run_through(work, self._moment)
+
+    async def begin_space(self, space: VectorSpace) -> None:
+        with self._writing:
+            if self._next is None or self._next[0] != space:
+                self._next = (space, {})
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        _, vectors = self._filling
+        memories = sorted(self._committed().memories.values(), key=lambda memory: memory.memory_id)
+        return list(islice((memory for memory in memories if _named(memory) not in vectors), max(0, limit)))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        with self._writing:
+            space, vectors = self._filling
+            present = {_named(memory) for memory in self._committed().memories.values()}
+            kept = {
+                _named(memory): checked_vector(vector, space.dimension)
+                for memory, vector in filled
+                if _named(memory) in present
+            }
+            vectors.update({place: vector for place, vector in kept.items() if vector is not None})
+            return len(kept)
+
+    async def switch_space(self) -> bool:
+        with self._writing:
+            space, vectors = self._filling
+            state = self._committed().copy()
+            if any(_named(memory) not in vectors for memory in state.memories.values()):
+                return False
+            for place, memory in state.memories.items():
+                state.memories[place] = replace(memory, vector=vectors[_named(memory)])
+            self._state, self._space, self._next = state, space, None
+            return True
+
+    @property
+    def _filling(self) -> tuple[VectorSpace, dict[tuple[str, str, int], Vector]]:
+        if self._next is None:
+            raise InvalidInput("space", hint="no vector space is being filled")
+        return self._next
 
     async def secret(self, tenant: str) -> bytes:
         self._committed()
@@ -362,6 +418,10 @@ class InProcessStore(SingleReads):
         if not self._open:
             raise StoreUnavailable("closed")
         return self._state
+
+
+def _named(memory: Memory) -> tuple[str, str, int]:
+    return memory.scope.tenant, memory.memory_id, memory.version
 
 
 def _texts(value: Any) -> set[str]:

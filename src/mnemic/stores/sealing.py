@@ -104,7 +104,17 @@ class Sealer:
 
     def vector(self, memory_id: str, stored: bytes | None) -> Vector | None:
         """The vector of a sealed row."""
-        return None if stored is None else self._opened(stored, _place("vector", memory_id))
+        return self._opened(stored, _place("vector", memory_id)) if stored else None
+
+    def vector_beside(self, text: str, memory: Memory, vector: Vector) -> bytes:
+        """A further vector of the memory of this body, as it is stored: sealed where the body is, and empty where that
+        cannot be opened any more.
+        """
+        if not (self._vectors and self.is_sealed(text)):
+            return vector
+        if self._keyring is None or memory.content == ERASED:
+            return b""
+        return self._keyring.seal(_subject(memory), vector, _place("vector", memory.memory_id))
 
     def _opened(self, sealed: bytes, place: bytes) -> bytes | None:
         """None where the key was destroyed."""

@@ -123,7 +123,7 @@ def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
 
 
 def blocked_receipt(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
-    """The receipt of a write that ended before anything was stored."""
+    """The receipt of a write that ended, for this reason, before anything was stored."""
     return WriteReceipt(
         outcome=Outcome.BLOCKED,
         key=candidate.key,

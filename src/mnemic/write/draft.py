@@ -21,6 +21,7 @@ from mnemic.types import (
     Step,
     Trust,
     Vector,
+    VectorSpace,
     subject_of,
 )
 
@@ -106,6 +107,7 @@ class Draft:
     blocked: str | None = None
     fingerprint: str = field(default="", repr=False)
     vector: Vector | None = field(default=None, repr=False)
+    space: VectorSpace | None = None
     home: Scope | None = None
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.errors import EmbedderFailed
-from mnemic.ports import Embedder
+from mnemic.errors import EmbedderFailed, SpaceMismatch
+from mnemic.ports import Embedder, Transaction
 from mnemic.types import Deadline, Vector
 from mnemic.write.draft import Draft
 
@@ -30,7 +30,13 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
     vectors = await embedder.embed(texts, deadline=deadline)
     if len(vectors) != len(texts) or any(not _fits(vector, embedder) for vector in vectors):
         raise EmbedderFailed("dimension")
-    return [replace(draft, vector=vector) for draft, vector in zip(drafts, vectors, strict=True)]
+    return [replace(draft, vector=vector, space=embedder.space) for draft, vector in zip(drafts, vectors, strict=True)]
+
+
+async def require_present(tx: Transaction, draft: Draft) -> None:
+    """Raises SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
+    if draft.space != await tx.space():
+        raise SpaceMismatch(hint="the store has another embedder by now; the same call makes a new vector")
 
 
 def _fits(vector: Vector, embedder: Embedder) -> bool:

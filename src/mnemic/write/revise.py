@@ -10,6 +10,7 @@ from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Sourc
 from mnemic.write.commit import Settled, audit, commit, receipt_of, record
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
+from mnemic.write.embed import require_present
 from mnemic.write.vault import keep
 
 
@@ -54,6 +55,7 @@ class Revision:
         if (draft.candidate.content, draft.candidate.data) == (known.content, known.data):
             await audit(tx, draft, known, "refreshed", {"reason": "unchanged"})
             return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
+        await require_present(tx, draft)
         if draft.trust < known.trust:
             return Settled(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)

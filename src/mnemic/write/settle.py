@@ -27,7 +27,8 @@ async def is_known(moment: Snapshot, draft: Draft) -> bool:
 async def settle(
     tx: Transaction, draft: Draft, request: Request | None, laps: Laps, memory_ids: tuple[str, str]
 ) -> Settled | None:
-    """Decide and write; None where a vector is needed and the draft has none, and then nothing was written.
+    """Decide and write; None where a vector is needed and the draft has none of the store's present space, and then
+    nothing was written.
 
     The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked
     for before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
@@ -38,7 +39,7 @@ async def settle(
     same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
     if same is not None and _live(same, draft):
         decision = refresh(same, draft)
-    elif draft.vector is None:
+    elif draft.vector is None or draft.space != await tx.space():
         return None
     else:
         decision = await _decide(tx, draft, memory_ids, laps)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
 
-from playwright.async_api import Browser, Page, ViewportSize, async_playwright
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright, expect
 
 from tests.e2e.browser.stage import Stage
 
@@ -52,4 +52,4 @@ async def visit(page: Page, place: str) -> None:
     """Open a page of the console and wait until it is there."""
     await page.goto("/console#/" + place)
     await page.locator("main:not([aria-busy]) h1").wait_for()
-    await page.wait_for_load_state("networkidle")
+    await expect(page.get_by_text("Loading…")).to_have_count(0)

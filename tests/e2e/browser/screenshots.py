@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import tempfile
 from pathlib import Path
 
@@ -13,17 +14,25 @@ from tests.e2e.browser.stage import Stage, staged
 
 FOLDER = Path(__file__).parents[3] / "docs" / "console"
 PAGES = (
-    ("overview", "olga", "overview"),
     ("search", "ana", "search?q=aisle+or+window+on+a+long+flight"),
     ("remember", "ana", "remember"),
     ("review", "ben", "review"),
     ("mine", "ana", "mine"),
+    ("entities", "ana", "entities"),
+    ("episodes", "ana", "episodes"),
+    ("runs", "ana", "runs"),
+    ("policy", "olga", "policy"),
+    ("quotas", "ana", "quotas"),
+    ("overview", "olga", "overview"),
 )
 """Name of the picture, who looks, and where."""
 
 
 async def _take(page: Page, name: str, scheme: str) -> None:
-    await page.screenshot(path=FOLDER / f"{name}-{scheme}.png")
+    devtools = await page.context.new_cdp_session(page)
+    taken = await devtools.send("Page.captureScreenshot", {"format": "webp", "quality": 82})
+    (FOLDER / f"{name}-{scheme}.webp").write_bytes(base64.b64decode(taken["data"]))
+    await devtools.detach()
 
 
 async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
@@ -43,6 +52,10 @@ async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
     await windows["ana"].get_by_role("link", name="I prefer aisle seats").click()
     await windows["ana"].get_by_role("heading", name="Versions").wait_for()
     await _take(windows["ana"], "memory", scheme)
+    await visit(windows["ana"], "runs")
+    await windows["ana"].locator(".row a.content").first.click()
+    await windows["ana"].get_by_role("heading", name="The memories in it").wait_for()
+    await _take(windows["ana"], "run", scheme)
 
 
 async def _all(folder: Path) -> None:

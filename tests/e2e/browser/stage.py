@@ -4,6 +4,7 @@ forward, and a service on it.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Thread
+from typing import Literal
 
 import uvicorn
 
@@ -21,13 +23,36 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys, Role
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.face import awaited
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.episodic import EpisodicMemory, Step
+from mnemic.maintain.runs import record_run
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from tests.servers import in_thread
 
 ANA = Actor(user="ana")
-MONTHS = timedelta(days=110)
+MONTHS = timedelta(days=121)
+
+POLICY = {
+    "keys": {
+        **{key: {} for key in ("home_city", "seat", "home_airport", "hotel", "loyalty")},
+        "diet": {"ttl_days": 365},
+        "language": {"allowed_values": ["english", "norwegian", "portuguese"], "preference": True},
+        "health": {"sensitive": True},
+    },
+    "open_keys": True,
+    "keyless": True,
+    "limits": {
+        "quotas": [
+            {"per": "user", "rows": 60},
+            {"per": "user", "kind": "episodic", "rows": 500},
+            {"per": "user", "writes_a_minute": 120},
+            {"per": "tenant", "rows": 20_000},
+        ]
+    },
+}
 
 XSS = (
     "<img src=x onerror=\"document.title='owned'\">",
@@ -95,6 +120,46 @@ async def _remember(engine: MemoryEngine, clock: ManualClock) -> None:
     )
 
 
+RELATED = (
+    ("me", "works_at", "Fjordline"),
+    ("Mira", "sister_of", "me"),
+    ("Mira", "lives_in", "Bergen"),
+    ("Fjordline", "located_in", "Oslo"),
+    ("me", "likes", "Kyoto"),
+    ("Jonas", "works_at", "Fjordline"),
+    ("Jonas", "manages", "me"),
+)
+
+TRIED: tuple[tuple[str, Literal["success", "failure", "partial"], list[tuple[str, str, bool]]], ...] = (
+    ("Book a seat to Tokyo", "failure", [("search the aisle seats", "none left in the front", False)]),
+    (
+        "Book a seat to Tokyo, second attempt",
+        "success",
+        [("ask for the waiting list", "place 2", True), ("call on the day before", "seat 14C", True)],
+    ),
+    ("Find a vegetarian dinner in Porto", "partial", [("ask the hotel", "one place, closed on Sunday", True)]),
+)
+"""Task, how it ended, and its steps: what was done, what came of it, whether it worked."""
+
+ASKED = ("Which seat should I book to Tokyo?", "Where do I live?", "What can I eat on board?")
+
+
+async def _live(engine: MemoryEngine, clock: ManualClock) -> None:
+    entities, episodes = EntityMemory(engine, ANA, awaited()), EpisodicMemory(engine, ANA, awaited())
+    for source, relation, target in RELATED:
+        clock.advance(timedelta(hours=5))
+        await entities.relate(source, relation, target)
+    for task, outcome, steps in TRIED:
+        clock.advance(timedelta(days=2))
+        told = [Step(action=action, result=result, ok=ok) for action, result, ok in steps]
+        kept = await episodes.record(task, told, outcome=outcome)
+    assert kept.memory_id is not None
+    await episodes.feedback(kept.memory_id, "Next time look at the opening hours first.")
+    for goal in ASKED:
+        clock.advance(timedelta(hours=3))
+        await record_run(engine.store, clock, ANA, await engine.run(actor=ANA, goal=goal))
+
+
 async def _keys(engine: MemoryEngine) -> dict[str, str]:
     keys = ApiKeys(engine.store, engine.clock)
     everybody: dict[str, tuple[str | None, list[Role]]] = {
@@ -109,11 +174,19 @@ async def _keys(engine: MemoryEngine) -> dict[str, str]:
     return made
 
 
+def _settings(store: Path) -> Settings:
+    """With the policy beside the store."""
+    policy = store.with_name("policy.json")
+    policy.write_text(json.dumps(POLICY), encoding="utf-8")
+    return Settings(store=str(store), policy=policy)
+
+
 async def build(store: Path) -> dict[str, str]:
     """The world in a new file, and its keys."""
     clock = ManualClock(datetime.now(UTC) - MONTHS)
-    async with build_engine(Settings(store=str(store)), clock=clock) as engine:
+    async with build_engine(_settings(store), clock=clock) as engine:
         await _remember(engine, clock)
+        await _live(engine, clock)
         return await _keys(engine)
 
 
@@ -127,10 +200,10 @@ def staged(folder: Path) -> Iterator[Stage]:
 
 
 @contextmanager
-def served_here(store: Path) -> Iterator[str]:
+def served_here(store: Path, *, open_to: Principal | None = None) -> Iterator[str]:
     """The address of the service on `store`, in a thread of this process, until the block ends."""
-    app = create_app(build_engine(Settings(store=str(store))), per_second=1000, burst=1000)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False))
+    app = create_app(build_engine(_settings(store)), open_to=open_to, per_second=1000, burst=1000)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=1))
     thread = Thread(target=server.run)
     thread.start()
     try:

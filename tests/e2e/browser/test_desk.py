@@ -26,7 +26,7 @@ async def waiting(page: Page) -> list[str]:
     return await page.locator(".queue .line").all_text_contents()
 
 
-async def test_everything_is_decided_by_keyboard(enter: Enter, own: Stage) -> None:
+async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> None:
     page = await enter("ben", on=own)
     await visit(page, "review")
     first, second, third, fourth, *rest = await waiting(page)
@@ -64,7 +64,7 @@ async def test_everything_is_decided_by_keyboard(enter: Enter, own: Stage) -> No
     assert first not in said
 
 
-async def test_several_are_decided_together(enter: Enter, own: Stage) -> None:
+async def test_several_are_decided_together(own: Stage, enter: Enter) -> None:
     page = await enter("ben", on=own)
     await visit(page, "review")
     await page.get_by_role("button", name="Mark all").click()

@@ -13,9 +13,19 @@ from tests.e2e.browser.stage import XSS, Stage
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PAGES = {
-    "ana": ("overview", "search?q=seat", "remember", "mine"),
+    "ana": (
+        "overview",
+        "search?q=seat",
+        "remember",
+        "entities",
+        "entities/Nobody",
+        "episodes",
+        "mine",
+        "runs",
+        "quotas",
+    ),
     "ben": ("review",),
-    "olga": ("overview",),
+    "olga": ("overview", "policy", "quotas", "runs"),
     "app": ("overview",),
 }
 """Who looks, and at what."""

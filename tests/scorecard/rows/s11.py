@@ -8,5 +8,6 @@ ROW = Row(
     id="S11",
     property="event loop",
     aim="0 blocking calls; lag p99 < 50 ms",
-    missing="no blocking-call detector runs yet",
+    tests=("tests/faults/test_event_loop.py",),
+    bites="calls that block, of the library, of SQLite and of the model, must raise",
 )

@@ -8,5 +8,6 @@ ROW = Row(
     id="S14",
     property="embedder change",
     aim="text search works throughout; 0 memories without vector after",
-    missing="vectors cannot be moved to another model while serving yet",
+    tests=("tests/faults/test_reembed.py",),
+    bites="the new embedder fails in its second batch, and the process that re-embeds is killed between any two",
 )

@@ -14,6 +14,7 @@ from mnemic.evaluate.tables import bench_table
 from mnemic.stores.sqlite.bare import bare_commits
 from mnemic.testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
+from tests.valkey import ValkeyServer
 
 TINY = BenchOptions(rows=30, others=2, rows_per_other=20, repeats=5, imports=8, starts=0)
 
@@ -69,7 +70,7 @@ def test_every_verb_has_a_budget(measured: dict[str, Any]) -> None:
     assert measured["kinds"].keys() == {"sqlite", "in-process"}
     for verbs in measured["kinds"].values():
         kinds = {name.partition(".")[0] for name in verbs}
-        assert kinds == {"working", "short_term", "long_term", "persona", "episodic", "structured", "entity"}
+        assert kinds == {"working", "short_term", "long_term", "persona", "episodic", "entity", "structured"}
         for figures in verbs.values():
             assert 0 < figures["p50_ms"] <= figures["p95_ms"]
             assert figures["budget_p95_ms"] in (1.0, 10.0, 100.0, 200.0)
@@ -111,10 +112,12 @@ def test_a_process_that_fails_is_not_a_measurement(tmp_path: Path) -> None:
         cold_starts(tmp_path / "no folder" / "absent.db", "nobody", "anything?", starts=1, progress=lambda *_: None)
 
 
-def test_a_server_is_measured_in_a_database_of_its_own(postgres: PostgresServer) -> None:
-    options = BenchOptions(rows=20, others=0, repeats=5, imports=0, starts=0, store=postgres.dsn())
-    measured = run(options, embedder=WordEmbedder())
+def test_servers_are_measured_in_a_database_of_their_own(postgres: PostgresServer, valkey: ValkeyServer) -> None:
+    servers = {"store": postgres.dsn(), "sessions": valkey.url}
+    measured = run(BenchOptions(rows=20, others=0, repeats=5, imports=0, starts=0, **servers), embedder=WordEmbedder())
     assert measured["write"]["calls"] == measured["search"]["calls"] == 5
     assert measured["memory"]["stored"] == 30
-    assert measured["kinds"].keys() == measured["graph"].keys() == {"sqlite", "in-process", "postgresql"}
+    assert measured["kinds"].keys() == {"sqlite", "in-process", "servers"}
+    assert measured["graph"].keys() == {"sqlite", "in-process", "postgresql"}
+    assert {name.partition(":")[2].partition(":")[0] for name in valkey.names()} == {"hot", "session"}
     assert not [name for (name,) in postgres.sql("SELECT datname FROM pg_database") if name.startswith("mnemic_")]

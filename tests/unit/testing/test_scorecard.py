@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.scorecard.row import Row, judged, run
+from tests.scorecard.row import ROOT, Row, judged, run
 from tests.scorecard.rows import all_rows
 
 REPORT = '<testsuites><testsuite tests="{0}" failures="{1}" errors="{2}" skipped="{3}">{4}</testsuite></testsuites>'
@@ -48,3 +49,14 @@ def test_without_tests_or_report_nothing_ran(tmp_path: Path) -> None:
 
 def test_every_promise_has_its_row() -> None:
     assert [one.id for one in all_rows()] == [f"S{number}" for number in range(1, 28)]
+
+
+def test_one_can_say_a_figure(record_property: Callable[[str, object], None]) -> None:
+    record_property("said", figure := "one figure")
+    assert figure
+
+
+def test_a_row_that_runs_reports_the_figures(tmp_path: Path) -> None:
+    one = Row(id="S0", property="p", aim="a", tests=(f"{Path(__file__).relative_to(ROOT)}::test_one_can_say_a_figure",))
+    ran = run(one, size="small", folder=tmp_path)
+    assert (ran.verdict, ran.result) == ("pass", "1 of 1 tests; one figure")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +30,7 @@ SETS = (
     "commands",
 )
 
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -46,6 +49,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
 @click.option("--ablate", is_flag=True, help="Also measure what each list and sign of the ranking buys.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the intervals and samples.")
+@click.option("--report", metavar="DIR", type=_FOLDER, help="Write a page with charts, and the result, to this folder.")
 @click.pass_obj
 def eval_(
     given: Given,
@@ -56,6 +60,7 @@ def eval_(
     vectors: Path | None,
     ablate: bool,
     seed: int | None,
+    report: Path | None,
 ) -> None:
     """Measure how well SET goes: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict),
     pii (redaction), structured (travel confirmations), extraction or commands (what is worth remembering, what not).
@@ -66,6 +71,7 @@ def eval_(
     """
     from mnemic.evaluate.outcome import SEED
     from mnemic.evaluate.registry import SETS as RUNNERS
+    from mnemic.evaluate.reports import write_report
     from mnemic.evaluate.tables import set_table
 
     progress, end = _told()
@@ -81,7 +87,14 @@ def eval_(
         )
     finally:
         end()
+    if report is not None:
+        write_report(result, report, _command())
     given.show(result, lambda: set_table(result))
+
+
+def _command() -> str:
+    """The command line as it was typed, but for where the program lies."""
+    return shlex.join(["mnemic", *sys.argv[1:]])
 
 
 @click.command("bench", cls=Command)
@@ -98,6 +111,9 @@ def eval_(
 )
 @click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
 @click.option("--graph", metavar="URL", help="A neo4j:// address: measure the entities and a graph there too.")
+@click.option(
+    "--sessions", metavar="URL", help="A redis:// address: conversations and the hot set are there; fed by every write."
+)
 @click.option("--durability", type=click.Choice(["durable", "fast"]), help="Of the timed writes; durable.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the texts.")
 @click.option("--quick", is_flag=True, help="Small enough for a smoke test; its figures mean little.")

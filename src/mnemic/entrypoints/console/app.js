@@ -2,6 +2,7 @@
 
 import { session, signOut, whenSignedOut } from "./api.js";
 import { el } from "./elements.js";
+import { follow, liveSign, unfollow } from "./live.js";
 import { button, failure, toastArea } from "./parts.js";
 import { GROUPS, mayOpen, pageAt } from "./places.js";
 import { themeSwitch } from "./scheme.js";
@@ -18,7 +19,9 @@ async function start() {
     document.body.replaceChildren(el("main", { class: "alone" }, failure(problem, start)));
     throw problem;
   });
+  unfollow();
   if (who === null) return welcome();
+  follow(who);
   document.body.replaceChildren(skip(), el("div", { class: "frame" }, sidebar(), main), toastArea());
   await open();
 }
@@ -64,12 +67,12 @@ function skip() {
 }
 
 function sidebar() {
-  const groups = GROUPS.map(({ title, places }) => [title, places.filter((place) => mayOpen(place, who))]).filter(([, places]) => places.length > 0);
+  const groups = GROUPS.map(({ title, places }) => ({ title, places: places.filter((place) => mayOpen(place, who)) })).filter(({ places }) => places.length > 0);
   return el(
     "div",
     { class: "side" },
     el("a", { class: "brand", href: "#/overview" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"),
-    el("nav", { "aria-label": "Pages" }, groups.map(([title, places]) => [
+    el("nav", { "aria-label": "Pages" }, groups.map(({ title, places }) => [
       el("h2", {}, title),
       el("ul", {}, places.map((place) => el("li", {}, el("a", { href: `#/${place.name}`, "data-place": place.name }, place.title)))),
     ])),
@@ -78,6 +81,7 @@ function sidebar() {
       { class: "whoami" },
       el("p", {}, el("strong", {}, who.user ?? "an application"), el("span", { class: "quiet" }, who.tenant)),
       el("p", { class: "quiet" }, who.roles.join(", ")),
+      liveSign(),
       el("div", { class: "actions" }, themeSwitch(), who.signed_in && button("Sign out", leave, { kind: "quiet" })),
     ),
   );

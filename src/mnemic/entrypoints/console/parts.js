@@ -58,13 +58,13 @@ export function tag(text) {
   return text ? el("span", { class: "tag" }, spaced(text)) : null;
 }
 
-/** Where a memory came from and how far it is believed, on one line. */
+/** Where a memory came from and how far it is believed, on one line; keys that the engine made itself are left out. */
 export function provenance(memory) {
   return el(
     "p",
     { class: "meta" },
     tag(memory.kind),
-    memory.key && el("span", { class: "tag key" }, memory.key),
+    memory.key && !memory.key.includes(":") && el("span", { class: "tag key" }, memory.key),
     el("span", {}, spaced(memory.source.origin)),
     el("span", {}, `trust ${memory.trust}`),
     el("span", {}, `sure to ${percent(memory.confidence)}`),
@@ -72,7 +72,7 @@ export function provenance(memory) {
   );
 }
 
-/** Named values. @param {Array<[string, any]>} pairs those without a value are left out */
+/** Named values. @param {any[][]} pairs those without a value are left out */
 export function facts(pairs) {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
   return el("dl", { class: "facts" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
@@ -108,7 +108,7 @@ export function field(label, input, hint) {
   );
 }
 
-/** A choice from a list. @param {Array<[string, string]>} options value and words */
+/** A choice from a list. @param {string[][]} options value and words */
 export function choice(options, attributes = {}) {
   const { value: chosen, ...rest } = attributes;
   return el("select", rest, options.map(([value, words]) => el("option", { value, selected: value === chosen }, words)));

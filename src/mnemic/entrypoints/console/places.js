@@ -15,6 +15,8 @@ export const GROUPS = [
       { name: "overview", title: "Overview", load: () => import("./pages/overview.js") },
       { name: "search", title: "Search", roles: READERS, personal: true, load: () => import("./pages/search.js") },
       { name: "remember", title: "Remember", roles: ["writer"], personal: true, load: () => import("./pages/remember.js") },
+      { name: "entities", title: "People and things", roles: READERS, personal: true, load: () => import("./pages/entities.js") },
+      { name: "episodes", title: "Episodes", roles: READERS, personal: true, load: () => import("./pages/episodes.js") },
       { name: "memory", title: "Memory", roles: READERS, personal: true, hidden: true, load: () => import("./pages/memory.js") },
     ],
   },
@@ -23,6 +25,14 @@ export const GROUPS = [
     places: [
       { name: "review", title: "Review desk", roles: ["reviewer"], load: () => import("./pages/review.js") },
       { name: "mine", title: "My memory", roles: ["subject", "writer"], personal: true, load: () => import("./pages/mine.js") },
+    ],
+  },
+  {
+    title: "Operation",
+    places: [
+      { name: "runs", title: "Runs", roles: READERS, personal: true, load: () => import("./pages/runs.js") },
+      { name: "policy", title: "Policy", roles: ["operator"], load: () => import("./pages/policy.js") },
+      { name: "quotas", title: "Quotas", roles: [...READERS, "operator"], load: () => import("./pages/quotas.js") },
     ],
   },
 ];

@@ -84,6 +84,11 @@ TheService = Annotated[Service, Depends(service_of)]
 
 async def principal_of(request: Request, service: TheService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
     """Whom the request's credential stands for. Refuses with 401, the same for every flaw, and 429 past the rate."""
+    return await admitted(request, service)
+
+
+async def admitted(request: HTTPConnection, service: Service) -> Principal:
+    """The same for a request that is no route's."""
     principal = await credential_of(request, service)
     if principal is None:
         raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
@@ -87,15 +88,21 @@ def create_app(
 
 
 def _routed(service: Service) -> FastAPI:
-    """The routes, with every error as a problem."""
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.engine:
             yield
             await asyncio.gather(*service.running, return_exceptions=True)
 
-    app = FastAPI(
+    app = routes(lifespan)
+    app.state.service = service
+    app.router.routes.extend(_tool_server(service))
+    return app
+
+
+def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None) -> FastAPI:
+    """The routes, with every error as a problem. `openapi()` describes them; who calls them needs `state.service`."""
+    app = _Described(
         title="mnemic",
         version="1",
         summary="Memory for agents, for whom the credential says.",
@@ -104,17 +111,34 @@ def _routed(service: Service) -> FastAPI:
         redoc_url=None,
         responses=_problems(),
     )
-    app.state.service = service
     for part in _PARTS:
         app.include_router(part.router)
     problems.install(app)
     return app
 
 
+def _tool_server(service: Service) -> list[Route]:
+    """`/mcp`, where MCP is installed."""
+    try:
+        from mnemic.entrypoints.rest.tool_server import ToolServer
+    except ModuleNotFoundError:
+        return []
+    return [Route("/mcp", ToolServer(service), include_in_schema=False)]
+
+
 def _problems() -> dict[int | str, dict[str, Any]]:
     """What every route may answer besides its own."""
-    schema = {"schema": Problem.model_json_schema()}
+    schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
     return {status: {"description": "A problem", "content": {MEDIA_TYPE: schema}} for status in _PROBLEMS}
+
+
+class _Described(FastAPI):
+    """The description names the shape of a problem once."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            super().openapi()["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+        return super().openapi()
 
 
 class _Hardened:

@@ -45,7 +45,7 @@ class Boundary:
         if scope["path"] in COUNTED_APART:
             await self._answer(scope, receive, send)
             return
-        if self._running >= self._bounds.at_once and scope["path"].startswith("/v1/"):
+        if self._running >= self._bounds.at_once and scope["path"].startswith(("/v1/", "/mcp")):
             busy = problem(HTTPStatus.TOO_MANY_REQUESTS, "too_many_requests", headers={"Retry-After": "1"})
             await busy(scope, receive, send)
             return

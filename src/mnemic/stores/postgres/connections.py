@@ -61,8 +61,9 @@ class Session:
         try:
             rows: list[Any] = await self._connection.fetch(statement, *values)
         except DRIVER_ERRORS as error:
-            self.failure = error
-            if self._forgiving and not lost_connection(error):
+            if self.failure is None or not lost_race(self.failure):
+                self.failure = error
+            if self._forgiving and not lost_connection(error) and not lost_race(self.failure):
                 await self._begin_again()
             raise typed(error) from None
         return rows
@@ -89,7 +90,9 @@ class Session:
         self._tenant = tenant
 
     async def enter_scopes(self, tenant: str, levels: Sequence[str], owners: Sequence[str]) -> list[Any]:
-        """From here on see the rows of `tenant` alone; the rows of its scopes by level and owner."""
+        """From here on see the rows of `tenant` alone; the rows of its scopes by level and owner, each
+        behind the present vector space.
+        """
         rows = await self.fetch(_SESSION["enter"], tenant, self._limit(), levels, owners)
         self._tenant = tenant
         return rows

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import asyncpg
 
 from mnemic.errors import (
     InvalidInput,
     MnemicError,
+    SpaceMismatch,
     StoreBusy,
     StoreCorrupt,
     StoreFailed,
@@ -19,6 +22,9 @@ DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.Internal
 
 _LOST_RACES = {"40001", "40P01"}
 """Serialization failure, deadlock."""
+
+_OTHER_SPACE = re.compile("expected \\d+ dimensions|different vector dimensions")
+"""What pgvector says of a vector of another length: the space was changed meanwhile."""
 
 _ENDED = {"57P01", "57P02", "57P05", "25P03"}
 """The server closed the connection: shutdown, crash, idle too long."""
@@ -46,6 +52,8 @@ _BY_STATE: dict[str, tuple[type[StoreFailed], str]] = {
 
 def lost_race(error: BaseException) -> bool:
     """Whether the same transaction may succeed when it is run again at once."""
+    if isinstance(error, asyncpg.InvalidCachedStatementError):
+        return True  # the table was changed under a prepared statement
     return isinstance(error, asyncpg.PostgresError) and error.sqlstate in _LOST_RACES
 
 
@@ -60,6 +68,8 @@ def lost_connection(error: BaseException) -> bool:
 def typed(error: BaseException) -> MnemicError:
     """The error of mnemic's tree that says what `error` says."""
     if isinstance(error, asyncpg.PostgresError):
+        if error.sqlstate == "22000" and _OTHER_SPACE.search(str(error)):
+            return SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
         return _of_state(error.sqlstate or "", type(error).__name__)
     if isinstance(error, asyncpg.DataError | UnicodeError | OverflowError):
         return InvalidInput("value", hint="a text or a number that the database cannot hold")

@@ -45,6 +45,7 @@ class Indexes:
 
     def __init__(self, connections: Connections, *, dimension: int, bm25: Bm25, budget: int) -> None:
         self._connections = connections
+        self._dimension = dimension
         self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
         self._most = budget // 2 // (4 * dimension + _BESIDE_VECTOR)
         self.loads = Tasks()
@@ -76,7 +77,7 @@ class Indexes:
             kept = [number for (number,) in await session.fetch(_INDEXING["numbers"], tenant, place.scope_id)]
         if place.changes <= index.seen:
             return  # another reader was faster, and has seen at least as much
-        index.put(entries_of(rows))
+        index.put(entries_of(rows, self._dimension))
         if kept is not None:
             index.keep(kept)
         index.seen = place.changes
@@ -101,7 +102,7 @@ class Indexes:
         index = self._shelf.empty()
         last = (0, 0)
         while rows := await session.fetch(_INDEXING["entries"], tenant, scope_id, *last, _PAGE):
-            index.put(entries_of(rows))
+            index.put(entries_of(rows, self._dimension))
             last = (rows[-1]["changed"], rows[-1]["number"])
         index.seen = counted[0]["changes"]
         return index
@@ -130,8 +131,8 @@ def _code(stored: bytes | None) -> str | None:
     return None if stored is None else stored.hex()
 
 
-def entries_of(rows: Sequence[Any]) -> list[Entry]:
-    """What an index holds of these memories."""
+def entries_of(rows: Sequence[Any], dimension: int) -> list[Entry]:
+    """What an index holds of these memories. A vector of another space, put there by another process, is none."""
     contents = _term_lists([row["content"] for row in rows])
     contexts = _term_lists([row["context"] for row in rows])
     return [
@@ -146,7 +147,7 @@ def entries_of(rows: Sequence[Any]) -> list[Entry]:
             row["began_at"],
             row["ended_at"],
             row["expires_at"],
-            row["vector"],
+            row["vector"] if row["vector"] is not None and len(row["vector"]) == 4 * dimension else None,
             content,
             context,
             _text(row["session"]),

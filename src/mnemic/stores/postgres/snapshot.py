@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import CUES, checked_vector, from_micros
 from mnemic.stores.held import believed
@@ -31,7 +32,7 @@ from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import Step
 from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, Where
+from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
 _READING = load("reading")
 _SEARCHING = load("searching")
@@ -45,15 +46,16 @@ class PostgresSnapshot:
     """
 
     def __init__(
-        self, session: Session, *, terms: Terms, sealer: Sealer, dimension: int, bm25: Bm25, indexes: Indexes
+        self, session: Session, *, terms: Terms, sealer: Sealer, space: VectorSpace, bm25: Bm25, indexes: Indexes
     ) -> None:
         self._session = session
         self._terms = terms
         self._sealer = sealer
         self._memory = partial(memory_of, sealer=sealer)
-        self._dimension = dimension
+        self._space = space
         self._bm25 = bm25
         self._indexes = indexes
+        self._present = space
         self._places: dict[Scope, Place | None] = {}
         self._at_hand: dict[Scope, ScopeIndex | None] = {}
         self.scanned: dict[Scope, Place] = {}
@@ -106,10 +108,12 @@ class PostgresSnapshot:
         return int(rows[0][0])
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        checked_vector(vector, self._dimension)
+        checked_vector(vector, self._space.dimension)
         if limit <= 0:
             return []
         indexes, rest = await self._split(where)
+        if self._present != self._space:
+            raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
         found = [index.nearest(coded(where), vector, limit=limit) for index in indexes]
         if rest is not None:
             found.append(await self._nearest_stored(rest, vector, limit))
@@ -195,7 +199,8 @@ class PostgresSnapshot:
         if unknown:
             rows = await Step(partial(self._session.enter_scopes, *places_of(where.tenant, unknown)))
             self._places |= dict.fromkeys(unknown)
-            for level, owner, *columns in rows:
+            for model, dimension, level, owner, *columns in rows:
+                self._present = VectorSpace(model=model, dimension=dimension)
                 self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = Place(*columns)
         for scope in where.scopes:
             place = self._places[scope]
@@ -210,7 +215,7 @@ class PostgresSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._bm25)
+        return await believed(self, scopes, known_at, live_at, dimension=self._space.dimension, bm25=self._bm25)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4 on."""

@@ -7,14 +7,15 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
-from mnemic.stores.postgres import outbox, upkeep
+from mnemic.stores.postgres import outbox, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
+from mnemic.stores.postgres.owner import Owner
 from mnemic.stores.postgres.promotion import Promotions
 from mnemic.stores.postgres.rows import Terms
 from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
@@ -35,6 +36,7 @@ from mnemic.types import (
     Scope,
     Status,
     Usage,
+    Vector,
     VectorSpace,
 )
 
@@ -91,23 +93,35 @@ class PostgresStore(SingleReads):
             sealed=frozenset({"content"} if self._sealer.seals else ()),
         )
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
-            self._opened = await self._open(space)
-        elif self._opened.space != space:
+            self._opened = await self._open(space or await self._found())
+        elif space not in (None, self._opened.space):
             raise SpaceMismatch(hint=reopen_with(self._opened.space.model, self._opened.space.dimension))
 
     async def _open(self, space: VectorSpace) -> _Opened:
-        database = await self._access.open(space)
+        return self._searching(await self._access.open(space), space)
+
+    def _searching(self, database: Opened, space: VectorSpace) -> _Opened:
         promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
         indexes = Indexes(database.connections, dimension=space.dimension, bm25=self._bm25, budget=self._index_bytes)
-        return _Opened(database, promotions, indexes, Terms(database.ready.salt), space)
+        owner = Owner(self._access, database.ready.search_path)
+        return _Opened(database, owner, promotions, indexes, Terms(database.ready.salt), space)
+
+    async def _found(self) -> VectorSpace:
+        owner = Owner(self._access, "mnemic")
+        try:
+            found = await owner.run(spaces.present)
+        finally:
+            owner.close()
+        if found is None:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+        return found
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            await opened.database.thread.run(opened.promotions.moves.stop())
-            await opened.database.thread.run(opened.indexes.loads.stop())
+            await opened.stop()
             await opened.database.close()
 
     async def settled(self) -> None:
@@ -129,7 +143,7 @@ class PostgresStore(SingleReads):
                 session,
                 terms=opened.terms,
                 sealer=self._sealer,
-                dimension=opened.space.dimension,
+                dimensions=opened.dimensions,
                 indexes=opened.indexes,
             )
             try:
@@ -153,7 +167,7 @@ class PostgresStore(SingleReads):
                 session,
                 terms=opened.terms,
                 sealer=self._sealer,
-                dimension=opened.space.dimension,
+                space=opened.space,
                 bm25=self._bm25,
                 indexes=opened.indexes,
             )
@@ -200,6 +214,25 @@ class PostgresStore(SingleReads):
     async def seal(self, tenant: str) -> int:
         raise NotSupported("seal", hint="export the memories, and import them into a new database that is sealed")
 
+    async def begin_space(self, space: VectorSpace) -> None:
+        await self._ready.as_owner(partial(spaces.begin, space=space))
+        self._ready.next_space = space
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        return await self._ready.as_owner(partial(spaces.unfilled, sealer=self._sealer, limit=limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await self._ready.as_owner(partial(spaces.fill, filled=filled))
+
+    async def switch_space(self) -> bool:
+        before = self._ready
+        space = await before.as_owner(spaces.switch)
+        if space is None:
+            return False
+        self._opened = self._searching(before.database, space)
+        await before.stop()
+        return True
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         return await self._ready.connections.read(
             lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
@@ -240,15 +273,36 @@ class _Opened:
     """What an open store holds."""
 
     database: Opened
+    owner: Owner
     promotions: Promotions
     indexes: Indexes
     terms: Terms
     space: VectorSpace
+    next_space: VectorSpace | None = None
     secrets: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def connections(self) -> Connections:
         return self.database.connections
+
+    @property
+    def dimensions(self) -> list[int]:
+        """Of the present vectors, and of those to come."""
+        return [space.dimension for space in (self.space, self.next_space) if space is not None]
+
+    async def as_owner(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """The result of `work` on the owner's connection, which sees every tenant. Raises StoreFailed."""
+        return await self.database.thread.run(self.owner.run(work))
+
+    async def stop(self) -> None:
+        """End what goes on in the background."""
+
+        async def ended() -> None:
+            self.owner.close()
+            await self.promotions.moves.stop()
+            await self.indexes.loads.stop()
+
+        await self.database.thread.run(ended())
 
 
 async def _secret(session: Session, tenant: str) -> bytes:

@@ -39,7 +39,7 @@ from mnemic.stores.postgres.upkeep import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import Step
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, Where
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
 
 _READING = load("reading")
 _WRITING = load("writing")
@@ -52,12 +52,14 @@ class PostgresTransaction(Transaction):
     the end of the tenant's audit and to the outbox waits for `finish`: the audit's lock is held for two statements.
     """
 
-    def __init__(self, session: Session, *, terms: Terms, sealer: Sealer, dimension: int, indexes: Indexes) -> None:
+    def __init__(
+        self, session: Session, *, terms: Terms, sealer: Sealer, dimensions: Sequence[int], indexes: Indexes
+    ) -> None:
         self._session: Session | None = session
         self._terms = terms
         self._sealer = sealer
         self._memory = partial(memory_of, sealer=sealer)
-        self._dimension = dimension
+        self._dimensions = dimensions
         self._indexes = indexes
         self._places: dict[Scope, Place | None] = {}
         self._used: dict[Scope, ScopeIndex | None] = {}
@@ -108,14 +110,15 @@ class PostgresTransaction(Transaction):
         return [self._memory(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
-        checked_vector(vector, self._dimension)
+        self._check(vector)
         place = await self._lock(scope)
         if place is None or limit <= 0:
             return []
-        index = await self._index(scope, place)
+        # While the store is being changed to other vectors, what is at hand may not be theirs.
+        index = await self._index(scope, place) if len(vector) == 4 * self._dimensions[0] else None
         if index is None:
             return await self._nearest_stored(scope, place, vector, limit, at_least)
-        best = index.nearest(Where(scopes=(scope,)), vector, limit=limit)
+        best = index.nearest(Where(scopes=(scope,)), vector, limit=limit, exact=True)
         scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
         return await self._as_before(scope, scores) if scores else []
 
@@ -157,7 +160,7 @@ class PostgresTransaction(Transaction):
                 yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
 
     async def insert(self, memory: Memory) -> None:
-        checked_vector(memory.vector, self._dimension)
+        self._check(memory.vector)
         if memory.version != 1:
             raise VersionConflict
         content, context = self._terms.of(memory)
@@ -172,7 +175,7 @@ class PostgresTransaction(Transaction):
         await relate(self._ask, memory, known=False)
 
     async def replace(self, memory: Memory) -> None:
-        checked_vector(memory.vector, self._dimension)
+        self._check(memory.vector)
         content, context = self._terms.of(memory)
         values, body = columns_of(memory, content, context), self._sealer.body(memory)
         stored = await self._stored(memory.memory_id, memory.scope)
@@ -207,6 +210,11 @@ class PostgresTransaction(Transaction):
         self._before.setdefault((scope.tenant, memory_id), self._memory(stored))
         return True
 
+    def _check(self, vector: Vector | None) -> None:
+        """Raises InvalidInput (`vector`). While the store is being changed to other vectors, both lengths will do."""
+        given = 0 if vector is None else len(vector) // 4
+        checked_vector(vector, given if given in self._dimensions else self._dimensions[0])
+
     async def append_audit(self, event: AuditEvent) -> None:
         encode_event(event)
         self._events.setdefault(event.tenant, []).append(event)
@@ -237,6 +245,10 @@ class PostgresTransaction(Transaction):
             await self._lock(scope)
         held: Mapping[Kind, Usage] = await Step(partial(usage, self._open, tenant, since, scope))
         return held
+
+    async def space(self) -> VectorSpace:
+        rows = await self._ask(_READING["space"])
+        return VectorSpace(model=rows[0]["model"], dimension=rows[0]["dimension"])
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         await self._enter(tenant)

@@ -123,7 +123,12 @@ def _client(url: str, seconds: float, pool_size: int) -> Any:
     if f"{scheme}{separator}" not in SCHEMES:
         raise InvalidConfig("redis", hint=f"an address begins with {', '.join(SCHEMES)}")
     plain = f"{scheme.removesuffix('+cluster')}://{rest}"
-    options: dict[str, Any] = {"socket_timeout": seconds, "socket_connect_timeout": seconds, "protocol": 2}
+    options: dict[str, Any] = {
+        "socket_timeout": seconds,
+        "socket_connect_timeout": seconds,
+        "protocol": 2,
+        "driver_info": None,  # redis-py would read its own version from disk, on the event loop, to tell the server
+    }
     try:
         if scheme.endswith("+cluster"):
             parse_url(plain)

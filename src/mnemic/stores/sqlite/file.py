@@ -74,6 +74,8 @@ def connect(
     connection.pragma("secure_delete", True)
     connection.pragma("trusted_schema", False)
     connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+    # Plans do not depend on the values asked for: else SQLite plans a statement anew each time it is given others.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     return connection
 
 
@@ -161,9 +163,13 @@ def migrate(connection: apsw.Connection, steps: Sequence[Migration]) -> None:
                     connection.pragma("user_version", step.number)
 
 
-def claim_space(connection: apsw.Connection, space: VectorSpace) -> None:
-    """Make `space` the file's vector space if it has none. Raises SpaceMismatch when it has another."""
+def claim_space(connection: apsw.Connection, space: VectorSpace | None) -> VectorSpace:
+    """Make `space` the file's vector space if it has none; the one it has. Raises SpaceMismatch when it has another."""
     found = fetch(connection, _SPACE)
+    if space is None:
+        if not found:
+            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
+        return VectorSpace(model=found[0][0], dimension=found[0][1])
     if not found:
         with immediate(connection):
             connection.execute("INSERT OR IGNORE INTO space VALUES (1, ?, ?)", (space.model, space.dimension))
@@ -172,5 +178,6 @@ def claim_space(connection: apsw.Connection, space: VectorSpace) -> None:
     if (model, dimension) != (space.model, space.dimension):
         raise SpaceMismatch(
             hint=f"this file holds vectors of the model {model} of dimension {dimension}: open it with that model, "
-            "or export the memories and import them into a new file"
+            "or change to this one with `mnemic maintain --reembed`"
         )
+    return space

@@ -45,6 +45,7 @@ class ScopeIndexes:
         self._rows = rows
         self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
         self.bm25 = bm25
+        self._vector_bytes = 4 * dimension
 
     @contextmanager
     def use(self, connection: apsw.Connection, scope_id: int) -> Iterator[ScopeIndex]:
@@ -67,7 +68,7 @@ class ScopeIndexes:
         seen = slot.index.seen
         known = {"scope_id": scope_id, "seen": seen}
         rows = fetch(connection, _CHANGED, known) if seen else fetch(connection, _WHOLE, {"scope_id": scope_id})
-        slot.index.put(cast("list[Entry]", list(map(self._rows.entry, rows))))
+        slot.index.put(cast("list[Entry]", [self._rows.entry(row, self._vector_bytes) for row in rows]))
         if seen < counters[1]:
             slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])
         slot.index.seen = counters[0]

@@ -20,7 +20,10 @@ _PLAIN_VERSIONS = f"""
     JOIN scope c ON c.scope_id = m.scope_id
     WHERE v.tenant = ? AND v.body ->> '$.sealed' IS NULL LIMIT {BATCH}
 """  # noqa: S608
-_SEARCH = "UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ? WHERE row_id = ?"
+_SEARCH = """
+    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ?, next_vector = NULL
+    WHERE row_id = ?
+"""
 _PHRASES = "INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)"
 _VERSION = "UPDATE memory_version SET body = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
 

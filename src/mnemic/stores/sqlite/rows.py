@@ -117,13 +117,16 @@ class Rows:
         whole = ANY in found or (found and self.sealer.seals)
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
 
-    def entry(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A row with the columns of an index's `Entry`, opened."""
-        if row[-1]:
-            return row
+    def entry(self, row: tuple[Any, ...], vector_bytes: int) -> tuple[Any, ...]:
+        """A row with the columns of an index's `Entry`, opened. A vector of another length, which another process has
+        put there from another space, is none.
+        """
         *columns, vector, content, context, session, turn, speaker, cues = row
+        if cues and (vector is None or len(vector) == vector_bytes):
+            return row
         found = self.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
-        return (*columns, found.vector, found.content, found.context, session, turn, found.speaker, found.cues)
+        fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
+        return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
 
 
 def mark_facets(connection: apsw.Connection, rows: Rows, scope_id: int, row_id: int, memory: Memory) -> None:

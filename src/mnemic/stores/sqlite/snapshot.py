@@ -10,6 +10,7 @@ from typing import Any
 
 import apsw
 
+from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import checked_vector, dump
 from mnemic.stores.held import believed
@@ -30,8 +31,9 @@ from mnemic.stores.sqlite.rows import (
     place,
     wanted_memories,
 )
+from mnemic.stores.sqlite.spaces import present
 from mnemic.text.analyse import parse_query
-from mnemic.types import Memory, Scope, Scored, Signals, Vector, Where
+from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
 _VERSIONS = "SELECT body FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version"
 _NEWEST = (
@@ -64,12 +66,12 @@ _FindPhrases = Callable[[list[list[int]]], set[int]]
 class SqliteSnapshot:
     """The port's `Snapshot` on a connection with an open read transaction."""
 
-    def __init__(self, connection: apsw.Connection, *, indexes: ScopeIndexes, rows: Rows, dimension: int) -> None:
+    def __init__(self, connection: apsw.Connection, *, indexes: ScopeIndexes, rows: Rows, space: VectorSpace) -> None:
         self._connection = connection
         self._indexes = indexes
         self._rows = rows
         self._terms = rows.terms
-        self._dimension = dimension
+        self._space = space
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
@@ -123,7 +125,9 @@ class SqliteSnapshot:
         return sum(count for ((count,),) in counts)
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        checked_vector(vector, self._dimension)
+        checked_vector(vector, self._space.dimension)
+        if present(self._connection) != self._space:
+            raise SpaceMismatch(hint="the vectors are those of another model by now; open the file with that one")
         return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
@@ -151,7 +155,7 @@ class SqliteSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._indexes.bm25)
+        return await believed(self, scopes, known_at, live_at, dimension=self._space.dimension, bm25=self._indexes.bm25)
 
     def _numbers(self, where: Where) -> list[int]:
         found = (find_scope(self._connection, scope) for scope in dict.fromkeys(where.scopes))

@@ -10,13 +10,14 @@ from typing import Literal, TypeVar
 
 import apsw
 
-from mnemic.errors import InvalidConfig, NotSupported, StoreBusy, StoreUnavailable
+from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
+from mnemic.stores.scope_index import EXACT_UP_TO
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
-from mnemic.stores.sqlite import outbox, upkeep
+from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
@@ -36,6 +37,7 @@ from mnemic.types import (
     Scope,
     Status,
     Usage,
+    Vector,
     VectorSpace,
 )
 
@@ -90,20 +92,26 @@ class SqliteStore(SingleReads):
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            name="sqlite", durable=self._durability == "durable", shared=True, phrase=True, sealed=self._sealed
+            name="sqlite",
+            durable=self._durability == "durable",
+            shared=True,
+            phrase=True,
+            exact_up_to=EXACT_UP_TO,
+            sealed=self._sealed,
+            grouped=True,
         )
 
     @property
     def _sealed(self) -> frozenset[str]:
         return frozenset({"content", "vectors", "words"}) if self._sealer.seals else frozenset()
 
-    async def open(self, space: VectorSpace) -> None:
+    async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
             self._opened = await asyncio.to_thread(self._open, space)
         else:
             await self._write(lambda opened: claim_space(opened.writing, space))
 
-    def _open(self, space: VectorSpace) -> OpenFile:
+    def _open(self, space: VectorSpace | None) -> OpenFile:
         with typed_failures():
             return OpenFile(
                 self._path,
@@ -123,7 +131,7 @@ class SqliteStore(SingleReads):
             await asyncio.to_thread(opened.close)
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        return await self._write(lambda opened: opened.transact(work), deadline)
+        return await finished(self._ready.transact(work, deadline))
 
     async def secret(self, tenant: str) -> bytes:
         return await self._write(lambda opened: opened.secret(tenant))
@@ -132,9 +140,7 @@ class SqliteStore(SingleReads):
         opened = self._ready
 
         def run(connection: apsw.Connection) -> T:
-            snapshot = SqliteSnapshot(
-                connection, indexes=opened.indexes, rows=opened.rows, dimension=opened.space.dimension
-            )
+            snapshot = SqliteSnapshot(connection, indexes=opened.indexes, rows=opened.rows, space=opened.space)
             return run_through(work, snapshot)
 
         return await self._read(run)
@@ -191,6 +197,32 @@ class SqliteStore(SingleReads):
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
 
+    async def begin_space(self, space: VectorSpace) -> None:
+        await self._write(lambda opened: spaces.begin(opened.writing, space))
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        rows = self._ready.rows
+        return await self._read(lambda connection: spaces.unfilled(connection, rows, limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await self._write(lambda opened: spaces.fill(opened.writing, opened.rows, filled))
+
+    async def switch_space(self) -> bool:
+        def change(opened: OpenFile) -> OpenFile | None:
+            space = spaces.switch(opened.writing)
+            if space is None:
+                return None
+            # In the writer's own turn: whoever writes next meets the new space, and indexes without old vectors.
+            self._opened = self._open(space)
+            return opened
+
+        before = await self._write(change)
+        if before is None:
+            return False
+        await asyncio.to_thread(before.close)
+        await self._write(lambda opened: spaces.clear(opened.writing))
+        return True
+
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
     ) -> list[AuditEvent]:
@@ -229,14 +261,11 @@ class SqliteStore(SingleReads):
 
         return await self._ready.readers.run(run)
 
-    async def _write(self, work: Callable[[OpenFile], T], deadline: Deadline | None = None) -> T:
+    async def _write(self, work: Callable[[OpenFile], T]) -> T:
         opened = self._ready
 
         def run() -> T:
-            seconds = BUSY_SECONDS if deadline is None else deadline.remaining()
-            if seconds <= 0:
-                raise StoreBusy
-            opened.patience.wait(seconds)
+            opened.patience.wait(BUSY_SECONDS)
             with typed_failures():
                 return work(opened)
 

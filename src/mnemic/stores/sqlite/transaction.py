@@ -26,12 +26,14 @@ from mnemic.stores.sqlite.rows import (
     tokens,
     wanted_memories,
 )
+from mnemic.stores.sqlite.spaces import present
 from mnemic.stores.sqlite.upkeep import usage
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector, VectorSpace
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
-_BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY m.memory_id"
+# The plus keeps the sorting from choosing the index: by age it would walk the whole scope.
+_BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY +m.memory_id"
 _STORED = """
     SELECT m.row_id, m.scope_id, m.version, m.body, s.content, s.context, s.cues
     FROM memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id
@@ -54,8 +56,12 @@ _INSERT = """
         :happened_at, :began_at, :ended_at, :expires_at, :session, :turn, :body
     )
 """
+_INSERT_SEARCH = """
+    INSERT INTO memory_search (row_id, vector, content, context, speaker, cues) VALUES (?, ?, ?, ?, ?, ?)
+"""
 _UPDATE_SEARCH = """
-    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ? WHERE row_id = ?
+    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ?, next_vector = NULL
+    WHERE row_id = ?
 """
 _UPDATE = """
     UPDATE memory SET version = :version, changed = :changed, kind = :kind, status = :status, key = :key,
@@ -68,7 +74,8 @@ _UPDATE = """
 class SqliteTransaction(Transaction):
     """The port's `Transaction` on a connection that holds the write lock.
 
-    `removed` says whether something was to be erased, so that the owner can scrub the log after the commit.
+    `removed` says whether something was to be erased, so that the owner can scrub the log after the commit; `changed`
+    holds what each memory is now that was written, None where it was removed, by tenant and memory_id.
     """
 
     def __init__(self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest) -> None:
@@ -77,6 +84,7 @@ class SqliteTransaction(Transaction):
         self._dimension = dimension
         self._nearest = nearest
         self.removed = False
+        self.changed: dict[tuple[str, str], Memory | None] = {}
 
     def end(self) -> None:
         """From here on every call is refused: the transaction is over."""
@@ -120,10 +128,11 @@ class SqliteTransaction(Transaction):
         given = {"row_id": row_id, "scope_id": scope_id, "changed": changed, "turn": turn}
         self._unless_taken(_INSERT, self._kept.columns(memory) | given)
         searched = self._kept.searched(memory)
-        self._rows("INSERT INTO memory_search VALUES (?, ?, ?, ?, ?, ?)", (row_id, *searched))
+        self._rows(_INSERT_SEARCH, (row_id, *searched))
         self._index_phrases(scope_id, row_id, searched)
         mark_facets(self._open, self._kept, scope_id, row_id, memory)
         relate(self._open, memory)
+        self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
@@ -142,12 +151,14 @@ class SqliteTransaction(Transaction):
             self._index_phrases(scope_id, row_id, searched)
         mark_facets(self._open, self._kept, scope_id, row_id, memory)
         relate(self._open, memory)
+        self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = self._stored(memory_id, scope)
         if stored is None:
             return False
         self.removed = True
+        self.changed[scope.tenant, memory_id] = None
         row_id, scope_id, _, _, *packed = stored
         self._forget_phrases(scope_id, row_id, *packed)
         self._rows("DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
@@ -186,6 +197,11 @@ class SqliteTransaction(Transaction):
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return usage(self._open, tenant, since, scope)
+
+    async def space(self) -> VectorSpace:
+        found = present(self._open)
+        assert found is not None
+        return found
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         rows = self._rows("SELECT value FROM mark WHERE tenant = ? AND name = ?", (tenant, name))

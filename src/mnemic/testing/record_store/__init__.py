@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import pytest
 
-for _part in ("setting", "writing", "reading", "believing", "searching", "trail", "sharing", "keeping"):
+for _part in ("setting", "writing", "reading", "believing", "searching", "trail", "sharing", "keeping", "spaces"):
     pytest.register_assert_rewrite(f"{__name__}.{_part}")
 
 from mnemic.testing.record_store.believing import BelievingContract  # noqa: E402
@@ -22,6 +22,7 @@ from mnemic.testing.record_store.reading import ReadingContract  # noqa: E402
 from mnemic.testing.record_store.searching import SearchingContract  # noqa: E402
 from mnemic.testing.record_store.setting import EMBEDDER, Setting, memory, remember, scope  # noqa: E402
 from mnemic.testing.record_store.sharing import SharingContract  # noqa: E402
+from mnemic.testing.record_store.spaces import SpacesContract  # noqa: E402
 from mnemic.testing.record_store.trail import TrailContract  # noqa: E402
 from mnemic.testing.record_store.writing import WritingContract  # noqa: E402
 
@@ -36,5 +37,6 @@ class RecordStoreContract(
     TrailContract,
     SharingContract,
     KeepingContract,
+    SpacesContract,
 ):
     """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and give `new_store`."""

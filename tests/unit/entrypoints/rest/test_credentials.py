@@ -23,7 +23,7 @@ async def test_a_key_opens_as_whom_it_was_made_for_and_is_kept_as_a_hash(running
     assert (principal.actor.tenant, principal.actor.user) == ("acme", "ana")
     kept = str(await running.engine.store.marks(SERVICE_TENANT, ""))
     assert key.key_id in kept
-    assert text.rpartition("_")[2] not in kept
+    assert text.removeprefix(f"mnk_{key.key_id}_") not in kept
     assert text not in repr(key)
 
 

@@ -3,25 +3,33 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../elements.js";
-import { ask, attempt, badge, button, empty, facts, field, head, panel, when } from "../parts.js";
+import { ask, attempt, badge, button, empty, facts, field, head, panel, table, when } from "../parts.js";
 import { linkTo } from "../places.js";
-import { timeline } from "../timeline.js";
+import { spansOf, timeline } from "../timeline.js";
 import { counted, dateTime, day, percent, spaced } from "../words.js";
+
+/** What was done with a memory, as people say it. */
+const DONE = { created: "remembered", updated: "corrected", injected: "put before a model", superseded: "replaced", approved: "approved", pending_review: "sent to review", refreshed: "confirmed", merged: "joined", restored: "brought back", rolled_back: "set back" };
 
 /** @param {any} context */
 export async function show({ argument: memoryId, who, signal }) {
   if (!memoryId) return several(head("Memory"), empty("No memory is named", "Open one from the search.", el("a", { class: "button", href: "#/search" }, "Search")));
   const path = `/v1/memories/${encodeURIComponent(memoryId)}`;
-  const { versions } = await call("GET", `${path}/history`, { signal });
+  const [{ versions }, lineage, { uses }] = await Promise.all([
+    call("GET", `${path}/history`, { signal }),
+    call("GET", `${path}/lineage`, { signal }),
+    call("GET", `${path}/uses`, { query: { limit: 30 }, signal }),
+  ]);
   const memory = versions.at(-1);
   const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
-    head(memory.content, null, changeable && [button("Correct", () => correct(path, memory)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
+    head(memory.content, null, changeable && [button("Correct", () => correct(path, memory)), memory.supersedes.length > 0 && button("Undo", () => undo(path)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
     el("p", { class: "meta" }, badge(memory.status), el("span", {}, `version ${memory.version}`), when(memory.updated_at)),
     el("div", { class: "halves" }, panel("About it", about(memory)), panel("Where it came from", source(memory))),
-    panel("When it was true", timeline(versions)),
-    panel("Versions", history(versions)),
+    panel("When it was true", timeline(spansOf(versions, lineage.earlier, lineage.later)), relatives(lineage)),
+    panel("Versions", history(path, versions, changeable)),
+    panel("Who saw it", seen(uses)),
   );
 }
 
@@ -42,7 +50,7 @@ function about(memory) {
   ]);
 }
 
-function source({ source: from, context, supersedes, conflicts_with: conflicts, created_at: created }) {
+function source({ source: from, context, conflicts_with: conflicts, created_at: created }) {
   return several(
     from.quote && el("blockquote", {}, from.quote),
     facts([
@@ -52,7 +60,6 @@ function source({ source: from, context, supersedes, conflicts_with: conflicts, 
       ["Reference", from.ref && el("code", {}, from.ref)],
       ["Context", context],
       ["First remembered", dateTime(created)],
-      ["Took the place of", links(supersedes)],
       ["Contradicts", links(conflicts)],
     ]),
   );
@@ -62,25 +69,52 @@ function links(names) {
   return names.length > 0 && el("ul", { class: "plain" }, names.map((name, at) => el("li", {}, el("a", { href: linkTo("memory", name) }, names.length === 1 ? "an earlier memory" : `memory ${at + 1}`))));
 }
 
-function history(versions) {
+function relatives({ earlier, later }) {
+  if (earlier.length + later.length === 0) return null;
+  const item = (role, memory) => el("li", {}, el("span", { class: "quiet" }, role), " ", el("a", { href: linkTo("memory", memory.memory_id) }, memory.content), " ", badge(memory.status));
+  return el("ul", { class: "rows" }, earlier.map((one) => item("took the place of", one)), later.map((one) => item("gave way to", one)));
+}
+
+function seen(uses) {
+  if (uses.length === 0) return el("p", { class: "quiet" }, "Nobody has used it yet.");
+  return table("What was done with this memory", ["When", "What", "Version", "By", "Run"], uses.map((use) => [
+    when(use.at),
+    DONE[use.action] ?? spaced(use.action),
+    use.version,
+    use.mine ? "you" : "somebody else",
+    use.run_id ? el("a", { href: linkTo("runs", use.run_id) }, "open the run") : "",
+  ]));
+}
+
+function history(path, versions, changeable) {
   const newestFirst = versions.map((version, at) => [version, versions[at - 1]]).reverse();
+  const again = (version) => changeable && version !== versions.at(-1) && button("Go back to this", () => rollback(path, version.version), { kind: "quiet", "aria-label": `Go back to version ${version.version}` });
   return several(
     el("p", { class: "quiet" }, counted(versions.length, "version")),
     el("ol", { class: "versions" }, newestFirst.map(([version, before]) => el("li", {},
-      el("p", { class: "meta" }, el("strong", {}, `Version ${version.version}`), badge(version.status), when(version.updated_at)),
+      el("p", { class: "meta" }, el("strong", {}, `Version ${version.version}`), version === versions.at(-1) && badge(version.status), when(version.updated_at), again(version)),
       before && before.content !== version.content ? diff(before.content, version.content) : el("p", {}, before ? el("span", { class: "quiet" }, "The words stayed the same.") : version.content)))),
   );
 }
 
-/** Reload the page that is open. */
-function again() {
+/** Show the page anew. */
+function reload() {
   window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+async function rollback(path, version) {
+  if (await attempt(() => call("POST", `${path}/rollback`, { body: { version } }), `It says again what version ${version} said.`)) reload();
+}
+
+async function undo(path) {
+  const sure = await ask("Bring back what this took the place of?", el("p", {}, "This memory is closed, and the one before it is in use again. Both stay on record."), { act: "Undo" });
+  if (sure && (await attempt(() => call("POST", `${path}/undo`), "Undone."))) reload();
 }
 
 async function correct(path, memory) {
   const text = el("textarea", { name: "content", rows: "4", required: true, maxlength: "8192" }, memory.content);
   const given = await ask("Correct this memory", field("What it should say", text, "The words of now are kept as an earlier version."), { act: "Save" });
-  if (given && (await attempt(() => call("PATCH", path, { body: { content: given.content }, ifMatch: memory.version }), "Corrected."))) again();
+  if (given && (await attempt(() => call("PATCH", path, { body: { content: given.content }, ifMatch: memory.version }), "Corrected."))) reload();
 }
 
 async function forget(path, memory) {

@@ -6,6 +6,7 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../elements.js";
+import { onChange } from "../live.js";
 import { ask, attempt, badge, button, empty, facts, failure, field, head, provenance } from "../parts.js";
 import { counted, inWords, lasting, spaced } from "../words.js";
 
@@ -30,7 +31,21 @@ class Desk {
     this.node = el("div", { class: "desk" });
     this.acts = { j: () => this.go(1), k: () => this.go(-1), a: () => this.approve(), r: () => this.reject(), e: () => this.edit(), m: () => this.merge(), x: () => this.mark() };
     document.addEventListener("keydown", (event) => this.press(event), { signal });
+    onChange(signal, () => this.refresh().catch(() => {}));
     this.draw();
+  }
+
+  /** Take in what has come since and what others have decided; what is looked at stays where it is. */
+  async refresh() {
+    const page = await call("GET", "/v1/reviews", { query: { limit: 100 } });
+    const names = new Set(page.reviews.map((one) => one.memory.memory_id));
+    const looking = this.current?.memory.memory_id;
+    if (document.querySelector("dialog") || (names.size === this.waiting.length && this.waiting.every((one) => names.has(one.memory.memory_id)))) return;
+    const focus = this.node.contains(document.activeElement);
+    [this.waiting, this.next] = [page.reviews, page.next];
+    this.marked = new Set([...this.marked].filter((name) => names.has(name)));
+    this.at = Math.max(0, this.waiting.findIndex((one) => one.memory.memory_id === looking));
+    this.draw({ focus });
   }
 
   get current() {

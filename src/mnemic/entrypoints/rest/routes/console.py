@@ -6,7 +6,9 @@ routes as every other client, and what they may do is decided there.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
@@ -89,28 +91,42 @@ async def sign_out(request: Request, response: Response, service: TheService) ->
 
 @router.get("/console")
 @router.get("/console/{path:path}")
-async def file(path: str = "", if_none_match: Annotated[str | None, Header()] = None) -> Response:
+async def file(
+    path: str = "",
+    if_none_match: Annotated[str | None, Header()] = None,
+    accept_encoding: Annotated[str, Header()] = "",
+) -> Response:
     """A file of the console. They hold nobody's data and need no credential."""
     found = _files().get(path or "index.html")
     if found is None:
         raise Refused(HTTPStatus.NOT_FOUND, "not_found")
-    body, media_type, tag = found
-    headers = {**_HEADERS, "ETag": tag}
+    packed = "gzip" in accept_encoding
+    body, tag = (found.packed, found.tag[:-1] + '-gzip"') if packed else (found.body, found.tag)
+    headers = {**_HEADERS, "ETag": tag, "Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if packed else {})}
     if if_none_match == tag:
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    return Response(body, media_type=media_type, headers=headers)
+    return Response(body, media_type=found.media_type, headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    body: bytes
+    packed: bytes
+    media_type: str
+    tag: str
 
 
 @cache
-def _files() -> dict[str, tuple[bytes, str, str]]:
-    """Every file by its path, with its type and tag: a path that is not here is no file, whatever it spells."""
+def _files() -> dict[str, _File]:
+    """Every file by its path: a path that is not here is no file, whatever it spells."""
     kept = {}
     for folder in ("", "pages/"):
         for entry in (_ROOT / folder).iterdir():
             media_type = _TYPES.get(entry.name.rpartition(".")[2])
             if media_type is not None:
                 body = entry.read_bytes()
-                kept[folder + entry.name] = (body, media_type, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
+                tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+                kept[folder + entry.name] = _File(body, gzip.compress(body, mtime=0), media_type, tag)
     return kept
 
 

@@ -9,6 +9,14 @@ from fastapi import APIRouter, Query
 
 from mnemic.entrypoints.rest import access
 from mnemic.entrypoints.rest.access import TheService, Writing
+from mnemic.entrypoints.rest.answers import (
+    EntitiesAnswer,
+    NeighboursAnswer,
+    PathAnswer,
+    ReceiptAnswer,
+    ReceiptsAnswer,
+    answering,
+)
 from mnemic.entrypoints.rest.kind_shapes import (
     EndedRelation,
     NewEntity,
@@ -34,14 +42,14 @@ def _view(service: TheService, actor: Actor) -> EntityMemory[Awaited]:
     return EntityMemory(service.engine, actor, awaited())
 
 
-@router.post("")
+@router.post("", **answering(ReceiptsAnswer))
 async def mention(wanted: NewEntity, actor: Writing, service: TheService) -> dict[str, Any]:
     """Remember that there is something of this name, and its other names: one receipt each."""
     receipts = await _view(service, actor).mention(wanted.name, label=wanted.label, aliases=wanted.aliases)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.get("")
+@router.get("", **answering(EntitiesAnswer))
 async def known(
     actor: access.Reading,
     service: TheService,
@@ -52,7 +60,7 @@ async def known(
     return {"entities": [node_dict(node) for node in await _view(service, actor).of_user(label, limit=limit)]}
 
 
-@router.get("/neighbours")
+@router.get("/neighbours", **answering(NeighboursAnswer))
 async def neighbours(
     actor: access.Reading,
     service: TheService,
@@ -66,7 +74,7 @@ async def neighbours(
     return {"neighbours": [neighbour_dict(one) for one in found]}
 
 
-@router.get("/path")
+@router.get("/path", **answering(PathAnswer))
 async def path(
     source: NamedThing,
     target: NamedThing,
@@ -80,7 +88,7 @@ async def path(
     return {"path": None if found is None else relations_list(found)}
 
 
-@router.post("/relations")
+@router.post("/relations", **answering(ReceiptAnswer))
 async def relate(wanted: NewRelation, actor: Writing, service: TheService) -> dict[str, Any]:
     """Remember how two things stand to each other. What can be only one at a time ends what was there."""
     view = _view(service, actor)

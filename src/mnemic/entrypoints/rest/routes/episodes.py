@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
+from mnemic.entrypoints.rest.answers import EpisodeAnswer, EpisodePageAnswer, ReceiptAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import Feedback, NewEpisode, Task, episode_dict, lesson_dict
 from mnemic.entrypoints.rest.shapes import aware
 from mnemic.entrypoints.wire import receipt_dict
@@ -19,11 +20,7 @@ router = APIRouter(prefix="/v1/episodes", tags=["kinds"])
 MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 
 
-@router.post(
-    "",
-    status_code=HTTPStatus.CREATED,
-    responses={200: {"description": "It was there already; the receipt says what became of it."}},
-)
+@router.post("", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))
 async def record(wanted: NewEpisode, actor: Writing, service: TheService, response: Response) -> dict[str, Any]:
     """Keep an episode: all its steps or nothing. With an `episode_id` a second delivery changes nothing."""
     receipt = await EpisodicMemory(service.engine, actor, awaited()).record(
@@ -38,7 +35,7 @@ async def record(wanted: NewEpisode, actor: Writing, service: TheService, respon
     return receipt_dict(receipt)
 
 
-@router.get("")
+@router.get("", **answering(EpisodePageAnswer))
 async def page(
     actor: Reading,
     service: TheService,
@@ -53,19 +50,19 @@ async def page(
     }
 
 
-@router.get("/{memory_id}")
+@router.get("/{memory_id}", **answering(EpisodeAnswer))
 async def one(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
     """One episode with the feedback that came since."""
     return episode_dict(await EpisodicMemory(service.engine, actor, awaited()).get(memory_id))
 
 
-@router.post("/{memory_id}/feedback")
+@router.post("/{memory_id}/feedback", **answering(ReceiptAnswer))
 async def feedback(memory_id: MemoryId, said: Feedback, actor: Writing, service: TheService) -> dict[str, Any]:
     """Add what somebody said of an episode afterwards."""
     return receipt_dict(await EpisodicMemory(service.engine, actor, awaited()).feedback(memory_id, said.content))
 
 
-@router.post("/similar")
+@router.post("/similar", **answering(EpisodePageAnswer))
 async def similar(wanted: Task, actor: Reading, service: TheService) -> dict[str, Any]:
     """The episodes whose task is most like this one, best first."""
     view = EpisodicMemory(service.engine, actor, awaited())

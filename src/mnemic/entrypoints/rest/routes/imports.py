@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
+from mnemic.entrypoints.rest.answers import ImportAnswer, answering
 from mnemic.entrypoints.rest.shapes import ImportPart
 from mnemic.entrypoints.wire import receipt_dict
 from mnemic.maintain.intake import ImportProgress, import_progress, take_part
@@ -18,13 +19,13 @@ router = APIRouter(prefix="/v1/imports", tags=["imports"])
 ImportId = Annotated[str, Path(min_length=1, max_length=64)]
 
 
-@router.get("/{import_id}")
+@router.get("/{import_id}", **answering(ImportAnswer))
 async def progress(import_id: ImportId, actor: Reading, service: TheService) -> dict[str, Any]:
     """How far an import has come: its next part begins at `taken`."""
     return _told(await import_progress(service.engine, actor, import_id))
 
 
-@router.post("/{import_id}")
+@router.post("/{import_id}", **answering(ImportAnswer))
 async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: TheService) -> dict[str, Any]:
     """Take the part that begins with memory number `at`, and say how far the import has come. A part that comes again
     changes nothing; one that leaves a gap is refused (`invalid_input:import:gap`).

@@ -9,6 +9,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Response
 
 from mnemic.entrypoints.rest.access import Correcting, Reading, TheService, Writing
+from mnemic.entrypoints.rest.answers import (
+    ContextAnswer,
+    HistoryAnswer,
+    MemoryAnswer,
+    PageAnswer,
+    ReceiptAnswer,
+    ReceiptsAnswer,
+    ReportAnswer,
+    SearchAnswer,
+    answering,
+)
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import (
     ContextWanted,
@@ -37,11 +48,7 @@ MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 Moment = Annotated[datetime | None, Query(description="A time; without a zone it is UTC.")]
 
 
-@router.post(
-    "/memories",
-    status_code=HTTPStatus.CREATED,
-    responses={200: {"description": "Nothing new was made; the receipt says what became of it."}},
-)
+@router.post("/memories", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))
 async def add(
     wanted: NewMemory, actor: Writing, service: TheService, response: Response, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
@@ -52,7 +59,7 @@ async def add(
     return receipt_dict(receipt)
 
 
-@router.post("/memories/batch")
+@router.post("/memories/batch", **answering(ReceiptsAnswer))
 async def add_many(wanted: NewMemories, actor: Writing, service: TheService) -> dict[str, Any]:
     """Remember many things: one receipt each, in order; one that is refused stops no other."""
     candidates = [one.candidate(actor.session) for one in wanted.memories]
@@ -60,14 +67,14 @@ async def add_many(wanted: NewMemories, actor: Writing, service: TheService) -> 
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.post("/messages")
+@router.post("/messages", **answering(ReceiptsAnswer))
 async def record(wanted: Conversation, actor: Writing, service: TheService) -> dict[str, Any]:
     """Keep the messages of a conversation themselves, as episodic memories."""
     receipts = await service.engine.record([one.message(actor.session) for one in wanted.messages], actor=actor)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.post("/capture")
+@router.post("/capture", **answering(ReportAnswer))
 async def capture(
     said: Said, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
@@ -76,7 +83,7 @@ async def capture(
     return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
 
 
-@router.post("/search")
+@router.post("/search", **answering(SearchAnswer))
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
     """The best memories for a query, each with why it was found; lists that failed are named."""
     result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
@@ -84,7 +91,7 @@ async def search(wanted: Search, actor: Reading, service: TheService) -> dict[st
     return result_dict(result)
 
 
-@router.post("/context")
+@router.post("/context", **answering(ContextAnswer))
 async def context(wanted: ContextWanted, actor: Reading, service: TheService) -> dict[str, Any]:
     """A block of memories, ready to be put into one model call as data; it is logged as injected."""
     injector = injector_for(
@@ -101,7 +108,7 @@ async def context(wanted: ContextWanted, actor: Reading, service: TheService) ->
     }
 
 
-@router.get("/memories")
+@router.get("/memories", **answering(PageAnswer))
 async def page(
     actor: Reading,
     service: TheService,
@@ -129,7 +136,7 @@ async def page(
     return page_dict(found, limit)
 
 
-@router.get("/memories/{memory_id}")
+@router.get("/memories/{memory_id}", **answering(MemoryAnswer))
 async def one(
     memory_id: MemoryId,
     actor: Reading,
@@ -144,7 +151,7 @@ async def one(
     return memory_dict(memory)
 
 
-@router.get("/memories/{memory_id}/history")
+@router.get("/memories/{memory_id}/history", **answering(HistoryAnswer))
 async def history(
     memory_id: MemoryId, actor: Reading, service: TheService, as_of: Moment = None, known_at: Moment = None
 ) -> dict[str, Any]:
@@ -155,7 +162,7 @@ async def history(
     return {"versions": [memory_dict(version) for version in versions]}
 
 
-@router.patch("/memories/{memory_id}")
+@router.patch("/memories/{memory_id}", **answering(ReceiptAnswer))
 async def correct(
     memory_id: MemoryId, wanted: Correction, actor: Correcting, service: TheService, if_match: IfMatch = None
 ) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
+from mnemic.entrypoints.rest.answers import HistoryAnswer, ReceiptAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import NewTrait
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.face import Awaited, awaited
@@ -45,13 +46,13 @@ async def prompt(
     return {"text": await _view(service, actor).prompt(max_tokens=max_tokens)}
 
 
-@router.post("/traits")
+@router.post("/traits", **answering(ReceiptAnswer))
 async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[str, Any]:
     """Propose a trait. It waits for review, and whoever proposed it cannot approve it."""
     return receipt_dict(await _view(service, actor).learn(wanted.trait, evidence=wanted.evidence))
 
 
-@router.get("/traits/{memory_id}/history")
+@router.get("/traits/{memory_id}/history", **answering(HistoryAnswer))
 async def history(
     memory_id: Annotated[str, Path(min_length=1, max_length=128)], actor: Reading, service: TheService
 ) -> dict[str, Any]:

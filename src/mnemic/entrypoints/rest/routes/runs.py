@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query
 
 from mnemic.entrypoints.rest.access import Reading, Service, TheService, Writing
+from mnemic.entrypoints.rest.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
 from mnemic.entrypoints.rest.shapes import Turn
 from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, written
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
@@ -22,7 +23,7 @@ router = APIRouter(prefix="/v1/runs", tags=["runs"])
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 
 
-@router.post("")
+@router.post("", **answering(ReportAnswer))
 async def run(
     turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
@@ -59,7 +60,7 @@ async def stream(
     return EventStream(events())
 
 
-@router.get("")
+@router.get("", **answering(RunPageAnswer))
 async def page(
     actor: Reading,
     service: TheService,
@@ -71,7 +72,7 @@ async def page(
     return {"runs": [_told(one) for one in found], "next": after}
 
 
-@router.get("/{run_id}")
+@router.get("/{run_id}", **answering(RunMemoriesAnswer))
 async def one(
     run_id: Annotated[str, Path(min_length=1, max_length=64)], actor: Reading, service: TheService
 ) -> dict[str, Any]:

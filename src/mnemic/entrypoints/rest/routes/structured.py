@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
+from mnemic.entrypoints.rest.answers import MemoriesAnswer, ReceiptsAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import DataWanted, NewData, StructuredText
 from mnemic.entrypoints.rest.shapes import aware
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
@@ -37,21 +38,21 @@ async def extract(wanted: StructuredText, actor: Reading, service: TheService) -
     return {"data": [dict(one) for one in found]}
 
 
-@router.post("/capture")
+@router.post("/capture", **answering(ReceiptsAnswer))
 async def capture(wanted: StructuredText, actor: Writing, service: TheService) -> dict[str, Any]:
     """Keep what a text tells of known shapes."""
     receipts = await _view(service, actor).capture(wanted.text, sent_at=aware(wanted.sent_at))
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.post("/{shape}")
+@router.post("/{shape}", **answering(ReceiptsAnswer))
 async def put(shape: ShapeName, wanted: NewData, actor: Writing, service: TheService) -> dict[str, Any]:
     """Keep data of a shape. What is known of the same thing and not said again stays; one receipt for each memory."""
     receipts = await _view(service, actor).put(shape, wanted.data)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.post("/{shape}/query")
+@router.post("/{shape}/query", **answering(MemoriesAnswer))
 async def query(shape: ShapeName, wanted: DataWanted, actor: Reading, service: TheService) -> dict[str, Any]:
     """The newest data of a shape whose fields are as wanted."""
     found = await _view(service, actor).query(shape, wanted.where, limit=wanted.limit)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.rest.access import Correcting, Reading, Revealing, TheService
+from mnemic.entrypoints.rest.answers import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
 from mnemic.entrypoints.rest.credentials import Role
 from mnemic.entrypoints.rest.shapes import Rollback
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
@@ -16,7 +17,7 @@ router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"])
 MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 
 
-@router.get("/lineage")
+@router.get("/lineage", **answering(LineageAnswer))
 async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
     """What a memory took the place of (`earlier`, newest first), and what took its place since (`later`, in order)."""
     found = await service.engine.lineage(memory_id, actor=actor)
@@ -54,7 +55,7 @@ async def uses(
     return {"uses": told, "next": after}
 
 
-@router.post("/undo")
+@router.post("/undo", **answering(UndoAnswer))
 async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> dict[str, Any]:
     """Take back what a memory replaced: a merge, a new value under a key, an approval."""
     receipt = await service.engine.undo(memory_id, actor=actor)
@@ -66,7 +67,7 @@ async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> d
     }
 
 
-@router.post("/rollback")
+@router.post("/rollback", **answering(ReceiptAnswer))
 async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, service: TheService) -> dict[str, Any]:
     """Make a memory say again what it said in an earlier version, as its next version."""
     return receipt_dict(await service.engine.rollback(memory_id, wanted.version, actor=actor))

@@ -113,3 +113,6 @@ WITH RECURSIVE {places}, heard AS (
     ) next
 )
 SELECT DISTINCT speaker FROM heard
+
+-- name: space
+SELECT model, dimension FROM space

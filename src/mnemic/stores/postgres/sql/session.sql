@@ -4,7 +4,8 @@
 SELECT set_config('mnemic.tenant', $1, true), set_config('statement_timeout', $2, true)
 
 -- name: enter
-SELECT * FROM enter($1, $2, $3, $4)
+SELECT (SELECT model FROM space) AS model, (SELECT dimension FROM space) AS dimension, entered.*
+FROM enter($1, $2, $3, $4) entered
 
 -- name: enter_alone
 SELECT * FROM enter_alone($1, $2, $3, $4, $5)

@@ -126,6 +126,7 @@ WITH changed AS (
         happened_at = $10, began_at = $11, ended_at = $12, expires_at = $13,
         session = $14, session_digest = $15, speaker = $16, speaker_digest = $17,
         cues = $18, content = $19, context = $20, content_length = $21, context_length = $22, vector = $23,
+        next_vector = CASE WHEN memory.vector IS NOT DISTINCT FROM $23 THEN memory.next_vector END,
         created_at = $24, large = $25, bytes = octet_length($26::text),
         changed = (SELECT changes + 1 FROM scope WHERE tenant = $1 AND scope_id = $2)
     WHERE tenant = $1 AND memory_id = $3 AND scope_id = $2

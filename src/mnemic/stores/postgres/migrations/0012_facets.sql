@@ -12,6 +12,8 @@ CREATE INDEX facet_by_memory ON facet (tenant, memory_id, facet);
 ALTER TABLE facet ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_tenant ON facet
     USING (tenant = (SELECT nullif(current_setting('mnemic.tenant', true), '')));
+CREATE POLICY upkeep ON facet FOR SELECT TO CURRENT_USER
+    USING ((SELECT current_setting('mnemic.upkeep', true)) = 'on');
 GRANT SELECT, INSERT, DELETE ON facet TO mnemic_app;
 
 -- For a moment row-level security does not bind the owner, which must see every tenant here.

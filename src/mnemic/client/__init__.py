@@ -1,0 +1,27 @@
+"""A client of `mnemic serve` with the library's verbs, its types and its errors. `pip install "mnemic[client]"`.
+
+    from mnemic.client import connect
+
+    with connect("http://127.0.0.1:8377", api_key="mnk_...") as memory:
+        memory.add("I prefer aisle seats.", key="seat")
+        for hit in memory.search("where do I like to sit?").hits:
+            print(hit.memory.content, hit.score)
+
+`connect_async` gives the same for `async with` and `await`.
+"""
+
+from __future__ import annotations
+
+from mnemic.client.memory import Context, Found, ImportState, MemoryClient
+from mnemic.client.opening import AsyncClient, BlockingClient, connect, connect_async
+
+__all__ = [
+    "AsyncClient",
+    "BlockingClient",
+    "Context",
+    "Found",
+    "ImportState",
+    "MemoryClient",
+    "connect",
+    "connect_async",
+]

@@ -1,0 +1,133 @@
+"""What the service answers, as the library's own values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from mnemic.kinds.episodic import Episode, Lesson, Step
+from mnemic.trace import RunReport, RunStatus, UseAudit
+from mnemic.types import (
+    Hit,
+    Kind,
+    Level,
+    Memory,
+    Neighbour,
+    Node,
+    Origin,
+    Outcome,
+    Relation,
+    Scope,
+    Skipped,
+    Source,
+    Status,
+    Trust,
+    WriteReceipt,
+)
+from mnemic.types import Step as WriteStep
+from mnemic.types.reading import Rank
+
+_TIMES = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
+_PLAIN = ("memory_id", "version", "key", "category", "content", "context", "data", "confidence")
+
+Json = Mapping[str, Any]
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time of an answer."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def memory_of(said: Json) -> Memory:
+    """A memory; vector, fingerprint and author stay with the service."""
+    source = said["source"]
+    span = source.get("span")
+    times: dict[str, Any] = {name: moment(said[name]) for name in _TIMES}
+    return Memory(
+        **{name: said[name] for name in _PLAIN},
+        **times,
+        kind=Kind(said["kind"]),
+        status=Status(said["status"]),
+        scope=Scope(tenant=said["tenant"], level=Level(said["level"]), owner=said["owner"]),
+        trust=Trust[said["trust"].upper()],
+        source=Source(**{**source, "origin": Origin(source["origin"]), "span": tuple(span) if span else None}),
+        supersedes=tuple(said["supersedes"]),
+        conflicts_with=tuple(said["conflicts_with"]),
+    )
+
+
+def hit_of(said: Json) -> Hit:
+    """A hit."""
+    ranks = {name: Rank(rank["position"], rank["score"]) for name, rank in said["ranks"].items()}
+    return Hit(memory=memory_of(said["memory"]), score=said["score"], ranks=ranks, reason=said["reason"])
+
+
+def receipt_of(said: Json) -> WriteReceipt:
+    """How a write ended."""
+    plain = ("memory_id", "version", "key", "level", "reason", "durable", "replayed")
+    lists = ("superseded", "conflicts_with", "clamped", "degraded", "warnings")
+    fields: dict[str, Any] = {name: said[name] for name in plain} | {name: tuple(said[name]) for name in lists}
+    steps = tuple(WriteStep(**step) for step in said["steps"])
+    return WriteReceipt(**fields, outcome=Outcome(said["outcome"]), steps=steps)
+
+
+def report_of(said: Json) -> RunReport:
+    """What a run did. Its hits stay with the service; their identifiers are in `audit`."""
+    lists = ("used_memory_keys", "applied_memory", "memory_state", "errors", "trace", "history")
+    return RunReport(
+        run_id=said["run_id"],
+        status=RunStatus(said["status"]),
+        stop_reason=said["stop_reason"],
+        phase=said.get("phase"),
+        outcome=said["outcome"],
+        answer=said["answer"],
+        receipts=tuple(receipt_of(receipt) for receipt in said["receipts"]),
+        skipped=tuple(Skipped(reason=one["reason"], key=one["key"]) for one in said["skipped"]),
+        audit=UseAudit(**{name: tuple(ids) for name, ids in said["audit"].items()}),
+        **{name: tuple(said[name]) for name in lists},
+    )
+
+
+def episode_of(said: Json) -> Episode:
+    """An episode."""
+    happened_at = moment(said["happened_at"])
+    assert happened_at is not None
+    return Episode(
+        memory_id=said["memory_id"],
+        task=said["task"],
+        steps=tuple(Step(**step) for step in said["steps"]),
+        outcome=said["outcome"],
+        happened_at=happened_at,
+        feedback=tuple(said["feedback"]),
+        score=said["score"],
+    )
+
+
+def lesson_of(said: Json) -> Lesson:
+    """What failed before, and what worked instead."""
+    return Lesson(**said)
+
+
+def node_of(said: Json) -> Node:
+    """A named thing."""
+    return Node(
+        node=said["node"],
+        name=said["name"],
+        label=said["label"],
+        aliases=tuple(said["aliases"]),
+        first_seen_at=moment(said["first_seen_at"]),
+        last_seen_at=moment(said["last_seen_at"]),
+    )
+
+
+def relation_of(said: Json) -> Relation:
+    """A relation, with the memory that says so."""
+    return Relation(
+        **{**said, "valid_from": moment(said["valid_from"]), "valid_to": moment(said["valid_to"])},
+    )
+
+
+def neighbour_of(said: Json) -> Neighbour:
+    """A named thing and the way to it."""
+    return Neighbour(node=node_of(said), path=tuple(relation_of(one) for one in said["path"]))

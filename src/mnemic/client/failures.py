@@ -1,0 +1,36 @@
+"""A problem of the service as the error that the library would have raised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from mnemic.errors import BudgetSpent, MnemicError, RunStopped, ServiceRefused
+
+_BUDGETS = ("max_seconds", "max_capture_items")
+
+
+def _below(kind: type[MnemicError]) -> Iterator[type[MnemicError]]:
+    for known in kind.__subclasses__():
+        yield known
+        yield from _below(known)
+
+
+_KINDS = {kind.code: kind for kind in _below(MnemicError)}
+
+
+def failure_of(body: Mapping[str, Any], retry_after: str | None) -> MnemicError:
+    """The error that a problem stands for, by its `reason`; ServiceRefused for a reason of the service's own."""
+    reason, hint = str(body.get("reason", "unknown")), body.get("detail")
+    code, _, detail = reason.partition(":")
+    kind = _KINDS.get(code)
+    if reason in _BUDGETS:
+        failure: MnemicError = BudgetSpent(reason)
+    elif kind is None or kind in (BudgetSpent, RunStopped):
+        failure = ServiceRefused(reason, hint=hint)
+    else:
+        failure = kind(detail or None, hint=hint)
+    if retry_after is not None and retry_after.isdigit():
+        failure.retry_after = timedelta(seconds=int(retry_after))
+    return failure

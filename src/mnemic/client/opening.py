@@ -1,0 +1,96 @@
+"""Opening a client: one that waits, or one that is awaited; the verbs are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes
+from mnemic.client.memory import MemoryClient
+from mnemic.client.remote import Remote
+from mnemic.face import Awaited, Blocking, awaited, blocking
+from mnemic.portal import Portal
+
+
+class AsyncClient(MemoryClient[Awaited]):
+    """A client whose verbs are awaited. Use it as an async context manager, or call `close`."""
+
+    def __init__(self, remote: Remote) -> None:
+        super().__init__(awaited(), remote)
+        self.episodic: RemoteEpisodes[Awaited] = RemoteEpisodes(self.ground, remote)
+        self.entity: RemoteEntities[Awaited] = RemoteEntities(self.ground, remote)
+        self.structured: RemoteData[Awaited] = RemoteData(self.ground, remote)
+
+    async def close(self) -> None:
+        """Close the connections. May be called twice."""
+        await self._remote.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class BlockingClient(MemoryClient[Blocking]):
+    """A client whose verbs wait for their result. Use it in `with`, or call `close`. Threads may share it."""
+
+    def __init__(self, remote: Remote) -> None:
+        self._portal = Portal()
+        super().__init__(blocking(self._portal.call), remote)
+        self.episodic: RemoteEpisodes[Blocking] = RemoteEpisodes(self.ground, remote)
+        self.entity: RemoteEntities[Blocking] = RemoteEntities(self.ground, remote)
+        self.structured: RemoteData[Blocking] = RemoteData(self.ground, remote)
+
+    def export(self) -> Iterator[str]:
+        """Everything held about oneself, as JSON lines."""
+        return self._portal.iterate(self.exported())
+
+    def watch(self, *, after: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each change with its id, as it comes; see `changes`."""
+        return self._portal.iterate(self.changes(after=after))
+
+    def close(self) -> None:
+        """Close the connections and the background thread. May be called twice."""
+        if not self._portal.closed:
+            self._portal.call(self._remote.close)
+            self._portal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def connect(
+    url: str,
+    *,
+    api_key: str | None = None,
+    timeout: float = 30.0,
+    attempts: int = 3,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> BlockingClient:
+    """A client of the service at `url`, as whom `api_key` (a key, or a token) stands for. `timeout` in seconds for one
+    call; `attempts` of calls that change nothing when they come twice. `transport` takes the place of the network.
+    """
+    return BlockingClient(Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport))
+
+
+def connect_async(
+    url: str,
+    *,
+    api_key: str | None = None,
+    timeout: float = 30.0,
+    attempts: int = 3,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> AsyncClient:
+    """The same, to be awaited."""
+    return AsyncClient(Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport))

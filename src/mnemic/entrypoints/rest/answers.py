@@ -1,0 +1,307 @@
+"""What the service answers, as its description tells it.
+
+Answers are made of the library's values in `wire`; these shapes are held against real answers by the tests, and cost
+nothing when one is given.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, JsonValue
+
+
+class SourceAnswer(BaseModel):
+    """Where a memory came from."""
+
+    origin: str
+    ref: str | None
+    session: str | None
+    speaker: str | None
+    quote: str | None
+    span: list[int] | None
+
+
+class MemoryAnswer(BaseModel):
+    """One memory in one version."""
+
+    format: Literal["mnemic/1"]
+    memory_id: str
+    version: int
+    kind: Literal["long_term", "persona", "episodic", "entity", "structured"]
+    status: Literal["active", "pending_review", "superseded", "expired", "rejected"]
+    tenant: str
+    level: Literal["user", "workspace", "agent", "session"]
+    owner: str
+    key: str | None
+    category: str | None
+    content: str
+    context: str
+    data: dict[str, JsonValue]
+    confidence: float
+    trust: Literal["low", "medium", "high"]
+    source: SourceAnswer
+    created_at: str
+    updated_at: str
+    occurred_at: str | None
+    valid_from: str | None
+    valid_to: str | None
+    expires_at: str | None
+    supersedes: list[str]
+    conflicts_with: list[str]
+
+
+class StepAnswer(BaseModel):
+    """What one step of the write path decided."""
+
+    name: str
+    decision: str
+    ms: float
+
+
+class ReceiptAnswer(BaseModel):
+    """How one write ended."""
+
+    outcome: Literal["created", "refreshed", "merged", "superseded", "pending_review", "blocked"]
+    memory_id: str | None
+    version: int | None
+    key: str | None
+    level: str
+    reason: str | None
+    superseded: list[str]
+    conflicts_with: list[str]
+    clamped: list[str]
+    durable: bool
+    degraded: list[str]
+    replayed: bool
+    warnings: list[str]
+    steps: list[StepAnswer]
+
+
+class ReceiptsAnswer(BaseModel):
+    """One receipt for each, in order."""
+
+    receipts: list[ReceiptAnswer]
+
+
+class RankAnswer(BaseModel):
+    """Where one list placed a hit."""
+
+    position: int
+    score: float
+
+
+class HitAnswer(BaseModel):
+    """A memory that was found, and why it is here."""
+
+    score: float
+    reason: str
+    ranks: dict[str, RankAnswer]
+    memory: MemoryAnswer
+
+
+class SearchAnswer(BaseModel):
+    """What a search found; `errors` names the lists that failed."""
+
+    query: str
+    hits: list[HitAnswer]
+    errors: dict[str, str]
+    degraded: bool
+
+
+class NamedVersion(BaseModel):
+    """A memory in one version, by name."""
+
+    memory_id: str
+    version: int
+
+
+class ContextAnswer(BaseModel):
+    """A block of memories for a model's input."""
+
+    text: str
+    memories: list[NamedVersion]
+    reason: str | None
+    degraded: bool
+    digest: str | None
+
+
+class PageAnswer(BaseModel):
+    """A page of memories; `next` is the cursor of the page behind it."""
+
+    memories: list[MemoryAnswer]
+    next: str | None
+
+
+class MemoriesAnswer(BaseModel):
+    """Memories."""
+
+    memories: list[MemoryAnswer]
+
+
+class HistoryAnswer(BaseModel):
+    """All versions of a memory, oldest first."""
+
+    versions: list[MemoryAnswer]
+
+
+class LineageAnswer(BaseModel):
+    """What a memory took the place of, newest first, and what took its place, in order."""
+
+    memory: MemoryAnswer
+    earlier: list[MemoryAnswer]
+    later: list[MemoryAnswer]
+    complete: bool
+
+
+class UndoAnswer(BaseModel):
+    """What became of a memory whose replacement was taken back."""
+
+    memory_id: str
+    version: int
+    status: str
+    restored: list[str]
+
+
+class UsedAnswer(BaseModel):
+    """What became of the memories of a run, by their ids."""
+
+    retrieved: list[str]
+    injected: list[str]
+    cited: list[str]
+    verified: list[str]
+    unverifiable: list[str]
+
+
+class ReportAnswer(BaseModel):
+    """Everything a turn can be held to."""
+
+    run_id: str
+    status: Literal["ok", "stopped", "needs_review", "failed"]
+    stop_reason: str
+    phase: str | None = None
+    outcome: str | None
+    answer: str | None
+    used_memory_keys: list[str]
+    applied_memory: list[dict[str, JsonValue]]
+    memory_state: list[dict[str, JsonValue]]
+    audit: UsedAnswer
+    skipped: list[dict[str, JsonValue]]
+    errors: list[str]
+    trace: list[dict[str, JsonValue]]
+    history: list[dict[str, JsonValue]]
+    receipts: list[ReceiptAnswer]
+
+
+class EpisodeStepAnswer(BaseModel):
+    """One step of an episode."""
+
+    action: str
+    result: str
+    ok: bool | None
+
+
+class EpisodeAnswer(BaseModel):
+    """An episode with the feedback that came since."""
+
+    memory_id: str
+    task: str
+    steps: list[EpisodeStepAnswer]
+    outcome: str
+    happened_at: str
+    feedback: list[str]
+    score: float | None
+
+
+class EpisodePageAnswer(BaseModel):
+    """A page of episodes, newest first."""
+
+    episodes: list[EpisodeAnswer]
+    next: str | None = None
+
+
+class RelationAnswer(BaseModel):
+    """How two things stand to each other, and the memory that says so."""
+
+    source: str
+    relation: str
+    target: str
+    valid_from: str | None
+    valid_to: str | None
+    memory_id: str
+
+
+class NodeAnswer(BaseModel):
+    """A named thing."""
+
+    node: str
+    name: str
+    label: str
+    aliases: list[str]
+    first_seen_at: str | None
+    last_seen_at: str | None
+
+
+class NeighbourAnswer(NodeAnswer):
+    """A named thing and the way to it."""
+
+    hops: int
+    path: list[RelationAnswer]
+
+
+class EntitiesAnswer(BaseModel):
+    """What the user has spoken of."""
+
+    entities: list[NodeAnswer]
+
+
+class NeighboursAnswer(BaseModel):
+    """What is near, nearest first."""
+
+    neighbours: list[NeighbourAnswer]
+
+
+class PathAnswer(BaseModel):
+    """The shortest way; null where there is none."""
+
+    path: list[RelationAnswer] | None
+
+
+class ImportAnswer(BaseModel):
+    """How far an import has come."""
+
+    import_id: str
+    taken: int
+    outcomes: dict[str, int]
+    updated_at: str | None
+    receipts: list[ReceiptAnswer] = []
+
+
+class RunAnswer(UsedAnswer):
+    """One of the latest runs, without content."""
+
+    run_id: str
+    at: str
+    status: str
+    stop_reason: str
+    outcome: str | None
+    steps: list[dict[str, JsonValue]]
+
+
+class RunMemoriesAnswer(RunAnswer):
+    """The same with the memories that it names, as they stand now."""
+
+    memories: list[MemoryAnswer]
+
+
+class RunPageAnswer(BaseModel):
+    """The latest runs, newest first."""
+
+    runs: list[RunAnswer]
+    next: int | None
+
+
+def answering(shape: type[BaseModel], *statuses: int) -> dict[str, Any]:
+    """What a route is described with whose answers (200 unless `statuses` are named) look like `shape`."""
+    told = {"model": shape, "description": (shape.__doc__ or "").strip()}
+    return {"response_model": None, "responses": dict.fromkeys(statuses or (200,), told)}

@@ -1,0 +1,50 @@
+"""To another embedder while the store is used: a second vector space, filled batch by batch, then put in place at once.
+
+Until then searches go on in the old space, and what is written meanwhile is filled too. It may be killed at any moment:
+run again, it goes on where it was. Memory is bounded by the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mnemic.errors import StoreBusy
+from mnemic.ports import Embedder, RecordStore
+from mnemic.types import VectorSpace
+from mnemic.write.embed import index_text
+
+BATCH = 64
+_ATTEMPTS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reembedded:
+    """How many vectors this run made, and the space that all memories have by now."""
+
+    filled: int
+    space: VectorSpace
+
+
+async def reembed(
+    store: RecordStore, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None
+) -> Reembedded:
+    """Give every memory of the store, of whatever tenant and status, a vector of `embedder`, and change to its space.
+
+    `on_progress` is told how many are done. Raises EmbedderFailed and StoreFailed, StoreBusy too where others never
+    stop writing: nothing has changed for anybody then, and a further run goes on. In a store that has this space
+    already nothing is done.
+    """
+    if await store.transact(lambda tx: tx.space()) == embedder.space:
+        return Reembedded(filled=0, space=embedder.space)
+    await store.begin_space(embedder.space)
+    filled = 0
+    for _ in range(_ATTEMPTS):
+        while memories := await store.unfilled(limit=BATCH):
+            vectors = await embedder.embed([index_text(one.content, key=one.key) for one in memories])
+            filled += await store.fill(list(zip(memories, vectors, strict=True)))
+            if on_progress is not None:
+                on_progress(filled)
+        if await store.switch_space():
+            return Reembedded(filled=filled, space=embedder.space)
+    raise StoreBusy(hint="others write without a pause; run it again")

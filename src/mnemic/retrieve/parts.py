@@ -1,0 +1,39 @@
+"""A question about two things, cut into one about each: their evidence lies apart, and what is like both is about
+neither.
+
+By rules, in English: two questions; "between A and B"; "A or B" behind a comma or a colon; "the total of A and B"; and
+"how many, how long, how much" with a clause behind "when I", "since I", "before I" or "after I".
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_PARTS = 3
+_QUESTIONS = re.compile(r"(?<=\?)\s+")
+_JOINED = (
+    re.compile(r"\bbetween (?P<a>.{5,200}?) and (?P<b>.{5,200})", re.IGNORECASE),
+    re.compile(r"[,:] (?:is it |was it )?(?P<a>[^,:]{5,200}?),? or (?P<b>.{5,200})", re.IGNORECASE),
+    re.compile(
+        r"\b(?:total|combined|altogether|sum|both)\b.{0,80}?\b(?:of|on|for|in|to|from|with|spent|purchased)\b"
+        r" (?P<a>.{4,120}?) and (?P<b>.{4,120})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?P<a>how (?:many|much|long)\b.{6,200}?) (?:when|since|before|after) (?P<b>(?:i|we|he|she|they)\b.{8,200})",
+        re.IGNORECASE,
+    ),
+)
+
+
+def parts_of(query: str) -> tuple[str, ...]:
+    """What `query` asks about, two or three parts in its words; nothing for a question about one thing."""
+    text = " ".join(query.split())
+    asked = _QUESTIONS.split(text)
+    if len(asked) > 1:
+        return tuple(asked[:MAX_PARTS]) if text.endswith("?") else ()
+    for joined in _JOINED:
+        found = joined.search(text)
+        if found:
+            return tuple(part.strip(" ?.,") for part in (found["a"], found["b"]))
+    return ()

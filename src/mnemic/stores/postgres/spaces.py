@@ -1,0 +1,127 @@
+"""A second vector space, filled beside the present one while it is used, and put in its place in one step.
+
+All of it is the owner's work: it concerns every tenant, and changes the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mnemic.errors import InvalidInput
+from mnemic.stores.codec import checked_vector
+from mnemic.stores.postgres.rows import floats, memory_of
+from mnemic.stores.postgres.schema import LONGEST_INDEXED
+from mnemic.stores.sealing import ERASED, Sealer
+from mnemic.types import Memory, Vector, VectorSpace
+
+_NEXT = "SELECT model, dimension FROM next_space"
+_BEGIN = """
+    DROP INDEX IF EXISTS memory_unfilled, memory_by_next_vector;
+    DELETE FROM next_space;
+    ALTER TABLE memory DROP COLUMN next_vector;
+    ALTER TABLE memory ADD COLUMN next_vector vector({dimension});
+    ALTER TABLE memory ALTER COLUMN next_vector SET STORAGE EXTERNAL;
+    CREATE INDEX memory_unfilled ON memory (tenant, memory_id) WHERE next_vector IS NULL;
+"""
+_UNFILLED = """
+    SELECT v.body, NULL AS vector, s.tenant, s.level, s.owner
+    FROM memory m
+    JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
+    JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
+    WHERE m.next_vector IS NULL
+    ORDER BY m.tenant, m.memory_id
+    LIMIT $1
+"""
+_FILL = """
+    UPDATE memory m
+    SET next_vector = given.vector::vector
+    FROM unnest($1::text[], $2::text[], $3::integer[], $4::text[]) AS given (tenant, memory_id, version, vector)
+    WHERE m.tenant = given.tenant AND m.memory_id = given.memory_id AND m.version = given.version
+    RETURNING 1
+"""
+_INDEX = """
+    CREATE INDEX CONCURRENTLY IF NOT EXISTS memory_by_next_vector
+    ON memory USING hnsw (next_vector vector_ip_ops) WHERE large
+"""
+_SWITCH = """
+    DROP INDEX memory_unfilled;
+    ALTER TABLE memory DROP COLUMN vector;
+    ALTER TABLE memory RENAME COLUMN next_vector TO vector;
+    ALTER TABLE memory ADD COLUMN next_vector vector;
+    ALTER INDEX IF EXISTS memory_by_next_vector RENAME TO memory_by_vector;
+    DELETE FROM space;
+    INSERT INTO space (model, dimension) SELECT model, dimension FROM next_space;
+    DELETE FROM next_space;
+"""
+
+
+async def present(connection: Any) -> VectorSpace | None:
+    """The database's vector space."""
+    return await _space(connection, "SELECT model, dimension FROM space")
+
+
+async def _space(connection: Any, sql: str) -> VectorSpace | None:
+    row = await connection.fetchrow(sql)
+    return None if row is None else VectorSpace(model=row["model"], dimension=row["dimension"])
+
+
+async def begin(connection: Any, space: VectorSpace) -> None:
+    """Begin to fill `space`, or go on with it; what was filled for another one goes."""
+    if await _space(connection, _NEXT) == space:
+        return
+    async with connection.transaction():
+        await connection.execute("SET LOCAL lock_timeout = '5s'")
+        await connection.execute(_BEGIN.format(dimension=int(space.dimension)))
+        await connection.execute(
+            "INSERT INTO next_space (model, dimension) VALUES ($1, $2)", space.model, space.dimension
+        )
+
+
+async def unfilled(connection: Any, sealer: Sealer, limit: int) -> list[Memory]:
+    """The port's `unfilled`."""
+    return [memory_of(row, sealer) for row in await connection.fetch(_UNFILLED, max(0, limit))]
+
+
+async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
+    """The port's `fill`. What can no longer be opened is near to nothing: its vector is zero."""
+    space = await _space(connection, _NEXT)
+    if space is None:
+        raise InvalidInput("space", hint="no vector space is being filled")
+    nothing = bytes(4 * space.dimension)
+    rows = [
+        (
+            memory.scope.tenant,
+            memory.memory_id,
+            memory.version,
+            spelt(nothing if memory.content == ERASED else checked_vector(vector, space.dimension)),
+        )
+        for memory, vector in filled
+    ]
+    columns = [[row[place] for row in rows] for place in range(4)]
+    return len(await connection.fetch(_FILL, *columns))
+
+
+def spelt(vector: Vector | None) -> str:
+    """A vector as pgvector reads it from text; nine digits say a float32 exactly."""
+    assert vector is not None
+    return "[" + ",".join(format(value, ".9g") for value in floats(vector)) + "]"
+
+
+async def switch(connection: Any) -> VectorSpace | None:
+    """Make the filled space the present one; None, and nothing done, where a memory still has no vector in it.
+
+    The index is built before, while others write; the change of names itself waits for no more than 5 seconds.
+    """
+    space = await _space(connection, _NEXT)
+    if space is None:
+        raise InvalidInput("space", hint="no vector space is being filled")
+    if space.dimension <= LONGEST_INDEXED:
+        await connection.execute(_INDEX)
+    async with connection.transaction():
+        await connection.execute("SET LOCAL lock_timeout = '5s'")
+        await connection.execute("LOCK TABLE memory IN ACCESS EXCLUSIVE MODE")
+        if await connection.fetchval("SELECT 1 FROM memory WHERE next_vector IS NULL LIMIT 1"):
+            return None
+        await connection.execute(_SWITCH)
+    return space

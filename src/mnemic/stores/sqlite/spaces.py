@@ -1,0 +1,100 @@
+"""A second vector space, filled beside the present one while it is used, and put in its place in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from mnemic.errors import InvalidInput
+from mnemic.stores.codec import checked_vector
+from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
+from mnemic.types import Memory, Vector, VectorSpace
+
+_CLEARED = 500
+_PRESENT = "SELECT model, dimension FROM space"
+_NEXT = "SELECT model, dimension FROM next_space"
+_UNFILLED = f"SELECT {MEMORY} FROM {SOURCES} WHERE s.next_vector IS NULL ORDER BY s.row_id LIMIT ?"  # noqa: S608
+_FOUND = "SELECT row_id, body FROM memory WHERE tenant = ? AND memory_id = ? AND version = ?"
+_FILL = "UPDATE memory_search SET next_vector = ? WHERE row_id = ?"
+_CLEAR = """
+    UPDATE memory_search SET next_vector = NULL WHERE row_id IN (
+        SELECT row_id FROM memory_search WHERE row_id > ? AND next_vector IS NOT NULL ORDER BY row_id LIMIT ?
+    ) RETURNING row_id
+"""
+_SWITCH = """
+    DROP INDEX memory_search_unfilled;
+    ALTER TABLE memory_search RENAME COLUMN vector TO spent;
+    ALTER TABLE memory_search RENAME COLUMN next_vector TO vector;
+    ALTER TABLE memory_search RENAME COLUMN spent TO next_vector;
+    DELETE FROM space;
+    INSERT INTO space SELECT only, model, dimension FROM next_space;
+    DELETE FROM next_space;
+"""
+
+
+def present(connection: apsw.Connection) -> VectorSpace | None:
+    """The file's vector space, or None while it has none."""
+    return _space(connection, _PRESENT)
+
+
+def _space(connection: apsw.Connection, sql: str) -> VectorSpace | None:
+    rows = fetch(connection, sql)
+    return VectorSpace(model=rows[0][0], dimension=rows[0][1]) if rows else None
+
+
+def begin(connection: apsw.Connection, space: VectorSpace) -> None:
+    """Begin to fill `space`, or go on with it. What was filled for another one goes, a few rows at a time."""
+    if _space(connection, _NEXT) == space:
+        return
+    with immediate(connection):
+        connection.execute("DELETE FROM next_space; DROP INDEX IF EXISTS memory_search_unfilled")
+    clear(connection)
+    with immediate(connection):
+        connection.execute("INSERT INTO next_space VALUES (1, ?, ?)", (space.model, space.dimension))
+        connection.execute("CREATE INDEX memory_search_unfilled ON memory_search (row_id) WHERE next_vector IS NULL")
+
+
+def clear(connection: apsw.Connection) -> None:
+    """Give up the vectors that are not the present ones, a few rows at a time, so that nobody waits for long."""
+    last = -1
+    while True:
+        with immediate(connection):
+            rows = fetch(connection, _CLEAR, (last, _CLEARED))
+        if not rows:
+            return
+        last = max(row_id for (row_id,) in rows)
+
+
+def unfilled(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory]:
+    """The port's `unfilled`."""
+    return [rows.memory(row) for row in fetch(connection, _UNFILLED, (max(0, limit),))]
+
+
+def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory, Vector]]) -> int:
+    """The port's `fill`."""
+    with immediate(connection):
+        space = _space(connection, _NEXT)
+        if space is None:
+            raise InvalidInput("space", hint="no vector space is being filled")
+        done = 0
+        for memory, vector in filled:
+            checked_vector(vector, space.dimension)
+            found = fetch(connection, _FOUND, (memory.scope.tenant, memory.memory_id, memory.version))
+            for row_id, body in found:
+                connection.execute(_FILL, (rows.sealer.vector_beside(body, memory, vector), row_id))
+            done += len(found)
+        return done
+
+
+def switch(connection: apsw.Connection) -> VectorSpace | None:
+    """Make the filled space the present one; None, and nothing done, where a memory still has no vector in it."""
+    with immediate(connection):
+        space = _space(connection, _NEXT)
+        if space is None:
+            raise InvalidInput("space", hint="no vector space is being filled")
+        if fetch(connection, "SELECT 1 FROM memory_search WHERE next_vector IS NULL LIMIT 1"):
+            return None
+        connection.execute(_SWITCH)
+        return space

@@ -1,0 +1,218 @@
+"""A state machine that feeds a projection through everything that can go wrong: outages, answers that are lost, entries
+that come again, processes that come late, a copy that loses all it had. Once nothing is left to take, it must show what
+the store holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+
+from mnemic.errors import StoreUnavailable
+from mnemic.maintain.project import rebuild
+from mnemic.ports import RecordStore, Transaction
+from mnemic.ports.projections import Projection
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.record_store import EMBEDDER, memory, scope
+from mnemic.testing.record_store.setting import START
+from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
+from mnemic.write.feed import LONGEST_REST, Feed, standing
+
+T = TypeVar("T")
+
+SCOPES = (scope(), scope("bob"), scope(tenant="rival"), scope(level=Level.AGENT))
+NAMES = ("Ana", "Bob", "Siemens", "東京 'n' \"x\"")
+SECONDS = 60.0
+"""How long a projection may take for one batch: a loaded machine is not what is tested."""
+
+Fault = Literal["before", "after"]
+
+RELATIONS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "source": st.sampled_from(NAMES),
+            "relation": st.sampled_from(["knows", "works_at"]),
+            "target": st.sampled_from(NAMES),
+        }
+    ),
+    max_size=2,
+)
+
+
+class _Unreliable:
+    """A projection that fails as long as it has a `fault`: before it has done anything, or after it has done it all."""
+
+    def __init__(self, inner: Projection) -> None:
+        self._inner = inner
+        self.fault: Fault | None = None
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        if self.fault != "before":
+            await self._inner.apply(changes)
+        if self.fault is not None:
+            raise StoreUnavailable(self.name)
+
+    async def clear(self, tenant: str) -> None:
+        await self._inner.clear(tenant)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class ProjectionMachine(RuleBasedStateMachine):
+    """Two processes feed one copy. Subclass it, give `new_copy` and `check`; `TestCase` is what pytest runs."""
+
+    memories: Bundle[Memory] = Bundle("memories")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._folder = Path(tempfile.mkdtemp(prefix="mnemic-machine-"))
+        self._runner = asyncio.Runner()
+        self._store = self.new_store(self._folder)
+        self._run(self._store.open(EMBEDDER.space))
+        self._copy = _Unreliable(self._run(self.new_copy(self._folder)))
+        self._clock = ManualClock()
+        self._feeds = [Feed(self._copy, self._store, self._clock, seconds=SECONDS) for _ in range(2)]
+        self._run(self._feeds[0].register())
+
+    def new_store(self, folder: Path) -> RecordStore:
+        """The store that feeds the copy; in the process unless a subclass says otherwise."""
+        return InProcessStore()
+
+    async def new_copy(self, folder: Path) -> Projection:
+        """The projection under test, empty."""
+        raise NotImplementedError
+
+    async def check(self, held: Sequence[Memory]) -> None:
+        """Assert that the copy shows what it should of `held`, everything that `SCOPES` hold whatever its status."""
+        raise NotImplementedError
+
+    def teardown(self) -> None:
+        """Close everything, remove the data."""
+        self._run(self._copy.close())
+        self._run(self._store.close())
+        self._runner.close()
+        shutil.rmtree(self._folder)
+
+    def _run(self, call: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(call)
+
+    async def _commit(self, new: Memory, *, removed: bool = False) -> None:
+        """Store `new`, or remove it, and leave an entry, in one transaction."""
+
+        async def work(transaction: Transaction) -> None:
+            if removed:
+                await transaction.remove(new.memory_id, scope=new.scope)
+            elif new.version == 1:
+                await transaction.insert(new)
+            else:
+                await transaction.replace(new)
+            await transaction.enqueue(OutboxEntry.of(new, "remove" if removed else None))
+
+        await self._store.transact(work)
+
+    @rule(
+        target=memories,
+        place=st.sampled_from(SCOPES),
+        kind=st.sampled_from([Kind.LONG_TERM, Kind.ENTITY]),
+        days=st.integers(-3, 3),
+        relations=RELATIONS,
+        waits=st.booleans(),
+    )
+    def write(self, place: Scope, kind: Kind, days: int, relations: list[dict[str, str]], waits: bool) -> Memory:
+        """Store a memory; of kind `entity` it speaks of things and of how they stand to each other."""
+        nodes = [{"node": name, "name": name, "label": "thing"} for name in (NAMES[0], *_ends(relations))]
+        new = memory(
+            "tea",
+            scope=place,
+            kind=kind,
+            at=START,
+            occurred_at=START + timedelta(days=days),
+            data={"nodes": list({one["node"]: one for one in nodes}.values()), "relations": relations},
+            status=Status.PENDING_REVIEW if waits else Status.ACTIVE,
+        )
+        self._run(self._commit(new))
+        return new
+
+    @rule(old=memories, status=st.sampled_from(Status), days=st.integers(-3, 3))
+    def change(self, old: Memory, status: Status, days: int) -> None:
+        """Store the next version: approved, superseded, expired, another time."""
+        current = self._run(self._store.get(old.memory_id, scopes=[old.scope]))
+        if current is not None:
+            at = START + timedelta(minutes=current.version)
+            self._run(self._commit(current.next_version(at, status=status, occurred_at=START + timedelta(days=days))))
+
+    @rule(old=consumes(memories))
+    def forget(self, old: Memory) -> None:
+        """Remove it for good."""
+        self._run(self._commit(old, removed=True))
+
+    @rule(fault=st.sampled_from([None, None, "before", "after"]))
+    def fail(self, fault: Fault | None) -> None:
+        """From here on the copy is down, loses its answers, or is well again."""
+        self._copy.fault = fault
+
+    @rule(process=st.sampled_from([0, 1]), at_once=st.booleans())
+    def catch_up(self, process: int, at_once: bool) -> None:
+        """One of the processes takes what is left; whoever does not try at once has waited long enough."""
+        if not at_once:
+            self._clock.advance(timedelta(seconds=LONGEST_REST))
+        caught = self._run(self._feeds[process].catch_up(at_once=at_once))
+        assert self._copy.fault or not caught.failed
+
+    @rule(count=st.integers(1, 3))
+    def die(self, count: int) -> None:
+        """A process is killed between copying and acknowledging: its entries come again."""
+        entries = self._run(self._store.pending(projection=self._copy.name, limit=count))
+        latest = {entry.place: entry for entry in entries}
+        known = self._run(standing(self._store, entries))
+        with suppress(StoreUnavailable):
+            self._run(self._copy.apply([Change(entry=latest[place], memory=known.get(place)) for place in latest]))
+
+    @rule(old=memories)
+    def come_late(self, old: Memory) -> None:
+        """A process that has stalled applies what has long been otherwise, and looks again."""
+        if self._copy.fault is None:
+            self._run(self._feeds[1].bring([Change(entry=OutboxEntry.of(old), memory=old)]))
+
+    @rule(place=st.sampled_from(SCOPES))
+    def rebuild(self, place: Scope) -> None:
+        """The copy has lost a tenant's part, and it is built anew."""
+        if self._copy.fault is None:
+            self._run(rebuild(self._store, self._feeds[0], place.tenant))
+
+    @rule(count=st.integers(0, 3))
+    def come_and_go(self, count: int) -> None:
+        """Another projection is registered, takes a few entries and leaves for good."""
+        self._run(self._store.register("another"))
+        entries = self._run(self._store.pending(projection="another", limit=count))
+        self._run(self._store.acknowledge([entry.sequence for entry in entries], projection="another"))
+        self._run(self._store.unregister("another"))
+
+    @invariant()
+    def nothing_left_is_up_to_date(self) -> None:
+        """Whenever no entry is left, the copy shows what the store holds."""
+        if not self._run(self._store.pending(projection=self._copy.name, limit=1)):
+            self._run(self.check(self._run(self._held())))
+
+    async def _held(self) -> list[Memory]:
+        tenants = dict.fromkeys(place.tenant for place in SCOPES)
+        return [one for tenant in tenants for one in await self._store.held(tenant, statuses=list(Status))]
+
+
+def _ends(relations: Sequence[dict[str, str]]) -> list[str]:
+    return [one[end] for one in relations for end in ("source", "target")]

@@ -1,0 +1,28 @@
+"""`mnemic bench` on private servers: PostgreSQL that waits for its disk, and Valkey. Arguments go to the command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.servers import PostgresServer
+from tests.valkey import ValkeyServer
+
+
+def main() -> int:
+    """The command's exit code."""
+    database, cache = PostgresServer(), ValkeyServer()
+    try:
+        database.start()
+        cache.start()
+        servers = ["--server", database.dsn(), "--sessions", cache.url]
+        return subprocess.run(
+            [sys.executable, "-m", "mnemic", "bench", *servers, *sys.argv[1:]], check=False
+        ).returncode
+    finally:
+        cache.stop()
+        database.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

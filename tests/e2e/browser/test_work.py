@@ -1,0 +1,134 @@
+"""What can be done on the other pages: runs, names, policy, versions, and changes that show by themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.async_api import expect
+
+from tests.e2e.browser.chromium import visit
+from tests.e2e.browser.conftest import Enter
+from tests.e2e.browser.stage import Stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def said(stage: Stage, who: str, path: str, body: dict[str, Any]) -> Any:
+    """What the service answers to a program of `who`."""
+    async with httpx.AsyncClient(base_url=stage.address, timeout=60) as client:
+        answer = await client.post(path, json=body, headers={"Authorization": f"Bearer {stage.keys[who]}"})
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+async def test_what_begins_to_wait_appears_on_the_open_desk(enter: Enter, stage: Stage) -> None:
+    page = await enter("ben")
+    await visit(page, "review")
+    await expect(page.get_by_text("Updates live")).to_be_visible()
+    looking = await page.locator(".queue [aria-current] .line").text_content()
+    trait = "Greet in Norwegian."
+    await said(stage, "ana", "/v1/memories", {"content": trait, "kind": "persona"})
+    await expect(page.locator(".queue .line", has_text=trait)).to_be_visible()
+    assert await page.locator(".queue [aria-current] .line").text_content() == looking
+
+
+async def test_a_run_shows_how_far_each_memory_came(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "runs")
+    await page.get_by_label("Ask something that your memory knows").fill("Which seat should I book?")
+    await page.get_by_role("button", name="Ask").click()
+    await page.get_by_role("link", name="See what it used").click()
+    row = page.get_by_role("row", name="I prefer aisle seats")
+    await expect(row.get_by_text("yes").first).to_be_visible()
+    await row.get_by_role("link").click()
+    await expect(page.get_by_role("heading", level=1, name="I prefer aisle seats")).to_be_visible()
+    await expect(page.get_by_role("cell", name="put before a model").first).to_be_visible()
+
+
+async def test_names_are_reached_by_keyboard_and_said_in_a_table(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "entities")
+    nodes = page.locator(".graph a.node")
+    assert await page.locator(".graph .edge").count() == await page.get_by_role("row").count() - 1
+    await nodes.filter(has_text="Mira").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Whom and what is connected with Mira.")).to_be_visible()
+    await expect(page.get_by_role("cell", name="lives in", exact=True)).to_be_visible()
+
+
+async def test_a_policy_is_tried_before_it_is_put_in_force(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "policy")
+    text = page.get_by_label("The policy as a file says it")
+    await text.fill("{")
+    await page.get_by_role("button", name="Try it on past memories").click()
+    await expect(page.get_by_text("This is no JSON yet.")).to_be_visible()
+    await page.get_by_role("button", name="Start over").click()
+    await page.get_by_role("button", name="Try it on past memories").click()
+    await expect(page.get_by_text("Nothing would be different")).to_be_visible()
+
+    policy = json.loads(await text.input_value())
+    del policy["keys"]["seat"]
+    policy["open_keys"] = False
+    await text.fill(json.dumps(policy))
+    await page.get_by_role("button", name="Try it on past memories").click()
+    refused = page.get_by_role("table", name="Refused by reason")
+    await expect(refused.get_by_text("memory_key_not_allowed_policy:seat")).to_be_visible()
+    async with page.expect_download() as taken:
+        await page.get_by_role("button", name="Keep as a file").click()
+    assert json.loads(_text(await (await taken.value).path())) == policy
+
+
+async def test_a_policy_with_a_mistake_is_refused_in_words(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "policy")
+    await page.get_by_label("The policy as a file says it").fill('{"keys": {"seat": {"colour": "red"}}}')
+    await page.get_by_role("button", name="Try it on past memories").click()
+    await expect(page.get_by_role("alert")).to_contain_text("seat.colour")
+
+
+async def test_a_memory_goes_back_to_what_it_said(enter: Enter, stage: Stage) -> None:
+    made = await said(stage, "ana", "/v1/memories", {"content": "I read in English.", "key": "reading"})
+    page = await enter("ana")
+    await visit(page, f"memory/{made['memory_id']}")
+    await page.get_by_role("button", name="Correct").click()
+    await page.get_by_label("What it should say").fill("I read in Portuguese.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("I read in Portuguese.")
+    await page.get_by_role("button", name="Go back to version 1").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("I read in English.")
+    await expect(page.get_by_text("Version 3", exact=True)).to_be_visible()
+
+
+async def test_a_change_that_somebody_else_made_first_is_not_overwritten(enter: Enter, stage: Stage) -> None:
+    made = await said(stage, "ana", "/v1/memories", {"content": "I have a cat.", "key": "pet"})
+    page = await enter("ana")
+    await visit(page, f"memory/{made['memory_id']}")
+    await page.get_by_role("button", name="Correct").click()
+    async with httpx.AsyncClient(base_url=stage.address, timeout=60) as client:
+        await client.patch(
+            f"/v1/memories/{made['memory_id']}",
+            json={"content": "I have two cats."},
+            headers={"Authorization": f"Bearer {stage.keys['ana']}"},
+        )
+    await page.get_by_label("What it should say").fill("I have a dog.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Somebody changed this memory in the meantime.")).to_be_visible()
+
+
+async def test_a_consent_is_given_and_withdrawn(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "mine")
+    await page.get_by_label("Allow a key").fill("health")
+    await page.get_by_role("button", name="Allow", exact=True).click()
+    await page.get_by_role("button", name="Withdraw consent for health").click()
+    await page.get_by_role("button", name="Withdraw", exact=True).last.click()
+    await expect(page.get_by_text("not allowed")).to_be_visible()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,73 @@
+"""MCP beside REST: one address, the same keys, the tools that the caller's roles allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.entrypoints.rest.conftest import Running
+
+BASE = {"Accept": "application/json, text/event-stream"}
+
+
+async def rpc(running: Running, headers: dict[str, str], method: str, **params: Any) -> Any:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    answer = await running.client.post("/mcp", json=body, headers={**BASE, **headers})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def call(running: Running, headers: dict[str, str], tool: str, **arguments: Any) -> dict[str, Any]:
+    told = await rpc(running, headers, "tools/call", name=tool, arguments=arguments)
+    assert not told["result"].get("isError"), told
+    found: dict[str, Any] = told["result"]["structuredContent"]
+    return found
+
+
+async def test_each_caller_reaches_its_own_memories_and_both_doors_lead_to_them(running: Running) -> None:
+    ana, ben = await running.caller("reader", "writer"), await running.caller("reader", "writer", user="ben")
+    kept = await call(running, ana, "add_memory", content="I prefer aisle seats.")
+    over_rest = await running.client.get(f"/v1/memories/{kept['memory_id']}", headers=ana)
+    assert over_rest.json()["content"] == "I prefer aisle seats."
+    found = await call(running, ana, "search_memory", query="aisle seats")
+    assert [one["memory_id"] for one in found["memories"]] == [kept["memory_id"]]
+    assert (await call(running, ben, "list_memories"))["memories"] == []
+    foreign = await call(running, ben, "forget_memory", memory_id=kept["memory_id"], dry_run=False)
+    assert foreign == {"error": "memory_not_found"}
+
+
+@pytest.mark.parametrize(
+    ("roles", "tools"),
+    [
+        (("reader",), ["list_memories", "search_memory"]),
+        (("subject",), ["forget_memory", "list_memories", "search_memory", "update_memory"]),
+        (
+            ("writer",),
+            ["add_memory", "capture", "forget_memory", "list_memories", "search_memory", "update_memory"],
+        ),
+    ],
+)
+async def test_a_role_is_offered_its_tools_and_can_call_no_other(
+    running: Running, roles: tuple[str, ...], tools: list[str]
+) -> None:
+    headers = await running.caller(*roles)
+    listed = await rpc(running, headers, "tools/list")
+    assert sorted(tool["name"] for tool in listed["result"]["tools"]) == tools
+    if "add_memory" not in tools:
+        refused = await rpc(running, headers, "tools/call", name="add_memory", arguments={"content": "x"})
+        assert refused.get("error") or refused["result"]["isError"]
+        assert (await running.client.get("/v1/memories", headers=headers)).json()["memories"] == []
+
+
+async def test_who_may_not_call_is_refused_before_any_tool(running: Running) -> None:
+    cases: list[tuple[dict[str, str], int, str]] = [
+        ({}, 401, "unauthenticated"),
+        (await running.caller("reader", user=None), 403, "user_required"),
+        (await running.caller("operator"), 403, "role_required:reader|subject|writer"),
+    ]
+    for headers, status, reason in cases:
+        answer = await running.client.post("/mcp", json={}, headers={**BASE, **headers})
+        assert (answer.status_code, answer.json()["reason"]) == (status, reason)
+    listening = await running.client.get("/mcp", headers={**BASE, **await running.caller("reader")})
+    assert (listening.status_code, listening.json()["reason"]) == (405, "method_not_allowed")

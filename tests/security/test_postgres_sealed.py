@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
 import pytest
 
-from mnemic.errors import KeyFailed
+from mnemic.errors import KeyFailed, NotSupported, StoreFailed
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.sealing import ERASED
+from mnemic.stores.sealing import ERASED, Sealer
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import change, everything, ids
 from mnemic.types import Memory, Origin, Source
@@ -55,6 +56,45 @@ async def test_a_superuser_reads_no_content_in_any_table(postgres: PostgresServe
     await store.close()
     stored = await everything_stored(dsn)
     assert kept.memory_id in stored
+    assert [needle for needle in (CANARY, CANARY.encode().hex()) if needle in stored] == []
+
+
+async def test_a_plain_database_is_sealed_while_it_is_used_and_goes_on_where_it_was_cut_off(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dsn = postgres.database(tmp_path)
+    plain, store = PostgresStore(dsn), sealed(dsn, tmp_path)
+    await plain.open(EMBEDDER.space)
+    await store.open(EMBEDDER.space)
+    with pytest.raises(NotSupported, match="seal"):
+        await plain.seal("acme")
+    kept = [full() for _ in range(7)]
+    kept = [replace(one, fingerprint=f"{number:064x}") for number, one in enumerate(kept)]
+    await remember(plain, *kept)
+    await change(plain, kept[0].next_version(kept[0].updated_at, content=f"The {CANARY} wakes"))
+    monkeypatch.setattr("mnemic.stores.postgres.reseal.BATCH", 3)
+    opened: list[str] = []
+    body = Sealer.body
+
+    def cut_off(self: Sealer, memory: Memory) -> str:
+        opened.append(memory.memory_id)
+        if len(opened) == 5:
+            postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ClientRead'")
+        return body(self, memory)
+
+    monkeypatch.setattr(Sealer, "body", cut_off)
+    with pytest.raises(StoreFailed):
+        await store.seal("acme")
+    await remember(store, memory("Written while some were plain"))
+    assert await store.seal("acme") == 8 - 3
+    assert await store.seal("acme") == 0
+    found = await store.newest(everything(), limit=20)
+    assert len(found) == 8
+    assert [one.content for one in found if one.memory_id == kept[0].memory_id] == [f"The {CANARY} wakes"]
+    assert [one.version for one in await store.versions(kept[0].memory_id, scopes=[scope()])] == [1, 2]
+    await plain.close()
+    await store.close()
+    stored = await everything_stored(dsn)
     assert [needle for needle in (CANARY, CANARY.encode().hex()) if needle in stored] == []
 
 

@@ -16,11 +16,12 @@ export async function show({ who, signal }) {
     call("GET", "/v1/memories", { query: { limit: 200 }, signal }),
   ]);
   const inUse = memories.map((memory) => memory.key).filter((key) => key && !key.includes(":"));
+  const remembered = held();
   return several(
     head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Take it along", () => takeAlong())),
-    held(),
+    remembered.node,
     panel("Your decisions", decisions(consents, inUse)),
-    subject && panel("Erase everything", erasure(who)),
+    subject && panel("Erase everything", erasure(who, remembered.fill)),
   );
 }
 
@@ -37,7 +38,7 @@ function held() {
   };
   kind.addEventListener("change", fill);
   fill();
-  return panel("What is remembered", field("Show", kind), list);
+  return { node: panel("What is remembered", field("Show", kind), list), fill };
 }
 
 function row(memory) {
@@ -95,7 +96,7 @@ async function takeAlong() {
   await attempt(async () => download("my-memory.jsonl", await fetchFile("/v1/export")), "Everything held about you is in my-memory.jsonl.");
 }
 
-function erasure(who) {
+function erasure(who, erased) {
   const shown = el("div", { "aria-live": "polite" });
   const begin = async () => {
     const typed = el("input", { name: "typed", required: true, autocomplete: "off", pattern: pattern(who.user) });
@@ -105,7 +106,7 @@ function erasure(who) {
       field(`Type your name, ${who.user}, to confirm`, typed),
       el("p", { class: "check" }, block, el("label", { for: "erase-block" }, "Remember nothing about me in the future, either"))), { act: "Erase everything", kind: "danger" });
     if (!given) return;
-    await attempt(async () => shown.replaceChildren(receiptCard(await call("POST", "/v1/erasures", { body: { block: Boolean(given.block) } }))), "Erased.");
+    if (await attempt(async () => shown.replaceChildren(receiptCard(await call("POST", "/v1/erasures", { body: { block: Boolean(given.block) } }))), "Erased.")) erased();
   };
   return several(el("p", {}, "You get a receipt that says what was erased, in numbers. With it you can check at any time that nothing is left."), button("Erase everything about me", begin, { kind: "danger" }), shown);
 }

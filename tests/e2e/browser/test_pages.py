@@ -185,3 +185,24 @@ async def test_without_a_key_nothing_is_shown(browser: Browser, stage: Stage) ->
     await page.get_by_role("button", name="Sign in").click()
     await expect(page.get_by_role("alert")).to_contain_text("This key opens nothing")
     await context.close()
+
+
+DIFFERENCES: tuple[tuple[str, str, list[str], list[str]], ...] = (
+    ("I prefer aisle seats.", "I prefer window seats.", ["aisle"], ["window"]),
+    ("one two three", "one three", ["two"], []),
+    ("", "all of it is new", [], ["all of it is new"]),
+    ("same", "same", [], []),
+    ("a b c d", "b d a c", ["a", "c"], ["a c"]),
+    ("<b>bold</b> words", "<i>other</i> words", ["<b>bold</b>"], ["<i>other</i>"]),
+)
+"""Old, new, and what must be marked as gone and as new."""
+
+
+async def test_a_difference_leaves_nothing_out(enter: Enter) -> None:
+    page = await enter("ana")
+    for old, fresh, gone, new in DIFFERENCES:
+        runs = await page.evaluate("async (two) => (await import('/console/diff.js')).changes(...two)", [old, fresh])
+        assert "".join(text for kind, text in runs if kind != "gone") == fresh
+        assert "".join(text for kind, text in runs if kind != "new").split() == old.split()
+        assert [text.strip() for kind, text in runs if kind == "gone"] == gone
+        assert [text.strip() for kind, text in runs if kind == "new"] == new

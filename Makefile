@@ -32,7 +32,7 @@ CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -113,6 +113,13 @@ client-ts: $(DEV_READY) ## the TypeScript client: generated, built, and tested a
 	    > $(CLIENT_TS)/openapi.json
 	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npm run --silent generate && npm run --silent build
 	@$(BIN)/python -m pytest -q tests/e2e/test_typescript.py
+
+# Helm comes from the Go module proxy; building it takes minutes, once.
+deploy-check: $(DEV_READY) ## the files in deploy/, the Helm chart with helm itself (needs go)
+	@command -v helm > /dev/null || test -x build/deploy/helm || { command -v go > /dev/null \
+	    && GOBIN="$(CURDIR)/build/deploy" go install helm.sh/helm/v3/cmd/helm@v3.16.4; } \
+	    || echo "NOT RUN with helm: it needs helm or go." >&2
+	@$(BIN)/python -m pytest -q -rs tests/unit/test_deployment.py
 
 console-types: ## the types that the console's comments state, checked by TypeScript (needs node and npm)
 	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json
@@ -204,7 +211,7 @@ LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server client travel yaml build test test-frameworks dev)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server otel client travel yaml build test test-frameworks dev)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one

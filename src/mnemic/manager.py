@@ -18,7 +18,7 @@ from mnemic.guard.policy import Policy
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.portal import Portal
-from mnemic.stewardship import MaintenanceReport
+from mnemic.stewardship import Form, MaintenanceReport
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, SearchResult, WriteReceipt
 
@@ -202,6 +202,13 @@ class MemoryManager:
     def export(self) -> Iterator[dict[str, Any]]:
         """Everything held in this user's scopes, as JSON data, one memory at a time."""
         return self._portal.iterate(self.engine.export(actor=self.actor))
+
+    def export_subject(self, subject: str | None = None, *, form: Form = "json", values: bool = False) -> Iterator[str]:
+        """Everything held about this user, or about `subject` of the tenant, as the chunks of one document; see
+        `MemoryEngine.export_subject`.
+        """
+        wanted = self.actor.user if subject is None else subject
+        return self._portal.iterate(self.engine.export_subject(wanted, actor=self.actor, form=form, values=values))
 
     def rollback(self, memory_id: str, version: int) -> WriteReceipt:
         """Make a memory say again what it said in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""

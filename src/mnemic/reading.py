@@ -12,6 +12,7 @@ from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.inject.compact import within_tokens
 from mnemic.maintain import lineage
+from mnemic.maintain.archive import archived
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.lineage import Lineage, Use
 from mnemic.ports import Clock, RecordStore, Snapshot
@@ -187,8 +188,12 @@ class ReadVerbs:
         await self.get(memory_id, actor=actor)
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
-    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in the actor's scopes, whatever its status, as JSON data."""
+    def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in the actor's scopes, whatever its status, as JSON data: as it stands now, newest first, or
+        as an `archive` with every version, oldest first, and the actor's consents, which `restore` takes back.
+        """
+        if archive:
+            return archived(self.store, self._scopes(actor), actor.user)
         return exported(self.store, everything(self._where(actor, None)))
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:

@@ -30,7 +30,7 @@ class SignalWeights:
     told: float = 0.2
     when: float = 0.1
     oneself: float = 0.1
-    asking: float = 0.1
+    asking: float = 0.2
 
     @property
     def most(self) -> float:

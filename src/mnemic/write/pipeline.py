@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.guard.budget import Budget
@@ -174,7 +175,8 @@ class MemoryWritePipeline:
         laps = Laps(self._clock)
         if data is not None or context is not None:
             known = replace(known, data=known.data if data is None else data, context=context or known.context)
-        draft = await self._redraft(known, content, actor, origin, laps, deadline)
+        revised = revision_of(known, content, origin, actor)
+        draft = await self.drafted(revised, home=known.scope, actor=actor, laps=laps, deadline=deadline)
         if draft.blocked is not None:
             return blocked_receipt(draft.candidate, draft.blocked, laps)
 
@@ -189,25 +191,24 @@ class MemoryWritePipeline:
         return await self._publish(settled, laps, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
-        """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
+        """What would say `content` in the place of `known`; see `drafted`."""
+        return await self.drafted(revision_of(known, content, origin, actor), home=known.scope, actor=actor)
+
+    async def drafted(
+        self,
+        candidate: Candidate,
+        *,
+        home: Scope,
+        actor: Actor,
+        laps: Laps | None = None,
+        deadline: Deadline | None = None,
+    ) -> Draft:
+        """The candidate as it would stand in the scope `home`: checked, redacted, embedded, not stored.
 
         `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
-        return await self._redraft(known, content, actor, origin, Laps(self._clock), None)
-
-    async def _redraft(
-        self, known: Memory, content: str, actor: Actor, origin: Origin, laps: Laps, deadline: Deadline | None
-    ) -> Draft:
-        draft = Draft(
-            candidate=revision_of(known, content, origin, actor),
-            actor=actor,
-            home=known.scope,
-            policy=Policy(),
-            rules=self.rules,
-            secret=await self.secret(actor.tenant),
-            now=self._clock.now(),
-        )
-        draft = await _prepared(draft, self._prepare, self._vault, laps)
+        laps = laps or Laps(self._clock)
+        draft = await _prepared(await self._begun(candidate, actor, Policy(), home), self._prepare, self._vault, laps)
         if draft.blocked is not None:
             return draft
         job = Job(draft, None, laps)
@@ -287,20 +288,17 @@ class MemoryWritePipeline:
         self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None, gate: Gate | None
     ) -> Job:
         laps = Laps(self._clock)
-        draft = Draft(
-            candidate=candidate,
-            actor=actor,
-            policy=policy,
-            rules=self.rules,
-            secret=await self.secret(actor.tenant),
-            now=self._clock.now(),
-        )
-        draft = await _prepared(draft, self._prepare, self._vault, laps)
+        draft = await _prepared(await self._begun(candidate, actor, policy), self._prepare, self._vault, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
         return Job(draft, request, laps, gate)
+
+    async def _begun(self, candidate: Candidate, actor: Actor, policy: Policy, home: Scope | None = None) -> Draft:
+        secret, now = await self.secret(actor.tenant), self._clock.now()
+        given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
+        return Draft(candidate=candidate, actor=actor, policy=policy, **given)
 
     async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None) -> None:
         _check(deadline)

@@ -17,6 +17,7 @@ from mnemic.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.guard.policy import Policy
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.seven import KindHit, SevenKinds
+from mnemic.maintain.health import Health
 from mnemic.portal import Portal
 from mnemic.stewardship import Form, MaintenanceReport
 from mnemic.trace import RunReport
@@ -236,6 +237,10 @@ class MemoryManager:
     def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
         """Every job of upkeep, one after the other; see `MemoryEngine.maintain`."""
         return self._portal.call(self.engine.maintain, actor=self.actor, whole=whole, dry_run=dry_run)
+
+    def doctor(self, *, limit: int = 2000) -> Health:
+        """What of the tenant's memories a person should look at; see `MemoryEngine.doctor`."""
+        return self._portal.call(self.engine.doctor, actor=self.actor, limit=limit)
 
     def run(
         self,

@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, expire, project, reembed, review, rollback, undo, vault
+from mnemic.maintain import consent, erase, expire, health, project, reembed, review, rollback, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.health import Health
 from mnemic.maintain.project import DrainReport
 from mnemic.maintain.reembed import Reembedded
 from mnemic.maintain.review import Verdict, Waiting
@@ -296,6 +297,12 @@ class StewardVerbs(ReadVerbs):
         return MaintenanceReport(
             expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run
         )
+
+    async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
+        """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
+        memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
+        """
+        return await health.examine(self.store, actor.tenant, self.clock.now(), limit=limit)
 
     async def _age(self, actor: Actor, dry_run: bool) -> int:
         """Turn down what has waited for review longer than the limits allow; how many."""

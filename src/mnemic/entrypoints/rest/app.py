@@ -16,6 +16,7 @@ from mnemic.entrypoints.rest import problems
 from mnemic.entrypoints.rest.access import Rate, Service
 from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
+from mnemic.entrypoints.rest.loop_lag import watched_loop
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.observed import Observed, Observer
 from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
@@ -94,7 +95,7 @@ def create_app(
 def _routed(service: Service) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with service.engine:
+        async with service.engine, watched_loop(service.meter.lag.observe):
             yield
             await asyncio.gather(*service.running, return_exceptions=True)
 

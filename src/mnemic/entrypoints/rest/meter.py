@@ -13,6 +13,7 @@ from mnemic.entrypoints.rest.observed import Observation
 from mnemic.types import SearchResult, WriteReceipt
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+_LAGS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 _QUANTILES = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
 
 
@@ -37,6 +38,12 @@ class Meter:
             "mnemic_searches", "Searches, by what came of them.", ("outcome",), registry=self.registry
         )
         self.degraded = Counter("mnemic_degraded", "Lists of searches that failed.", ("part",), registry=self.registry)
+        self.lag = Histogram(
+            "mnemic_event_loop_lag_seconds",
+            "How late a timer of the event loop was.",
+            buckets=_LAGS,
+            registry=self.registry,
+        )
         self.writes = Counter("mnemic_writes", "Writes, by how they ended.", ("outcome",), registry=self.registry)
 
     def rendered(self) -> bytes:
@@ -93,6 +100,12 @@ class Meter:
         """Requests being answered."""
         return int(sum(sample.value for metric in self.running.collect() for sample in metric.samples))
 
+    def loop_lag(self) -> dict[str, float]:
+        """Milliseconds by which half, 95 % and 99 % of the event loop's timers were late at most."""
+        samples = [sample for metric in self.lag.collect() for sample in metric.samples]
+        counts = [(float(one.labels["le"]), one.value) for one in samples if one.name.endswith("_bucket")]
+        return _in_ms([(0.0, 0.0), *counts])
+
     def latencies(self) -> list[dict[str, Any]]:
         """Of each route: how many requests, and the milliseconds within which half, 95 % and 99 % of them ended,
         estimated within the buckets of the histogram.
@@ -108,7 +121,7 @@ class Meter:
                 "method": method,
                 "route": route,
                 "count": int(counts[-1][1]),
-                **{name: round(1000 * _quantile(counts, part), 1) for name, part in _QUANTILES.items()},
+                **_in_ms(counts),
             }
             for (method, route), counts in sorted(buckets.items())
         ]
@@ -116,6 +129,10 @@ class Meter:
 
 def _totals(counter: Counter) -> list[Any]:
     return [sample for metric in counter.collect() for sample in metric.samples if sample.name.endswith("_total")]
+
+
+def _in_ms(counts: Sequence[tuple[float, float]]) -> dict[str, float]:
+    return {name: round(1000 * _quantile(counts, part), 1) for name, part in _QUANTILES.items()}
 
 
 def _quantile(counts: Sequence[tuple[float, float]], part: float) -> float:

@@ -193,7 +193,7 @@ class ProjectionMachine(RuleBasedStateMachine):
     def rebuild(self, place: Scope) -> None:
         """The copy has lost a tenant's part, and it is built anew."""
         if self._copy.fault is None:
-            self._run(rebuild(self._store, self._feeds[0], place.tenant))
+            self._run(rebuild(self._feeds[0], place.tenant))
 
     @rule(count=st.integers(0, 3))
     def come_and_go(self, count: int) -> None:

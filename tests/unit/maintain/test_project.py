@@ -174,11 +174,11 @@ async def test_building_anew_replaces_what_was_there(store: RecordStore, feed: F
     rival = memory("of another tenant", scope=scope(tenant="rival"))
     await remember(store, rival)
     await close(store, memories[0], Status.EXPIRED)
-    assert await rebuild(store, feed, "acme") == 119
+    assert await rebuild(feed, "acme") == 119
     assert list(copy.held.values()) == [each.content for each in memories[1:]]
     copy.down = True
     with pytest.raises(StoreUnavailable, match="hot"):
-        await rebuild(store, feed, "acme")
+        await rebuild(feed, "acme")
 
 
 async def test_a_store_that_fails_is_not_blamed_on_the_projection(feed: Feed, store: RecordStore) -> None:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from mnemic.ports import RecordStore, Transaction
 from mnemic.types import OutboxEntry, Scope
 
-MOST_WAITING = 100_000
-"""Entries that may wait for one projection."""
-
 _PAGE = 1000
 
 
-async def lapse(store: RecordStore, *, most: int = MOST_WAITING) -> dict[str, int]:
+async def lapse(store: RecordStore, *, most: int) -> dict[str, int]:
     """Where more than `most` entries wait for a projection, put one for each tenant in the place of all of them, which
     says that the tenant's copy is to be built anew; how many went, by projection. Raises StoreFailed.
 
     The new entry is durable before the old ones go: cut off, it is begun anew by the next call, and nothing is lost.
     """
     waiting = await store.projections()
-    return {
-        name: await _lapsed(store, name, waiting.keys() - {name}) for name, count in waiting.items() if count > most
-    }
+    late = [name for name, count in waiting.items() if count > most]
+    return {name: await _lapsed(store, name, waiting.keys() - {name}) for name in late}
 
 
 async def _lapsed(store: RecordStore, projection: str, others: set[str]) -> int:

@@ -14,6 +14,9 @@ from mnemic.types import Change, Deadline
 from mnemic.write.feed import Feed
 from mnemic.write.lapse import lapse
 
+MOST_WAITING = 100_000
+"""Entries that may wait for one projection."""
+
 _log = logging.getLogger("mnemic.write")
 _LOOK_AFTER = 256
 """Changes after which the outbox is looked at: one that nobody reads is emptied, one that grows is bounded."""
@@ -62,7 +65,7 @@ class Publisher:
                 waiting = await self._store.pending(limit=4 * _LOOK_AFTER)
                 await self._store.acknowledge([entry.sequence for entry in waiting])
             else:
-                lapsed = await lapse(self._store)
+                lapsed = await lapse(self._store, most=MOST_WAITING)
                 for name, count in lapsed.items():
                     _log.warning("projection %s has not fetched %d entries: it will be built anew", name, count)
         except MnemicError as error:

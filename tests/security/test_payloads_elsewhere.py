@@ -19,7 +19,7 @@ from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.neo4j import Neo4jGraph
 from mnemic.stores.postgres import PostgresDocuments
 from mnemic.stores.postgres.graph import PostgresGraph
-from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
+from mnemic.stores.redis import RedisLink, RedisSessions
 from mnemic.stores.sqlite.documents import SqliteDocuments
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import (
@@ -33,7 +33,6 @@ from mnemic.types import (
     PutDocument,
     Relation,
     Scope,
-    Scored,
 )
 from tests.bolt_servers import BoltServer
 from tests.faults.scale import FULL
@@ -47,27 +46,21 @@ HOUR = timedelta(hours=1)
 SEEN = datetime(2026, 1, 5, tzinfo=UTC)
 
 
-async def test_in_conversations_and_the_hot_set(valkey: ValkeyServer) -> None:
-    link = RedisLink(valkey.url, seconds=60)
-    sessions, hot = RedisSessions(link), RedisHotSet(link)
-    rival = Scope(tenant="rival", level=Level.SESSION, owner="rival")
-    await sessions.append(rival, Message(role="user", content="of the rival"), ttl=HOUR, keep=9)
-    for payload in TRIED:
-        place = Scope(tenant=f"t{payload}", level=Level.SESSION, owner=f"o{payload}")
-        message = Message(role="user", content=payload)
-        await sessions.append(place, message, ttl=HOUR, keep=9)
-        assert await sessions.tail(place, limit=9) == [message]
-        assert await sessions.fold(place, [message], Message(role="summary", content=payload))
-        await hot.begin(place)
-        await hot.fill(place, [Scored(memory_id="m1", score=1.0)], complete=True)
-        known = await hot.newest(place, limit=9)
-        assert known is not None
-        assert known.memory_ids == ("m1",)
-        await hot.clear(place.tenant)
-        await sessions.clear(place)
-    assert len(await sessions.tail(rival, limit=9)) == 1
+async def test_in_conversations(valkey: ValkeyServer) -> None:
+    sessions = RedisSessions(RedisLink(valkey.url, seconds=60))
+    here, beside = (Scope(tenant="acme", level=Level.SESSION, owner=owner) for owner in ("s", "beside"))
+    told = [Message(role="user", content=payload, session=payload, speaker=payload) for payload in TRIED]
+    await sessions.append(beside, Message(role="user", content="beside"), ttl=HOUR, keep=9)
+    for message in told:
+        await sessions.append(here, message, ttl=HOUR, keep=len(told))
+    assert await sessions.tail(here, limit=len(told)) == told
+    summary = Message(role="summary", content=TRIED[0])
+    assert await sessions.fold(here, told, summary)
+    assert await sessions.tail(here, limit=9) == [summary]
+    await sessions.clear(here)
+    assert [message.content for message in await sessions.tail(beside, limit=9)] == ["beside"]
     assert len(valkey.names()) == 1
-    await link.close()
+    await sessions.close()
 
 
 @pytest_asyncio.fixture
@@ -139,10 +132,10 @@ def test_in_documents(documents: DocumentStore) -> None:
         assert documents.apply(tenant, [put]) == [None]
         (found,) = documents.apply(tenant, [GetDocument(namespace=(text, "x"), key=text)])
         assert found is not None
-        assert (found.namespace, found.key, found.value) == ((text, "x"), text, {text: text})
+        assert (found.namespace, found.key, found.value) == ((text, "x"), text, {text: text, "said": text})
         asked = [
             FindDocuments(prefix=(text,)),
-            FindDocuments(conditions={text: text}),
+            FindDocuments(conditions={"said": text}),
             FindDocuments(prefix=("x",)),
             ListNamespaces(),
         ]
@@ -154,4 +147,4 @@ def test_in_documents(documents: DocumentStore) -> None:
 
 
 def _json(text: str) -> str:
-    return json.dumps({text: text})
+    return json.dumps({text: text, "said": text})

@@ -31,8 +31,10 @@ CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
+PEERS_READY := build/peers/.ready
+PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -57,7 +59,8 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/lint-imports --no-logo --no-cache
 
 coverage: $(DEV_READY) neo4j browser ## the tests with branch coverage; fails under the floor in pyproject.toml
-	@$(PYTEST) --cov --cov-report=term $(PYTEST_ARGS)
+	@mkdir -p build
+	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
 bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where the conversations are at hand
 	@$(BIN)/mnemic bench
@@ -69,6 +72,13 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 
 bench-servers: $(DEV_READY) ## the same figures on PostgreSQL and Redis, private servers of its own (BENCH_ARGS for more)
 	@$(BIN)/python -m tests.bench_servers $(BENCH_ARGS)
+
+GROWTH ?= --sizes 1000,10000,100000
+bench-growth: $(RUN_READY) ## writes and searches as one user's memories grow (GROWTH="--sizes 1000,1000000"); curves in build/
+	@$(BIN)/python -m tests.bench_growth $(GROWTH)
+
+bench-peers: $(PEERS_READY) ## the same calls on mem0, LangGraph's store and Chroma, in one run (RACE="--rows 10000")
+	@$(PEERS)/python -m tests.bench_peers --json build/peers/race.json $(RACE)
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
@@ -112,6 +122,16 @@ client-ts: $(DEV_READY) ## the TypeScript client: generated, built, and tested a
 	    > $(CLIENT_TS)/openapi.json
 	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npm run --silent generate && npm run --silent build
 	@$(BIN)/python -m pytest -q tests/e2e/test_typescript.py
+
+# Helm comes from the Go module proxy; building it takes minutes, once.
+deploy-check: $(DEV_READY) ## the files in deploy/, the Helm chart with helm itself (needs go)
+	@command -v helm > /dev/null || test -x build/deploy/helm || { command -v go > /dev/null \
+	    && GOBIN="$(CURDIR)/build/deploy" go install helm.sh/helm/v3/cmd/helm@v3.16.4; } \
+	    || echo "NOT RUN with helm: it needs helm or go." >&2
+	@$(BIN)/python -m pytest -q -rs tests/unit/test_deployment.py
+
+console-types: ## the types that the console's comments state, checked by TypeScript (needs node and npm)
+	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json
 
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
@@ -167,6 +187,12 @@ $(NER_READY): requirements-ner.lock pyproject.toml
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# What the peers depend on is left to their own ranges; they and this tree must agree on one environment.
+$(PEERS_READY): tests/peers.txt pyproject.toml
+	@mkdir -p build/peers && $(PYTHON) -m venv build/peers/venv
+	@$(PEERS)/python -m pip --disable-pip-version-check --no-input install --quiet --requirement tests/peers.txt --editable .
+	@touch $@
+
 # A real Neo4j for the tests of the graph, from Maven Central, where Java 17 and Maven are at hand. Nothing fails without:
 # the same tests then run on ArcadeDB alone, which comes with the test environment.
 NEO4J_JARS := build/neo4j/jars
@@ -200,7 +226,7 @@ LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server client travel yaml build test test-frameworks dev)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server otel client travel yaml build test test-frameworks dev)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one

@@ -25,9 +25,9 @@ class Served:
     process: subprocess.Popen[str]
     store: Path
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Another command on the same file."""
-        return run(self.store.parent, *words)
+        return run(self.store.parent, *words, **environment)
 
     @cached_property
     def _operator(self) -> str:
@@ -44,10 +44,15 @@ class Served:
         return str(made.json()["api_key"])
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """One command on the folder's file."""
     return subprocess.run(
-        [*MNEMIC, *words, "--store", str(folder / "s.db")], capture_output=True, text=True, timeout=120, check=False
+        [*MNEMIC, *words, "--store", str(folder / "s.db")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **environment},
     )
 
 

@@ -17,8 +17,9 @@ from mnemic.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.guard.policy import Policy
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.seven import KindHit, SevenKinds
+from mnemic.maintain.health import Health
 from mnemic.portal import Portal
-from mnemic.stewardship import MaintenanceReport
+from mnemic.stewardship import Form, MaintenanceReport
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, SearchResult, WriteReceipt
 
@@ -203,6 +204,13 @@ class MemoryManager:
         """Everything held in this user's scopes, as JSON data, one memory at a time."""
         return self._portal.iterate(self.engine.export(actor=self.actor))
 
+    def export_subject(self, subject: str | None = None, *, form: Form = "json", values: bool = False) -> Iterator[str]:
+        """Everything held about this user, or about `subject` of the tenant, as the chunks of one document; see
+        `MemoryEngine.export_subject`.
+        """
+        wanted = self.actor.user if subject is None else subject
+        return self._portal.iterate(self.engine.export_subject(wanted, actor=self.actor, form=form, values=values))
+
     def rollback(self, memory_id: str, version: int) -> WriteReceipt:
         """Make a memory say again what it said in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""
         return self._portal.call(self.engine.rollback, memory_id, version, actor=self.actor)
@@ -229,6 +237,10 @@ class MemoryManager:
     def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
         """Every job of upkeep, one after the other; see `MemoryEngine.maintain`."""
         return self._portal.call(self.engine.maintain, actor=self.actor, whole=whole, dry_run=dry_run)
+
+    def doctor(self, *, limit: int = 2000) -> Health:
+        """What of the tenant's memories a person should look at; see `MemoryEngine.doctor`."""
+        return self._portal.call(self.engine.doctor, actor=self.actor, limit=limit)
 
     def run(
         self,

@@ -12,6 +12,7 @@ from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.inject.compact import within_tokens
 from mnemic.maintain import lineage
+from mnemic.maintain.archive import archived
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.lineage import Lineage, Use
 from mnemic.ports import Clock, RecordStore, Snapshot
@@ -127,11 +128,12 @@ class ReadVerbs:
         keys: Sequence[str] | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        facets: Sequence[frozenset[str]] = (),
         limit: int = 50,
         before: str | None = None,
     ) -> Sequence[Memory]:
         """Active memories, newest first; `before` is the memory_id that ended the previous page. `as_of` and `known_at`
-        as in `search`.
+        as in `search`, `facets` as in `Snapshot.newest`.
         """
         where = replace(
             self._where(actor, kinds),
@@ -141,7 +143,7 @@ class ReadVerbs:
             as_of=moment(as_of, "as_of"),
         )
         then, where = await self._then(where, known_at)
-        return await then.newest(where, limit=limit, before=before)
+        return await then.newest(where, limit=limit, before=before, facets=facets)
 
     async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
         """How many active memories the actor can read. `as_of` and `known_at` as in `search`."""
@@ -187,8 +189,12 @@ class ReadVerbs:
         await self.get(memory_id, actor=actor)
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
-    def export(self, *, actor: Actor) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in the actor's scopes, whatever its status, as JSON data."""
+    def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in the actor's scopes, whatever its status, as JSON data: as it stands now, newest first, or
+        as an `archive` with every version, oldest first, and the actor's consents, which `restore` takes back.
+        """
+        if archive:
+            return archived(self.store, self._scopes(actor), actor.user)
         return exported(self.store, everything(self._where(actor, None)))
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, expire, project, reembed, review, rollback, undo, vault
+from mnemic.maintain import consent, erase, expire, health, project, reembed, review, rollback, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.health import Health
 from mnemic.maintain.project import DrainReport
 from mnemic.maintain.reembed import Reembedded
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.subject import json_chunks, opened
+from mnemic.maintain.subject_page import page_chunks
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import Embedder, SessionStore
@@ -25,6 +28,9 @@ from mnemic.write import calibration
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
+
+Form = Literal["json", "html"]
+_FORMS = {"json": json_chunks, "html": page_chunks}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +298,12 @@ class StewardVerbs(ReadVerbs):
             expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run
         )
 
+    async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
+        """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
+        memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
+        """
+        return await health.examine(self.store, actor.tenant, self.clock.now(), limit=limit)
+
     async def _age(self, actor: Actor, dry_run: bool) -> int:
         """Turn down what has waited for review longer than the limits allow; how many."""
         longest = self.gateway.limits.review_longest
@@ -343,6 +355,20 @@ class StewardVerbs(ReadVerbs):
             feeds=self._feeds,
         )
 
+    async def export_subject(
+        self, subject: str, *, actor: Actor, form: Form = "json", values: bool = False
+    ) -> AsyncIterator[str]:
+        """Everything held about the user `subject` of the actor's tenant, and nothing of anybody else, as the chunks of
+        one JSON document or of one HTML page for people. `values` opens what is sealed, for the subject alone.
+        Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`), NotSupported (`reveal`).
+        """
+        if form not in _FORMS:
+            raise InvalidInput("form", hint=f"one of {', '.join(_FORMS)}")
+        given: Any = {"sessions": self.sessions, "vault": self.vault, "quotas": self.gateway.limits.quotas}
+        holdings = await opened(self.store, self.clock, subject, actor=actor, values=values, **given)
+        async for chunk in _FORMS[form](holdings):
+            yield chunk
+
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
         return await erase.verify(self.store, receipt, feeds=self._feeds)
@@ -359,4 +385,4 @@ class StewardVerbs(ReadVerbs):
         return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
 
 
-__all__ = ["AuditReport", "Decided", "MaintenanceReport", "Revocation", "StewardVerbs"]
+__all__ = ["AuditReport", "Decided", "Form", "MaintenanceReport", "Revocation", "StewardVerbs"]

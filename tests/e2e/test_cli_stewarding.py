@@ -94,6 +94,36 @@ def test_the_jobs_and_the_audit(run: Run) -> None:
     assert [event["action"] for event in told["events"]] == ["created"]
 
 
+def test_everything_about_somebody_is_written_for_machines_and_people(run: Run, tmp_path: Path) -> None:
+    run("add", "vegan", "--key", "diet")
+    run("add", "Ben's own affair.", user="ben")
+    code, told = run("export", "--subject", "ana", user="zoe")
+    assert (code, told["subject"], [one["content"] for one in told["memories"]]) == (0, "ana", ["vegan"])
+    page = tmp_path / "ana.html"
+    assert run("export", "--subject", "ana", "--page", "--output", str(page))[0] == 0
+    assert "vegan" in (text := page.read_text(encoding="utf-8"))
+    assert "own affair" not in text
+    assert run("export", "--page")[0] == 2
+    assert run("export", "--subject", "ana", "--values", user="zoe")[0] == 1
+
+
+def test_an_archive_goes_round(run: Run, tmp_path: Path) -> None:
+    run("add", "Berlin", "--key", "home_city")
+    run("add", "Munich", "--key", "home_city")
+    run("consent", "grant", "diet")
+    file = tmp_path / "archive.jsonl"
+    assert run("export", "--all", "--output", str(file))[1]["exported"] == 3
+    (tmp_path / "m.db").rename(tmp_path / "old.db")
+    assert run("import", str(file), "--own")[1]["recorded"] == 3
+    assert [run("import", str(file))[1][name] for name in ("recorded", "refreshed")] == [0, 3]
+    (munich,) = run("list")[1]["memories"]
+    assert munich["content"] == "Munich"
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write('{"format": "mnemic-archive/1", "versions": []}\n')
+    code, told = run("import", str(file))
+    assert (code, told["failed"]) == (3, [{"place": "line 4", "reason": "invalid_input:archive:versions"}])
+
+
 def test_to_another_embedder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("add", "The sea is calm.")
     assert run("maintain", "--reembed", "--dry-run")[0] == 2

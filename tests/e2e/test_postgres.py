@@ -28,8 +28,30 @@ def test_the_command_line_works_on_a_server(postgres: PostgresServer, tmp_path: 
     assert "Bergen" in found.stdout
     again = run(dsn, tmp_path, "add", "My sister lives in Bergen")
     assert json.loads(again.stdout)["outcome"] == "refreshed"
-    assert run(dsn, tmp_path, "doctor").returncode == 0
+    for said in ("The ferry leaves at noon.", "The ferry does not leave at noon."):
+        run(dsn, tmp_path, "add", said)
+    checked = run(dsn, tmp_path, "doctor")
+    found = {one["check"]: one for one in json.loads(checked.stdout)["checks"]}
+    assert (checked.returncode, found["memories"]["total"], found["audit"]["lines"]) == (0, 3, 4), checked.stdout
+    assert (found["vectors"]["without_vector"], found["review"]["waiting"]) == (0, 1)
+    assert (found["duplicates"]["count"], found["contradictions"]["count"], found["junk"]["count"]) == (0, 0, 0)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_doctor_finds_what_is_wrong_on_a_server(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    empty = run(dsn, tmp_path, "doctor")
+    assert (empty.returncode, "store_unavailable" in empty.stdout) == (4, True)
+    run(dsn, tmp_path, "add", "The sea is calm.")
+    run(dsn, tmp_path, "add", "Ana keeps bees.")
+    postgres.sql(
+        "UPDATE mnemic.memory SET vector = NULL WHERE number = 1",
+        "ALTER TABLE mnemic.audit DISABLE TRIGGER USER",
+        "UPDATE mnemic.audit SET event = replace(event, 'created', 'revised') WHERE sequence = 2",
+    )
+    checked = run(dsn, tmp_path, "doctor")
+    found = {one["check"]: one["ok"] for one in json.loads(checked.stdout)["checks"]}
+    assert (checked.returncode, found["vectors"], found["audit"], found["embedder"]) == (4, False, False, True)
 
 
 def test_a_server_that_is_not_there_is_said_to_be_unavailable(tmp_path: Path) -> None:

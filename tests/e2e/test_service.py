@@ -67,3 +67,13 @@ def test_others_are_not_served_without_authentication(tmp_path: Path, words: lis
     refused = run(tmp_path, *words)
     assert refused.returncode == 3
     assert reason in refused.stderr
+
+
+def test_top_shows_how_it_goes_to_an_operator(served: Served) -> None:
+    headers = {"Authorization": f"Bearer {served.key('reader', 'writer')}"}
+    httpx.post(f"{served.address}/v1/search", json={"query": "anything"}, headers=headers, timeout=60)
+    shown = served.run("top", "--once", "--url", served.address, MNEMIC_SERVICE_KEY=served.key("operator"))
+    assert shown.returncode == 0, shown.stderr
+    assert "POST /v1/search" in shown.stdout
+    refused = served.run("top", "--once", "--url", served.address, MNEMIC_SERVICE_KEY=served.key("reader"))
+    assert "service_refused:role_required:operator" in refused.stderr

@@ -22,7 +22,7 @@ NODE = shutil.which("node")
 @pytest.mark.skipif(not (CLIENT / "dist" / "index.js").exists(), reason="NOT RUN: `make client-ts` builds the client")
 def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
-        given = {"MNEMIC_URL": served.address, "MNEMIC_API_KEY": served.key("reader", "writer")}
+        given = {"MNEMIC_URL": served.address, "MNEMIC_SERVICE_KEY": served.key("reader", "writer")}
         run = subprocess.run(
             [str(NODE), "--test", "test/"],
             cwd=CLIENT,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
 import pytest
 
-from mnemic.errors import KeyFailed
+from mnemic.engine import MemoryEngine
+from mnemic.errors import KeyFailed, NotSupported, StoreFailed
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.sealing import ERASED
+from mnemic.stores.sealing import ERASED, Sealer
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import change, everything, ids
-from mnemic.types import Memory, Origin, Source
+from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from tests.servers import PostgresServer
 
 CANARY = "zwieback-canary"
@@ -58,6 +61,45 @@ async def test_a_superuser_reads_no_content_in_any_table(postgres: PostgresServe
     assert [needle for needle in (CANARY, CANARY.encode().hex()) if needle in stored] == []
 
 
+async def test_a_plain_database_is_sealed_while_it_is_used_and_goes_on_where_it_was_cut_off(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dsn = postgres.database(tmp_path)
+    plain, store = PostgresStore(dsn), sealed(dsn, tmp_path)
+    await plain.open(EMBEDDER.space)
+    await store.open(EMBEDDER.space)
+    with pytest.raises(NotSupported, match="seal"):
+        await plain.seal("acme")
+    kept = [full() for _ in range(7)]
+    kept = [replace(one, fingerprint=f"{number:064x}") for number, one in enumerate(kept)]
+    await remember(plain, *kept)
+    await change(plain, kept[0].next_version(kept[0].updated_at, content=f"The {CANARY} wakes"))
+    monkeypatch.setattr("mnemic.stores.postgres.reseal.BATCH", 3)
+    opened: list[str] = []
+    body = Sealer.body
+
+    def cut_off(self: Sealer, memory: Memory) -> str:
+        opened.append(memory.memory_id)
+        if len(opened) == 5:
+            postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ClientRead'")
+        return body(self, memory)
+
+    monkeypatch.setattr(Sealer, "body", cut_off)
+    with pytest.raises(StoreFailed):
+        await store.seal("acme")
+    await remember(store, memory("Written while some were plain"))
+    assert await store.seal("acme") == 8 - 3
+    assert await store.seal("acme") == 0
+    found = await store.newest(everything(), limit=20)
+    assert len(found) == 8
+    assert [one.content for one in found if one.memory_id == kept[0].memory_id] == [f"The {CANARY} wakes"]
+    assert [one.version for one in await store.versions(kept[0].memory_id, scopes=[scope()])] == [1, 2]
+    await plain.close()
+    await store.close()
+    stored = await everything_stored(dsn)
+    assert [needle for needle in (CANARY, CANARY.encode().hex()) if needle in stored] == []
+
+
 async def test_a_copy_loses_its_content_with_the_data_key(postgres: PostgresServer, tmp_path: Path) -> None:
     dsn = postgres.database(tmp_path)
     store = sealed(dsn, tmp_path)
@@ -82,3 +124,38 @@ async def test_without_the_key_nothing_is_shown_and_it_is_said(postgres: Postgre
     with pytest.raises(KeyFailed, match="key_failed:missing"):
         await plain.newest(everything(), limit=5)
     await plain.close()
+
+
+def files_with(needle: str, folder: Path) -> set[str]:
+    """The top folders of the server's data (`base`, `pg_wal`, ...) in which any file shows `needle`."""
+    raw = needle.encode()
+    found = set()
+    for file in folder.rglob("*"):
+        if file.is_file() and raw in file.read_bytes():
+            found.add(file.relative_to(folder).parts[0])
+    return found
+
+
+async def said_and_erased(store: PostgresStore, canary: str, keyring: KeyFolder | None) -> bool:
+    """Ana says it in every field, corrects it, and is erased; whether the receipt verifies."""
+    ana, boss = Actor(user="ana"), Actor(user="boss")
+    async with MemoryEngine(store=store, embedder=WordEmbedder(), keyring=keyring) as engine:
+        source = Source(origin=Origin.USER_STATED, quote=f"{canary} it is", ref=canary)
+        told = Candidate(content=f"The {canary} sleeps.", context=canary, data={"name": canary}, source=source)
+        stored = await engine.add(told, actor=ana)
+        await engine.update(str(stored.memory_id), f"The {canary} wakes.", actor=ana)
+        receipt = await engine.erase("ana", actor=boss)
+        return receipt.complete and not any((await engine.verify_erasure(receipt)).values())
+
+
+async def test_no_byte_on_the_server_shows_what_was_sealed_and_erased(postgres: PostgresServer, tmp_path: Path) -> None:
+    """S22: in plain, the tables are clean once they are written anew; the log is clean only of what was sealed."""
+    dsn, data = postgres.database(tmp_path), postgres.folder / "data"
+    assert await said_and_erased(PostgresStore(dsn), "plainerasedcanary", None)
+    postgres.sql("VACUUM FULL", "CHECKPOINT")
+    assert files_with("plainerasedcanary", data) == {"pg_wal"}
+    (tmp_path / "sealed").mkdir()
+    store = sealed(dsn, tmp_path / "sealed")
+    keyring = KeyFolder(tmp_path / "sealed" / "keys", tmp_path / "sealed" / "master.key")
+    assert await said_and_erased(store, "sealederasedcanary", keyring)
+    assert files_with("sealederasedcanary", data) == set()

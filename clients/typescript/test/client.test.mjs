@@ -1,10 +1,10 @@
-// Against a running service: MNEMIC_URL and MNEMIC_API_KEY (reader and writer) name it.
+// Against a running service: MNEMIC_URL and MNEMIC_SERVICE_KEY (reader and writer) name it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Mnemic, MnemicError } from "../dist/index.js";
 
 const url = process.env.MNEMIC_URL;
-const memory = new Mnemic(url, { apiKey: process.env.MNEMIC_API_KEY });
+const memory = new Mnemic(url, { apiKey: process.env.MNEMIC_SERVICE_KEY });
 
 test("what was added is found, corrected and forgotten", async () => {
   const receipt = await memory.add({ content: "I prefer aisle seats.", key: "seat" }, "k1");

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnemic.bootstrap.stores import build_store, store_file
+from mnemic.bootstrap.extras import extra
+from mnemic.bootstrap.stores import build_store, is_postgres, store_file
 from mnemic.errors import NotSupported
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.restore import erase_again, erased_since
@@ -15,16 +16,22 @@ from mnemic.ports import Clock, Keyring
 from mnemic.types import Actor
 
 if TYPE_CHECKING:
-    from mnemic.stores.sqlite.backup import Manifest
+    from mnemic.stores.backups import Manifest
 
 
 def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
-    """A copy of the store at `location` in the new `folder`. Raises NotSupported where it is not in a file."""
+    """A copy of the store at `location`, a file or a database, in the new `folder`. Raises NotSupported for `memory:`,
+    InvalidInput, StoreCorrupt, StoreFailed.
+    """
     from mnemic.stores.sqlite.backup import take
 
+    if is_postgres(location):
+        with extra("postgres"):
+            from mnemic.stores.postgres import backup as database
+        return asyncio.run(database.take(location, folder, clock.now()))
     path = store_file(location)
     if path is None:
-        raise NotSupported("backup", hint="only a memory file is copied; for PostgreSQL use pg_dump of schema mnemic")
+        raise NotSupported("backup", hint="what ends with the process is not copied")
     return take(path, folder, clock.now())
 
 
@@ -37,20 +44,17 @@ def restore_store(
     receipts: Sequence[ErasureReceipt],
     keyring: Keyring | None = None,
 ) -> tuple[Manifest, list[ErasureReceipt]]:
-    """The backup in `folder` as the new file `target`, without those who were erased since: as the store at `erasures`
-    tells, or `receipts`; `keyring` opens what is sealed in it. Raises InvalidInput, StoreCorrupt, StoreNewer,
-    NotSupported.
+    """The backup in `folder` as the new file `target`, or in the database `target` that holds no memories yet, without
+    those who were erased since: as the store at `erasures` tells, or `receipts`; `keyring` opens what is sealed in it.
+    Raises InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
     """
     from mnemic.stores.sqlite.backup import restore
 
-    path = store_file(target)
-    if path is None:
-        raise NotSupported("restore", hint="a backup is restored into a memory file")
     erased: list[ErasureReceipt] = []
 
-    async def prepared(part: Path, manifest: Manifest) -> None:
+    async def prepared(part: str, manifest: Manifest) -> None:
         later = None if erasures is None else build_store(erasures, durability="durable", keyring=keyring)
-        copy = build_store(str(part), durability="durable", keyring=keyring)
+        copy = build_store(part, durability="durable", keyring=keyring)
         for store in filter(None, (copy, later)):
             await store.open(None)
         try:
@@ -62,7 +66,11 @@ def restore_store(
             for store in filter(None, (copy, later)):
                 await store.close()
 
-    def run(part: Path, manifest: Manifest) -> None:
-        asyncio.run(prepared(part, manifest))
-
-    return restore(folder, path, run), erased
+    if is_postgres(target):
+        with extra("postgres"):
+            from mnemic.stores.postgres import backup as database
+        return asyncio.run(database.restore(target, folder, prepared)), erased
+    path = store_file(target)
+    if path is None:
+        raise NotSupported("restore", hint="a backup is restored into a file or a database")
+    return restore(folder, path, lambda part, manifest: asyncio.run(prepared(part, manifest))), erased

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
+from mnemic.bootstrap.copies import without_copies
+from mnemic.bootstrap.extras import extra
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, NotSupported
 from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
@@ -36,11 +36,11 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         from mnemic.stores.inprocess import InProcessStore
 
         return InProcessStore()
-    if location.startswith(_POSTGRES):
-        with _extra("postgres"):
+    if is_postgres(location):
+        with extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
 
-        return PostgresStore(location, durability=settled, keyring=keyring, seals=seals)
+        return PostgresStore(without_copies(location), durability=settled, keyring=keyring, seals=seals)
     from mnemic.stores.sqlite import SqliteStore
 
     path = sqlite_path(location)
@@ -53,11 +53,11 @@ def build_documents(location: str) -> DocumentStore:
     """
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
-    if location.startswith(_POSTGRES):
-        with _extra("postgres"):
+    if is_postgres(location):
+        with extra("postgres"):
             from mnemic.stores.postgres import PostgresDocuments
 
-        return PostgresDocuments(location)
+        return PostgresDocuments(without_copies(location))
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
@@ -67,7 +67,7 @@ def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Pro
     """Conversations in progress in this process (`memory:`), or on Redis and with the hot set. Raises InvalidConfig."""
     if location == "memory:":
         return InProcessSessions(clock), ()
-    with _extra("redis"):
+    with extra("redis"):
         from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
     return RedisSessions(link := RedisLink(location)), (RedisHotSet(link),)
 
@@ -77,17 +77,17 @@ def build_graph(settings: Settings) -> GraphStore:
     if settings.graph is not None:
         if not settings.graph.startswith(_BOLT):
             raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, or bolt://")
-        with _extra("neo4j"):
+        with extra("neo4j"):
             from mnemic.stores.neo4j import Neo4jGraph
         return Neo4jGraph(settings.graph)
     if settings.store == "memory:":
         from mnemic.stores.graph import InProcessGraph
 
         return InProcessGraph()
-    if settings.store.startswith(_POSTGRES):
-        with _extra("postgres"):
+    if is_postgres(settings.store):
+        with extra("postgres"):
             from mnemic.stores.postgres.graph import PostgresGraph
-        return PostgresGraph(settings.store)
+        return PostgresGraph(without_copies(settings.store))
     from mnemic.stores.sqlite.graph import SqliteGraph
 
     return SqliteGraph(sqlite_path(settings.store))
@@ -102,9 +102,9 @@ def build_scratch(server: str) -> ScratchDatabase:
     """A database of its own on the server at `server`, for a measurement. Raises InvalidConfig for what is no
     `postgresql://` address.
     """
-    if not server.startswith(_POSTGRES):
+    if not is_postgres(server):
         raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
-    with _extra("postgres"):
+    with extra("postgres"):
         from mnemic.stores.postgres.scratch import ScratchDatabase
 
     return ScratchDatabase(server)
@@ -112,7 +112,7 @@ def build_scratch(server: str) -> ScratchDatabase:
 
 def store_file(location: str) -> Path | None:
     """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
-    return None if location == "memory:" or location.startswith(_POSTGRES) else sqlite_path(location)
+    return None if location == "memory:" or is_postgres(location) else sqlite_path(location)
 
 
 def sqlite_path(location: str) -> Path:
@@ -125,10 +125,6 @@ def sqlite_path(location: str) -> Path:
     return Path(unquote(parts.path.removeprefix("/")))
 
 
-@contextmanager
-def _extra(name: str) -> Iterator[None]:
-    """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing
+def is_postgres(location: str) -> bool:
+    """Whether `location` names a PostgreSQL database."""
+    return location.startswith(_POSTGRES)

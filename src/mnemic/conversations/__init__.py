@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations import beam, chat, export_lines, locomo, longmemeval, realtalk
+from mnemic.conversations import archive_lines, beam, chat, export_lines, locomo, longmemeval, realtalk
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record, open_file, records
 from mnemic.errors import InvalidInput
@@ -29,6 +29,7 @@ class Format(StrEnum):
 
     AUTO = "auto"
     MNEMIC = "mnemic"
+    ARCHIVE = "archive"
     CHAT = "chat"
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
@@ -42,6 +43,7 @@ Reader = Callable[[Iterator[Record], str], Iterator[Item]]
 _READERS: Mapping[Format, Reader] = MappingProxyType(
     {
         Format.MNEMIC: export_lines.items,
+        Format.ARCHIVE: archive_lines.items,
         Format.CHAT: chat.items,
         Format.LOCOMO: locomo.items,
         Format.LONGMEMEVAL: longmemeval.items,
@@ -52,6 +54,7 @@ _READERS: Mapping[Format, Reader] = MappingProxyType(
 _RECOGNISERS: Mapping[Format, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
     {
         Format.MNEMIC: export_lines.recognises,
+        Format.ARCHIVE: archive_lines.recognises,
         Format.LOCOMO: locomo.recognises,
         Format.LONGMEMEVAL: longmemeval.recognises,
         Format.BEAM: beam.recognises,

@@ -53,17 +53,22 @@ class _Seen:
 
     recalled: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     languages: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
-    right: list[bool] = field(default_factory=list)
+    right: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     texts: int = 0
 
     def figures(self) -> dict[str, Any]:
         found = [hit for hits in self.recalled.values() for hit in hits]
+        right = [hit for hits in self.right.values() for hit in hits]
         return {
             "recall": share(sum(found), len(found)),
-            "precision": share(sum(self.right), len(self.right)),
-            "by_source": {"type": counted(self.recalled), "language": counted(self.languages)},
+            "precision": share(sum(right), len(right)),
+            "by_source": {
+                "type": counted(self.recalled),
+                "language": counted(self.languages),
+                "precision": counted(self.right),
+            },
             "memories": len(found),
-            "candidates": len(self.right),
+            "candidates": len(right),
             "texts": self.texts,
         }
 
@@ -146,7 +151,7 @@ async def _look(text: Labelled, embedder: Embedder, seen: _Seen) -> None:
     for place, (kind, _) in enumerate(text.memories):
         seen.recalled[kind].append(place in found)
         seen.languages[text.language].append(place in found)
-    seen.right += [place in right for place in range(len(candidates))]
+    seen.right[text.language] += [place in right for place in range(len(candidates))]
     seen.texts += 1
 
 

@@ -22,7 +22,7 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.model import source_of
 from mnemic.extract.signals import NEGATED, NOT_DURABLE, TRANSIENT, WISH, Mood, left_out, mood_of, payload_follows
-from mnemic.extract.tables import Rule, english, spanish, straight, tidy
+from mnemic.extract.tables import Rule, english, others, spanish, straight, tidy
 from mnemic.extract.when import timed
 from mnemic.guard.budget import Budget, check_time
 from mnemic.guard.contract import check_candidate, drop_duplicates
@@ -35,11 +35,12 @@ MAX_CLAUSE_CHARS = 400
 MAX_SKIPPED = 20
 """Reasons reported for one message; a long text is not answered with a longer report."""
 SHORTEST_CONTENT_WORDS = 3
+SHORTEST_UNSPACED_CHARS = 5
 _GAP = 8
 """Two clauses that stand so close (a comma, an "and") are reported as one."""
 
 _TYPED = (*english.RULES, *spanish.RULES)
-_FREE = (*english.FREE, *spanish.FREE)
+_FREE = (*english.FREE, *spanish.FREE, *others.FREE)
 _REJECTED_ALTERNATIVE = re.compile(
     r"\s(?:over|rather than|instead of|not|but not|en lugar de|en vez de)\s.*|(?<!prefer)(?<!prefiero)\s(?:to|"
     r"a)\s(?:the\s)?"
@@ -60,11 +61,14 @@ _PREAMBLE = re.compile(
 _BLOCKS = re.compile(r"<memory\b.{0,8000}?</memory>|```.{0,8000}?```|(?m:^>[^\n]*)", re.DOTALL | re.IGNORECASE)
 _QUOTATION = re.compile(r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»")
 _LIST = re.compile(r"\s*,\s*(?:and |or |y |o )?|\s+(?:and|or|y|o|&) ", re.IGNORECASE)
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _MARKER = "\ufffc"
 
 
 class RuleExtractor:
-    """Finds typed facts and plain first-person statements by tables of patterns, in English and in part in Spanish."""
+    """Finds typed facts and plain statements by tables of patterns: in English and in part in Spanish; of eight more
+    languages the plainest statements.
+    """
 
     async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
         """The candidates of `message`; see `Extractor`. A breach of policy is never proposed, so nothing here stops a
@@ -234,10 +238,15 @@ def _read_freely(clause: Clause, found: _Findings) -> None:
     content = _sentence(clause.text)
     if _PREAMBLE.search(clause.text) and clause.text != clause.sentence:
         return
-    if rule is None or len(content.split()) < SHORTEST_CONTENT_WORDS:
+    if rule is None or _too_short(content):
         found.leave_out(NOT_DURABLE, span)
         return
     found.propose(content, span, rule, None)
+
+
+def _too_short(content: str) -> bool:
+    """Whether it has too few words to say something; without spaces, too few characters."""
+    return len(content.split()) < SHORTEST_CONTENT_WORDS and len(_HAN.findall(content)) < SHORTEST_UNSPACED_CHARS
 
 
 def _sentence(text: str) -> str:

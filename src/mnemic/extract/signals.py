@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mnemic.extract.clauses import Clause
-from mnemic.extract.tables import pattern
+from mnemic.extract.tables import others, pattern
 
 TRANSIENT = "transient"
 HYPOTHETICAL = "hypothetical"
@@ -138,7 +138,7 @@ def mood_of(sentence: str) -> Mood:
         reason = SARCASM
     elif _HYPOTHETICAL.search(text) and not standing:
         reason = HYPOTHETICAL
-    reported = None if _SELF_REPORT.search(text) else _REPORTED.search(text)
+    reported = None if _SELF_REPORT.search(text) else _REPORTED.search(text) or others.REPORTED.search(text)
     return Mood(standing=standing, reason=reason, quoted_from=reported.start() if reported else None)
 
 
@@ -164,4 +164,4 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return None
     if _REQUEST.search(text) or _ORDER.search(text) or _PASSING.search(text):
         return TRANSIENT
-    return HYPOTHETICAL if _PERHAPS.search(text) else None
+    return HYPOTHETICAL if _PERHAPS.search(text) or others.PERHAPS.search(text) else None

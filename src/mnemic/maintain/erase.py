@@ -16,6 +16,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
+from mnemic.maintain.belonging import PAGE, conversation, written_elsewhere
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
 from mnemic.maintain.intake import import_prefix
 from mnemic.maintain.project import drain
@@ -26,7 +27,6 @@ from mnemic.types import Actor, AuditEvent, Level, Memory, OutboxEntry, Scope, S
 from mnemic.write.feed import Feed
 from mnemic.write.vault import token_prefix
 
-PAGE = 500
 BATCH = 256
 """Memories removed in one transaction; fewer where the disk has no room for what that writes."""
 
@@ -237,7 +237,8 @@ async def erase(
     await erasure.follow(everything)
     if sessions is not None:
         for session in erasure.sessions:
-            await sessions.clear(Scope(tenant=actor.tenant, level=Level.SESSION, owner=session))
+            if (place := conversation(actor.tenant, session)) is not None:
+                await sessions.clear(place)
         erasure.counts["sessions"] = len(erasure.sessions)
     if keyring is not None:
         erasure.counts["keys"] = int(await asyncio.to_thread(keyring.destroy, own))
@@ -331,40 +332,14 @@ async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]
 async def _elsewhere(erasure: _Erasure, own: Scope) -> list[Memory]:
     """What the subject wrote in shared scopes, and what was made of it there."""
     found: list[Memory] = []
-    written = await _written_elsewhere(erasure.store, own.tenant, own.owner, own)
+    written: dict[Scope, dict[str, Memory]] = {}
+    async for memory in written_elsewhere(erasure.store, own):
+        written.setdefault(memory.scope, {})[memory.memory_id] = memory
     for place, memories in written.items():
         derived = await _derived(erasure.store, place, memories)
         erasure.counts["derived"] += len(derived)
         found += [*memories.values(), *derived]
     return found
-
-
-async def _written_elsewhere(
-    store: RecordStore, tenant: str, subject: str, own: Scope
-) -> dict[Scope, dict[str, Memory]]:
-    """What the subject wrote outside their own scope, by scope: as the memories say, and for those that do not say it,
-    as the audit does.
-    """
-    found: dict[Scope, dict[str, Memory]] = {}
-    after = None
-    while page := await store.held(tenant, statuses=list(Status), author=subject, after=after, limit=PAGE):
-        after = page[-1].memory_id
-        for memory in page:
-            found.setdefault(memory.scope, {})[memory.memory_id] = memory
-    line = 0
-    while events := await store.audit(tenant, after=line):
-        line = events[-1].sequence
-        for event in events:
-            if event.actor == subject and event.scope not in (None, own) and event.action in _WRITES:
-                assert event.scope is not None
-                unsigned = await store.get(event.memory_id or "", scopes=[event.scope])
-                if unsigned is not None and unsigned.author is None:
-                    found.setdefault(event.scope, {})[unsigned.memory_id] = unsigned
-    found.pop(own, None)
-    return found
-
-
-_WRITES = frozenset({"created", "kept", "pending_review", "revised"})
 
 
 async def _derived(store: RecordStore, scope: Scope, sources: Mapping[str, Memory]) -> list[Memory]:
@@ -378,13 +353,14 @@ async def _derived(store: RecordStore, scope: Scope, sources: Mapping[str, Memor
     while grew:
         grew = False
         for memory in everything:
-            if memory.memory_id not in gone and _made_of(memory, gone):
+            if memory.memory_id not in gone and made_of(memory, gone):
                 gone[memory.memory_id] = found[memory.memory_id] = memory
                 grew = True
     return list(found.values())
 
 
-def _made_of(memory: Memory, gone: Mapping[str, Memory]) -> bool:
+def made_of(memory: Memory, gone: Mapping[str, Memory]) -> bool:
+    """Whether the memory says again what those of `gone` said that it took the place of."""
     older = [gone[memory_id] for memory_id in memory.supersedes if memory_id in gone]
     if not older or memory.key is None:
         return bool(older)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from mnemic.errors import InvalidInput
 from mnemic.ports import RecordStore
-from mnemic.types import Candidate, JsonValue, Kind, Memory, Origin, Source, Status, Where
+from mnemic.types import Candidate, JsonValue, Kind, Level, Memory, Origin, Scope, Source, Status, Trust, Where, aware
 
 PAGE = 500
 FORMAT = "mnemic/1"
@@ -25,7 +26,6 @@ def plain(value: JsonValue) -> Any:
 
 def as_dict(memory: Memory) -> dict[str, Any]:
     """A memory as JSON data: everything but its vector, fingerprint and index text. Times are ISO 8601 in UTC."""
-    times = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
     source = memory.source
     return {
         "format": FORMAT,
@@ -51,10 +51,81 @@ def as_dict(memory: Memory) -> dict[str, Any]:
             "quote": source.quote,
             "span": list(source.span) if source.span else None,
         },
-        **{name: _iso(getattr(memory, name)) for name in times},
+        **{name: _iso(getattr(memory, name)) for name in _TIMES},
         "supersedes": list(memory.supersedes),
         "conflicts_with": list(memory.conflicts_with),
     }
+
+
+def from_dict(data: Mapping[str, Any]) -> Memory:
+    """The memory of `as_dict`, without vector and fingerprint; `agent` and `author` where they are told.
+
+    Raises InvalidInput (`export:<field>`).
+    """
+    if data.get("format") != FORMAT:
+        raise InvalidInput("export:format", hint=f"expected {FORMAT}")
+    name = "scope"
+    try:
+        scope = Scope(tenant=data["tenant"], level=Level(data["level"]), owner=data["owner"])
+        fields: dict[str, Any] = {
+            "scope": scope,
+            "agent": str(data.get("agent", "default")),
+            "author": data.get("author"),
+        }
+        for name, read in _READ.items():
+            fields[name] = read(data[name])
+        for name in _TIMES:
+            fields[name] = _moment(data, name)
+            if name in ("created_at", "updated_at") and fields[name] is None:
+                raise TypeError
+        return Memory(**fields)
+    except InvalidInput:
+        raise
+    except (KeyError, ValueError, TypeError, AttributeError, OverflowError):
+        raise InvalidInput(f"export:{name}") from None
+
+
+def _source(data: Mapping[str, Any]) -> Source:
+    span = data["span"]
+    texts = {name: _optional(data[name]) for name in ("ref", "session", "speaker", "quote")}
+    return Source(origin=Origin(data["origin"]), span=None if span is None else (int(span[0]), int(span[1])), **texts)
+
+
+def _required(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _optional(value: object) -> str | None:
+    return None if value is None else _required(value)
+
+
+def _memory_id(value: object) -> str:
+    return str(UUID(_required(value)))
+
+
+def _lineage(value: Sequence[object]) -> tuple[str, ...]:
+    return tuple(map(_memory_id, value))
+
+
+_TIMES = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "memory_id": _memory_id,
+    "version": int,
+    "kind": Kind,
+    "status": Status,
+    "key": _optional,
+    "category": _optional,
+    "content": _required,
+    "context": _required,
+    "data": dict,
+    "confidence": float,
+    "trust": lambda name: Trust[name.upper()],
+    "source": _source,
+    "supersedes": _lineage,
+    "conflicts_with": _lineage,
+}
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -123,4 +194,4 @@ def _text(data: Mapping[str, Any], name: str) -> str:
 
 def _moment(data: Mapping[str, Any], name: str) -> datetime | None:
     value = data.get(name)
-    return datetime.fromisoformat(value) if value is not None else None
+    return aware(datetime.fromisoformat(value), name) if value is not None else None

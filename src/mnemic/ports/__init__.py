@@ -45,7 +45,8 @@ class Capabilities:
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
     words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
     `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact. `sealed`:
-    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`.
+    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`. `grouped`:
+    transactions asked for at once run in that order, and are committed together where that is cheaper.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Capabilities:
     phrase: bool = False
     exact_up_to: int | None = None
     sealed: frozenset[str] = frozenset()
+    grouped: bool = False
 
 
 class Transaction(Protocol):
@@ -137,17 +139,21 @@ class Snapshot(Protocol):
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         """All versions, oldest first; empty when it is not in `scopes`."""
 
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+    async def newest(
+        self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
+    ) -> list[Memory]:
         """What `where` accepts, most recently created first: by memory_id, for identifiers sort by creation.
 
-        `before` is the memory_id a previous page ended with, which may be gone by now.
+        `before` is the memory_id a previous page ended with, which may be gone by now. With `facets` only memories that
+        may have one of each set (`mnemic.types.facets`): all that have, and perhaps others; what it costs depends on
+        how many have one of the smallest set.
         """
 
     async def count(self, where: Where) -> int:
         """How many memories `where` accepts."""
 
     async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        """By cosine, best first. Exact: never fewer than `min(limit, matching)` entries."""
+        """By cosine, best first, never fewer than `min(limit, matching)`; exact within `Capabilities.exact_up_to`."""
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         """By BM25 over content and context with the statistics of the named scopes alone, best first, only positive

@@ -16,7 +16,7 @@ from mnemic.types import Rank, Scored
 class Weights:
     """What each list is worth, as a part of the fused score."""
 
-    vector: float = 0.5
+    vector: float = 0.4
     keyword: float = 0.5
     key: float = 0.3
     recency: float = 0.01

@@ -1,21 +1,26 @@
 """The memories of one scope, held ready for the three ranked lists: by cosine, by BM25, by recency.
 
 The whole point is the word *one*: what a search costs and what its statistics say depends on the scope's own memories,
-never on other people's. Vectors are compared exactly, as one matrix product.
+never on other people's. Up to `EXACT_UP_TO` memories vectors are compared exactly, one product for each; beyond, those
+that a sketch of their signs brings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.stores.codec import from_micros, to_micros
+from mnemic.stores.codec import moment_of, to_micros
+from mnemic.stores.growing import Growing
+from mnemic.stores.sketch import Sketch
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Cues, Scored, Signals, Status, Vector, Where
+
+EXACT_UP_TO = 50_000
+"""Memories of a scope up to which every vector is multiplied out: some 10 ms, the aim for a search beyond."""
 
 _FUTURE = np.iinfo(np.int64).max
 _GONE = -1
@@ -52,32 +57,10 @@ class Entry(NamedTuple):
     cues: bytes
 
 
-class Growing:
-    """A numpy array that grows at its end in amortised constant time."""
-
-    def __init__(self, dtype: Any, *shape: int) -> None:
-        self._room = np.zeros((16, *shape), dtype)
-        self._size = 0
-
-    @property
-    def all(self) -> NDArray[Any]:
-        """The values so far: a view, valid until the next `extend`."""
-        return self._room[: self._size]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory in use, spare room included."""
-        return self._room.nbytes
-
-    def extend(self, values: NDArray[Any] | Sequence[Any]) -> None:
-        """Append `values`."""
-        size = self._size + len(values)
-        if size > len(self._room):
-            room = np.zeros((max(size, 2 * len(self._room)), *self._room.shape[1:]), self._room.dtype)
-            room[: self._size] = self.all
-            self._room = room
-        self._room[self._size : size] = values
-        self._size = size
+def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
+    """The cosine of each of `vectors` with `vector`; all have unit length."""
+    wanted = np.frombuffer(vector, "<f4")
+    return [float(cosine) for cosine in np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)) @ wanted]
 
 
 class Postings:
@@ -89,6 +72,7 @@ class Postings:
         self._counts = np.zeros(0, np.float32)
         self._late_terms, self._late_places, self._late_counts = self._tail()
         self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
         self.lengths = Growing(np.float64)
 
     @staticmethod
@@ -99,16 +83,18 @@ class Postings:
     def nbytes(self) -> int:
         """Memory in use."""
         tail = self._late_terms.nbytes + self._late_places.nbytes + self._late_counts.nbytes
-        waiting = 4 * sum(map(len, self._waiting))
+        # Three numbers for each term once it is taken in, 16 bytes for the 4 that wait.
+        waiting = 4 * self._waiting_bytes
         return self._terms.nbytes + self._places.nbytes + self._counts.nbytes + tail + waiting + self.lengths.nbytes
 
     def extend(self, fields: Sequence[bytes]) -> None:
         """Append the field of each further place; it counts from the next `catch_up`."""
         self._waiting += fields
+        self._waiting_bytes += sum(map(len, fields))
 
     def catch_up(self) -> None:
         """Take in what was appended. A writer, which needs vectors only, leaves that to the next search for words."""
-        fields, self._waiting = self._waiting, []
+        fields, self._waiting, self._waiting_bytes = self._waiting, [], 0
         if not fields:
             return
         first = len(self.lengths.all)
@@ -166,6 +152,7 @@ class ScopeIndex:
         self._cues = Growing(_CUES)
         self._times = {name: Growing(np.int64) for name in ("happened_at", "began_at", "ended_at", "expires_at")}
         self._content, self._context = Postings(), Postings()
+        self._sketch = Sketch(dimension)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -173,7 +160,7 @@ class ScopeIndex:
     @property
     def nbytes(self) -> int:
         """Memory in use, about: arrays exactly, identifiers by estimate."""
-        columns = [self._vectors, self._has_vector, self._cues]
+        columns: list[Growing | Sketch] = [self._vectors, self._has_vector, self._cues, self._sketch]
         columns += [*self._named.values(), *self._said.values(), *self._times.values()]
         arrays = sum(column.nbytes for column in columns) + self._content.nbytes + self._context.nbytes
         return arrays + 350 * len(self._memory_ids)
@@ -214,10 +201,17 @@ class ScopeIndex:
         """Drop every memory that is not among `row_ids`."""
         self._forget(self._places.keys() - set(row_ids))
 
-    def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        """By cosine, best first: exact, over all that `where` accepts and that has a vector."""
-        chosen = np.flatnonzero(self._accepted(where) & self._has_vector.all)
+    def nearest(self, where: Where, vector: Vector, *, limit: int, exact: bool = False) -> list[Scored]:
+        """By cosine, best first, over all that `where` accepts and that has a vector. Exact up to `EXACT_UP_TO`
+        memories, or where `exact` is asked for; beyond, some of the last may be missed, and never are there fewer.
+        """
+        accepted = self._accepted(where) & self._has_vector.all
         wanted = np.frombuffer(vector, "<f4")
+        if exact or len(self._places) <= EXACT_UP_TO:
+            chosen = np.flatnonzero(accepted)
+        else:
+            self._sketch.extend(self._vectors.all[len(self._sketch) :])
+            chosen = self._sketch.nearest(accepted, wanted, limit=limit)
         # A row at a time: the scan is bound by memory, and a product on several threads stalls when a core is taken.
         if 4 * len(chosen) < len(self._memory_ids):
             scores = np.vecdot(self._vectors.all[chosen], wanted)
@@ -250,14 +244,11 @@ class ScopeIndex:
         said = zip(
             places, *(column.all[places].tolist() for column in columns), self._cues.all[places].tolist(), strict=True
         )
+        names, known = self._names, self._memory_ids
+        # By place and not by name: some hundred of these are made in every search.
         return {
-            self._memory_ids[place]: Signals(
-                memory_id=self._memory_ids[place],
-                happened_at=cast(datetime, from_micros(happened_at)),
-                session=self._names[session],
-                turn=turn,
-                speaker=self._names[speaker],
-                cues=Cues(*cues),
+            known[place]: Signals(
+                known[place], moment_of(happened_at), names[session], turn, names[speaker], Cues._make(cues)
             )
             for place, session, speaker, turn, happened_at, cues in said
         }

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mnemic.errors import InvalidInput
 from mnemic.types.values import checked_identifier
 from mnemic.types.words import Level
+
+_LEVELS = tuple(Level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -21,7 +24,7 @@ class Scope:
     def __post_init__(self) -> None:
         checked_identifier(self.tenant, "tenant")
         checked_identifier(self.owner, "owner")
-        if self.level not in tuple(Level):
+        if self.level not in _LEVELS:
             raise InvalidInput("level")
 
 
@@ -57,11 +60,17 @@ class Actor:
         """The actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) where the actor has
         none.
         """
-        owner = getattr(self, level, None) if level in tuple(Level) else None
+        owner = getattr(self, level, None) if level in _LEVELS else None
         if owner is None:
             raise InvalidInput(f"scope:{level}", hint="the actor names no owner at this level")
-        return Scope(tenant=self.tenant, level=Level(level), owner=owner)
+        return _scope(self.tenant, Level(level), owner)
 
     def scopes(self, levels: Sequence[Level | str]) -> tuple[Scope, ...]:
         """The actor's scopes at `levels`, in that order."""
         return tuple(self.scope(level) for level in levels)
+
+
+@lru_cache(maxsize=1024)
+def _scope(tenant: str, level: Level, owner: str) -> Scope:
+    """One object for a scope that is asked for again and again: each write names its own a dozen times."""
+    return Scope(tenant=tenant, level=level, owner=owner)

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, RecordStore, Snapshot, Transaction
+from mnemic.ports import Clock, Embedder, RecordStore, Transaction
 from mnemic.ports.projections import Projection
 from mnemic.types import (
     Actor,
@@ -34,11 +36,12 @@ from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
+from mnemic.write.job import Batch, Job, look, overlapped
 from mnemic.write.judge import Judge, judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
-from mnemic.write.settle import is_known, settle
+from mnemic.write.settle import settle
 from mnemic.write.validate import validate
 from mnemic.write.vault import Vault, checked
 
@@ -46,24 +49,6 @@ __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
 MAX_SECRETS = 10_000
-
-
-@dataclass(slots=True)
-class _Job:
-    """One write on its way."""
-
-    draft: Draft
-    request: Request | None
-    laps: Laps
-    gate: Gate | None = None
-    known: bool = False
-
-    @property
-    def blocked(self) -> WriteReceipt | None:
-        """The receipt of a write that policy ended before anything was stored."""
-        if self.draft.blocked is None:
-            return None
-        return blocked_receipt(self.draft.candidate, self.draft.blocked, self.laps)
 
 
 class MemoryWritePipeline:
@@ -124,7 +109,8 @@ class MemoryWritePipeline:
         job = await self._job(candidate, actor, policy, idempotency_key, gate)
         if job.blocked is not None:
             return job.blocked
-        await self._look([job], deadline)
+        _check(deadline)
+        await look(self._store, [job])
         await self._embed([job], deadline)
         return await self._finish(job, deadline)
 
@@ -149,12 +135,17 @@ class MemoryWritePipeline:
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
+        given = list(zip(candidates, keys, strict=True))
+        batches = (
+            partial(self._batch, given[first : first + BATCH], actor, policy, grant, deadline, gate)
+            for first in range(0, len(given), BATCH)
+        )
         receipts: list[WriteReceipt] = []
-        for first in range(0, len(candidates), BATCH):
-            batch = list(zip(candidates[first : first + BATCH], keys[first : first + BATCH], strict=True))
-            receipts += await self._write_batch(batch, actor, policy, grant, deadline, gate)
-            if on_progress is not None:
-                on_progress(len(receipts))
+        async with aclosing(overlapped(batches, partial(self._settled, deadline=deadline))) as settled:
+            async for done in settled:
+                receipts += done
+                if on_progress is not None:
+                    on_progress(len(receipts))
         return receipts
 
     async def revise(
@@ -184,7 +175,8 @@ class MemoryWritePipeline:
         laps = Laps(self._clock)
         if data is not None or context is not None:
             known = replace(known, data=known.data if data is None else data, context=context or known.context)
-        draft = await self._redraft(known, content, actor, origin, laps, deadline)
+        revised = revision_of(known, content, origin, actor)
+        draft = await self.drafted(revised, home=known.scope, actor=actor, laps=laps, deadline=deadline)
         if draft.blocked is not None:
             return blocked_receipt(draft.candidate, draft.blocked, laps)
 
@@ -199,28 +191,27 @@ class MemoryWritePipeline:
         return await self._publish(settled, laps, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
-        """What would say `content` in the place of `known`: checked, redacted, embedded, not stored.
+        """What would say `content` in the place of `known`; see `drafted`."""
+        return await self.drafted(revision_of(known, content, origin, actor), home=known.scope, actor=actor)
+
+    async def drafted(
+        self,
+        candidate: Candidate,
+        *,
+        home: Scope,
+        actor: Actor,
+        laps: Laps | None = None,
+        deadline: Deadline | None = None,
+    ) -> Draft:
+        """The candidate as it would stand in the scope `home`: checked, redacted, embedded, not stored.
 
         `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
-        return await self._redraft(known, content, actor, origin, Laps(self._clock), None)
-
-    async def _redraft(
-        self, known: Memory, content: str, actor: Actor, origin: Origin, laps: Laps, deadline: Deadline | None
-    ) -> Draft:
-        draft = Draft(
-            candidate=revision_of(known, content, origin, actor),
-            actor=actor,
-            home=known.scope,
-            policy=Policy(),
-            rules=self.rules,
-            secret=await self.secret(actor.tenant),
-            now=self._clock.now(),
-        )
-        draft = await _prepared(draft, self._prepare, self._vault, laps)
+        laps = laps or Laps(self._clock)
+        draft = await _prepared(await self._begun(candidate, actor, Policy(), home), self._prepare, self._vault, laps)
         if draft.blocked is not None:
             return draft
-        job = _Job(draft, None, laps)
+        job = Job(draft, None, laps)
         await self._embed([job], deadline)
         return job.draft
 
@@ -236,9 +227,7 @@ class MemoryWritePipeline:
             self._secrets[tenant] = await self._store.secret(tenant)
         return self._secrets[tenant]
 
-    # -- one batch ----------------------------------------------------------------------------------------------------
-
-    async def _write_batch(
+    async def _batch(
         self,
         batch: Sequence[tuple[Candidate, str | None]],
         actor: Actor,
@@ -246,9 +235,10 @@ class MemoryWritePipeline:
         grant: Grant | None,
         deadline: Deadline | None,
         gate: Gate | None,
-    ) -> list[WriteReceipt]:
+    ) -> Batch:
+        """Prepared, looked for and embedded, with the receipts of those that ended on the way."""
         receipts: list[WriteReceipt | None] = [_denied(candidate, grant) for candidate, _ in batch]
-        jobs: dict[int, _Job] = {}
+        jobs: dict[int, Job] = {}
         for place, (candidate, key) in enumerate(batch):
             if receipts[place] is not None:
                 continue
@@ -260,18 +250,25 @@ class MemoryWritePipeline:
         waiting = {place: job for place, job in jobs.items() if receipts[place] is None}
         if waiting:
             receipts = await self._together(waiting, receipts, deadline)
-        for place, job in waiting.items():
-            if receipts[place] is None:
-                receipts[place] = await self._finish_or_block(job, deadline)
-        return [receipt for receipt in receipts if receipt is not None]
+        return Batch(receipts, {place: job for place, job in waiting.items() if receipts[place] is None})
+
+    async def _settled(self, batch: Batch, deadline: Deadline | None) -> list[WriteReceipt]:
+        """The receipts of a whole batch: settled in order, in one commit where the store has that to offer."""
+        if self._judge is None and self._store.capabilities.grouped:
+            done = await asyncio.gather(*(self._finish_or_block(job, deadline) for job in batch.jobs.values()))
+        else:
+            done = [await self._finish_or_block(job, deadline) for job in batch.jobs.values()]
+        receipts = dict(zip(batch.jobs, done, strict=True))
+        return [receipt or receipts[place] for place, receipt in enumerate(batch.receipts)]
 
     async def _together(
-        self, jobs: dict[int, _Job], receipts: list[WriteReceipt | None], deadline: Deadline | None
+        self, jobs: dict[int, Job], receipts: list[WriteReceipt | None], deadline: Deadline | None
     ) -> list[WriteReceipt | None]:
         """Look for all of them and embed the new ones; a failure blocks those that need what failed."""
         done = list(receipts)
         try:
-            await self._look(list(jobs.values()), deadline)
+            _check(deadline)
+            await look(self._store, jobs.values())
             await self._embed(list(jobs.values()), deadline)
         except MnemicError as error:
             for place, job in jobs.items():
@@ -279,7 +276,7 @@ class MemoryWritePipeline:
                     done[place] = blocked_receipt(job.draft.candidate, error.reason, job.laps)
         return done
 
-    async def _finish_or_block(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
+    async def _finish_or_block(self, job: Job, deadline: Deadline | None) -> WriteReceipt:
         try:
             return await self._finish(job, deadline)
         except MnemicError as error:
@@ -289,34 +286,21 @@ class MemoryWritePipeline:
 
     async def _job(
         self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None, gate: Gate | None
-    ) -> _Job:
+    ) -> Job:
         laps = Laps(self._clock)
-        draft = Draft(
-            candidate=candidate,
-            actor=actor,
-            policy=policy,
-            rules=self.rules,
-            secret=await self.secret(actor.tenant),
-            now=self._clock.now(),
-        )
-        draft = await _prepared(draft, self._prepare, self._vault, laps)
+        draft = await _prepared(await self._begun(candidate, actor, policy), self._prepare, self._vault, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
-        return _Job(draft, request, laps, gate)
+        return Job(draft, request, laps, gate)
 
-    async def _look(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
-        """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
-        _check(deadline)
+    async def _begun(self, candidate: Candidate, actor: Actor, policy: Policy, home: Scope | None = None) -> Draft:
+        secret, now = await self.secret(actor.tenant), self._clock.now()
+        given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
+        return Draft(candidate=candidate, actor=actor, policy=policy, **given)
 
-        async def work(moment: Snapshot) -> list[bool]:
-            return [await is_known(moment, job.draft) for job in jobs]
-
-        for job, known in zip(jobs, await self._store.read(work), strict=True):
-            job.known = known
-
-    async def _embed(self, jobs: Sequence[_Job], deadline: Deadline | None) -> None:
+    async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None) -> None:
         _check(deadline)
         fresh = [job for job in jobs if not job.known]
         drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
@@ -325,7 +309,7 @@ class MemoryWritePipeline:
         for job in jobs:
             job.laps.note("embed", "known" if job.known else "embedded")
 
-    async def _finish(self, job: _Job, deadline: Deadline | None) -> WriteReceipt:
+    async def _finish(self, job: Job, deadline: Deadline | None) -> WriteReceipt:
         job.draft = await judged(job.draft, self._judge, self._store, deadline, job.laps)
         try:
             settled, laps = await self._settle(job, deadline)
@@ -346,7 +330,7 @@ class MemoryWritePipeline:
                 raise SpaceMismatch(hint="the store has another embedder by now; start anew with that")
             self.use(self.successor)
 
-    async def _settle(self, job: _Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
+    async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)
         now = job.draft.now
         memory_ids = new_id(now), new_id(now)

@@ -23,7 +23,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys, Role
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.face import awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
@@ -200,9 +200,9 @@ def staged(folder: Path) -> Iterator[Stage]:
 
 
 @contextmanager
-def served_here(store: Path) -> Iterator[str]:
+def served_here(store: Path, *, open_to: Principal | None = None) -> Iterator[str]:
     """The address of the service on `store`, in a thread of this process, until the block ends."""
-    app = create_app(build_engine(_settings(store)), per_second=1000, burst=1000)
+    app = create_app(build_engine(_settings(store)), open_to=open_to, per_second=1000, burst=1000)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=1))
     thread = Thread(target=server.run)
     thread.start()

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.e2e.browser.stage import served
+from mnemic.entrypoints.rest.credentials import Principal, Role
+from tests.e2e.browser.chromium import visit
+from tests.e2e.browser.stage import served, served_here
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -75,12 +77,26 @@ async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_d
     await page.get_by_label("Type your name, ana, to confirm").fill("ana")
     await page.get_by_role("button", name="Erase everything", exact=True).click()
     await expect(page.get_by_role("heading", name="Everything is erased")).to_be_visible()
+    await expect(page.get_by_text("Nothing is remembered about you")).to_be_visible()
     await page.get_by_role("button", name="Check that nothing is left").click()
     await expect(page.get_by_text("nothing of it is left")).to_be_visible()
 
     await page.get_by_role("button", name="Sign out").click()
     await expect(page.get_by_label("API key")).to_be_visible()
     await context.close()
+
+
+async def test_on_ones_own_machine_nobody_has_to_sign_in(browser: Browser, tmp_path: Path) -> None:
+    ana = Principal(tenant="default", user="ana", roles=frozenset(Role), key_id="own-machine")
+    with served_here(tmp_path / "own.db", open_to=ana) as address:
+        context = await browser.new_context(base_url=address)
+        page = await context.new_page()
+        await visit(page, "remember")
+        await page.get_by_label("What should be remembered?").fill("I prefer aisle seats.")
+        await page.get_by_role("button", name="Remember").click()
+        await expect(page.get_by_text("It is remembered.")).to_be_visible()
+        assert await page.get_by_role("button", name="Sign out").count() == 0
+        await context.close()
 
 
 def _text(path: Path) -> str:

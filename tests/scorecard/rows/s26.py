@@ -8,5 +8,7 @@ ROW = Row(
     id="S26",
     property="test strength",
     aim="branch coverage >= 90 %; mutation score >= 85 %",
-    missing="make coverage measures the first; no mutation run yet",
+    tests=("tests/strength",),
+    environment={"MNEMIC_STRENGTH": "1"},
+    bites="a mistake that no test notices counts against the score",
 )

@@ -192,6 +192,46 @@ async def test_what_says_nothing_lasting_is_left_out_with_the_reason(text: str, 
     assert set(await reasons(text)) == {reason}
 
 
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("Ich habe beschlossen, den Garten zu verkaufen.", "decision"),
+        ("Ich trinke am liebsten Tee.", "preference"),
+        ("J'ai promis de rendre le vélo lundi.", "commitment"),
+        ("Je préfère le train.", "preference"),
+        ("Preferisco il treno alla macchina.", "preference"),
+        ("Secondo me il film è troppo lungo.", "opinion"),
+        ("Prometi devolver a chave na sexta.", "commitment"),
+        ("Я живу в старом доме.", "identity"),
+        ("Мне нравится крепкий чай.", "preference"),
+        ("我喜欢靠窗的座位。", "preference"),
+        ("我住在成都的老城区。", "identity"),
+        ("मुझे चाय पसंद है।", "preference"),
+        ("저는 창가 자리를 선호합니다.", "preference"),
+        ("금요일까지 열쇠를 돌려주겠다고 약속했다.", "commitment"),
+        ("Decidí vender la bicicleta vieja.", "decision"),
+    ],
+)
+async def test_plain_statements_of_other_languages_are_kept(text: str, category: str) -> None:
+    assert [one[0] for one in await free(text)] == [category]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Vielleicht mag ich Tee.", "hypothetical"),
+        ("Er sagt, ich mag Tee.", "quoted"),
+        ("我喜欢什么？", "transient"),
+        ("他说我喜欢靠窗的座位。", "quoted"),
+        ("아마 저는 창가 자리를 선호합니다.", "hypothetical"),
+        ("Elle a dit que je préfère le train.", "quoted"),
+        ("我喜欢", "not_durable"),
+    ],
+)
+async def test_what_says_nothing_lasting_in_other_languages_is_left_out(text: str, reason: str) -> None:
+    assert set(await reasons(text)) == {reason}
+
+
 async def test_a_question_does_not_hide_the_statement_before_it() -> None:
     extraction = await extract("I'm vegetarian, so what can I eat in Lyon?")
     assert [(c.key, c.content) for c in extraction.candidates] == [("diet", "vegetarian")]

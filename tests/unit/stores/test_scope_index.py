@@ -7,9 +7,12 @@ from array import array
 from collections import Counter
 
 import numpy as np
+import pytest
 
+from mnemic.stores import scope_index, sketch
 from mnemic.stores.codec import CUES
-from mnemic.stores.scope_index import Entry, Growing, Postings, ScopeIndex
+from mnemic.stores.growing import Growing
+from mnemic.stores.scope_index import Entry, Postings, ScopeIndex
 from mnemic.testing.record_store import EMBEDDER, scope
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Where
@@ -103,3 +106,17 @@ def test_memory_in_use_grows_with_what_is_held() -> None:
     empty = index.nbytes
     index.put([entry(number) for number in range(1, 1001)])
     assert index.nbytes - empty > 1000 * 64 * 4
+
+
+def test_a_large_index_answers_as_an_exact_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
+    monkeypatch.setattr(sketch, "_LEAST", 200)
+    index = ScopeIndex(64, Bm25())
+    index.put([entry(number) for number in range(1, 401)])
+    small = index.nbytes
+    asked = EMBEDDER.vector("number 17")
+    assert index.nearest(WHERE, asked, limit=1) == index.nearest(WHERE, asked, limit=1, exact=True)
+    assert index.nbytes > small, "the sketch is made when it is needed, and counted"
+    index.put([entry(number) for number in range(401, 420)])
+    assert index.nearest(WHERE, EMBEDDER.vector("number 415"), limit=1)[0].memory_id == "id000415"
+    assert len(index.nearest(WHERE, asked, limit=350)) == 350, "never fewer than there are"

@@ -13,6 +13,7 @@ from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, Inva
 from mnemic.guard.execution import Grant
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
+from mnemic.write.job import look
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 
 STEPS = ["validate", "redact", "fingerprint", "embed", "conflict", "merge", "commit", "publish"]
@@ -60,15 +61,16 @@ async def test_two_identical_writes_at_once_make_one_memory(desk: Any) -> None:
     assert sorted(receipt.outcome for receipt in receipts) == [Outcome.CREATED] + [Outcome.REFRESHED] * 7
 
 
-async def test_an_identical_memory_that_vanishes_is_embedded_after_all(desk: Any) -> None:
+async def test_an_identical_memory_that_vanishes_is_embedded_after_all(
+    desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = await desk.add("Likes tea")
-    known = desk.pipeline._look
 
-    async def look_then_lose(jobs: Any, deadline: Any) -> None:
-        await known(jobs, deadline)
-        await desk.store.transact(lambda tx: tx.remove(first.memory_id, scope=jobs[0].draft.scope))
+    async def look_then_lose(store: Any, jobs: Any) -> None:
+        await look(store, jobs)
+        await store.transact(lambda tx: tx.remove(first.memory_id, scope=jobs[0].draft.scope))
 
-    desk.pipeline._look = look_then_lose
+    monkeypatch.setattr("mnemic.write.pipeline.look", look_then_lose)
     again = await desk.add("Likes tea")
     assert again.outcome is Outcome.CREATED
     assert (await desk.get(again.memory_id)).vector is not None

@@ -14,21 +14,22 @@ from mnemic.entrypoints.cli.inputs import json_file
 from mnemic.entrypoints.cli.terminal import note, pairs
 
 if TYPE_CHECKING:
-    from mnemic.stores.sqlite.backup import Manifest
+    from mnemic.stores.backups import Manifest
 
 
 @click.command("backup", cls=Command)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.pass_obj
 def backup_(given: Given, folder: Path) -> int:
-    r"""Copy the memory file into the new FOLDER, as of one moment, while it is in use.
+    r"""Copy the memory file, or the database's memories, into the new FOLDER, as of one moment, while it is in use.
 
     The copy is read again before this says so: SQLite's own check, the chain of every audit, and a manifest with
-    checksum and counts. Whoever can read it can read everything: keep it as safe as the file.
+    checksum and counts. Whoever can read it can read everything but what is sealed: keep it as safe as the store.
 
     \b
       mnemic backup monday
       mnemic restore monday --to restored.db --erasures mnemic.db
+      mnemic restore tuesday --to postgresql://db/again --erasures postgresql://db/memories
     """
     from mnemic.bootstrap import backup_store
     from mnemic.clock import SystemClock
@@ -42,12 +43,15 @@ def backup_(given: Given, folder: Path) -> int:
 
 @click.command("restore", cls=Command)
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--to", "target", required=True, metavar="PATH", help="The new memory file; nothing may be there yet.")
-@click.option("--erasures", metavar="PATH", help="Erase again whoever was erased in this memory file since the backup.")
+@click.option(
+    "--to", "target", required=True, metavar="STORE", help="The new memory file or database; nothing may be there yet."
+)
+@click.option("--erasures", metavar="STORE", help="Erase again whoever was erased in this store since the backup.")
 @click.option("--receipt", "receipts", multiple=True, metavar="FILE", help="... and whom this erasure names.")
 @click.pass_obj
 def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, receipts: tuple[str, ...]) -> int:
-    """Make a memory file from the backup in FOLDER, checked before it is there: checksum, counts, every audit.
+    """Make a memory file, or a database's memories, from the backup in FOLDER, checked before they can be opened:
+    checksum, counts, every audit.
 
     Nobody comes back who was erased after the backup was made, if you name where that is known.
     """

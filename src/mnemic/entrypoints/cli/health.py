@@ -16,6 +16,7 @@ from mnemic.errors import InvalidConfig, MnemicError
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
+    from mnemic.maintain.health import Health
     from mnemic.stores.sqlite.inspection import Inspection
     from mnemic.types import VectorSpace
 
@@ -61,14 +62,18 @@ def _findings(given: Given) -> Iterator[Finding]:
         yield _bad("settings", error)
         return
     yield _policy(settings)
-    space = found = None
+    space = found = served = None
     try:
         found = _inspected(settings)
-        if found is None:
-            yield Finding(name="store", ok=None, told=_elsewhere(settings))
-        else:
+        if found is not None:
             yield from _store(settings, found)
             space = found.space
+        elif settings.store == "memory:":
+            yield Finding(name="store", ok=None, told="in this process only; nothing is on disk")
+        else:
+            served = _served(settings)
+            space = served.space
+            yield from _store_of(served)
     except MnemicError as error:
         yield _bad("store", error)
     embedder = _embedder(settings, space)
@@ -77,13 +82,9 @@ def _findings(given: Given) -> Iterator[Finding]:
         yield _thresholds(settings, embedder.facts)
         if found.schema == found.newest_schema and found.space is not None and not found.damage:
             yield from _remembered(settings, found.space)
+    if served is not None:
+        yield from _looked_at(served.health)
     yield _model(settings)
-
-
-def _elsewhere(settings: Settings) -> str:
-    if settings.store == "memory:":
-        return "in this process only; nothing is on disk"
-    return "on a server; opening it checks the schema, the vector space and the isolation of tenants"
 
 
 def _bad(name: str, error: MnemicError) -> Finding:
@@ -192,7 +193,7 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
 
     from mnemic.bootstrap import build_keyring, build_store
     from mnemic.clock import SystemClock
-    from mnemic.maintain.health import WAITING_LONG, Health, examine
+    from mnemic.maintain.health import examine
 
     async def looked() -> Health:
         store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
@@ -207,6 +208,12 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
     except MnemicError as error:
         yield _bad("remembered", error)
         return
+    yield from _looked_at(health)
+
+
+def _looked_at(health: Health) -> Iterator[Finding]:
+    from mnemic.maintain.health import WAITING_LONG
+
     yield _counted("duplicates", len(health.duplicates), "say the same as another", pairs=health.duplicates)
     yield _counted("contradictions", len(health.contradictions), "contradict another", pairs=health.contradictions)
     yield _counted("junk", len(health.junk), "say nothing", memories=health.junk)
@@ -216,6 +223,66 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
     late = waited is not None and waited >= WAITING_LONG
     facts = {"waiting": health.waiting}
     yield Finding(name="review", ok=False if late else None, told=told, code=Exit.REFUSED, facts=facts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Served:
+    """What a store on a server says of itself and of the tenant, through its port."""
+
+    space: VectorSpace
+    durable: bool
+    kinds: dict[str, int]
+    audit: tuple[int, int | None, str]
+    behind: dict[str, int]
+    health: Health
+
+
+def _served(settings: Settings) -> _Served:
+    """Raises what opening the store raises: schema, vector space and isolation of tenants were looked at by that."""
+    import asyncio
+
+    from mnemic.bootstrap import build_keyring, build_store
+    from mnemic.clock import SystemClock
+    from mnemic.maintain.health import examine
+
+    now = SystemClock().now()
+
+    async def looked() -> _Served:
+        store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
+        try:
+            await store.open(None)
+            held = await store.usage(settings.tenant, since=now)
+            return _Served(
+                space=await store.transact(lambda tx: tx.space()),
+                durable=store.capabilities.durable,
+                kinds={str(kind): used.rows for kind, used in sorted(held.items())},
+                audit=await store.broken_audit(settings.tenant),
+                behind=await store.projections(),
+                health=await examine(store, settings.tenant, now),
+            )
+        finally:
+            await store.close()
+
+    return asyncio.run(looked())
+
+
+def _store_of(served: _Served) -> Iterator[Finding]:
+    yield Finding(name="store", ok=True, told="on a server; its schema is the newest, and tenants are kept apart")
+    told = "an acknowledged write survives power loss" if served.durable else "the last moments may be lost"
+    durability = {"durability": "durable" if served.durable else "fast"}
+    yield Finding(name="durability", ok=served.durable or None, told=told, facts=durability)
+    total = sum(served.kinds.values())
+    told = ", ".join(f"{count} {kind}" for kind, count in served.kinds.items())
+    facts = {"total": total, "kinds": served.kinds}
+    yield Finding(name="memories", ok=None, told=f"{total}: {told}" if total else "none yet", facts=facts)
+    missing = len(served.health.without_vector)
+    told = f"{missing} have none" if missing else f"every one of the newest {served.health.looked_at} active has one"
+    yield Finding(name="vectors", ok=not missing, told=told, facts={"without_vector": missing})
+    lines, broken, _ = served.audit
+    told = f"{lines} lines, " + ("the chain holds" if broken is None else f"broken at line {broken}")
+    yield Finding(name="audit", ok=broken is None, told=told, facts={"lines": lines})
+    told = ", ".join(f"{name} lacks {count}" for name, count in served.behind.items()) or "no projection is fed"
+    yield Finding(name="outbox", ok=None, told=told, facts={"behind": served.behind})
 
 
 def _counted(name: str, count: int, what: str, **facts: Any) -> Finding:

@@ -16,8 +16,9 @@ from typing import Any
 from mnemic.conversations import Item
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli.failures import Exit, exit_code_of_run
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
+from mnemic.maintain.archive import Archived, ArchivedConsent, ArchivedMemory
 from mnemic.types import Actor, Candidate, Message, Outcome, WriteReceipt
 
 BATCH = 32
@@ -74,7 +75,7 @@ class Intake:
     """One import under way.
 
     `extract` captures what the user states; `strict` stops at the first problem; `again` takes in what an earlier
-    import has already taken in.
+    import has already taken in; `own` keeps what an archive says of origin, trust and author.
     """
 
     engine: MemoryEngine
@@ -82,8 +83,9 @@ class Intake:
     extract: bool = True
     strict: bool = False
     again: bool = False
+    own: bool = False
     summary: Summary = field(default_factory=Summary)
-    _previous: Message | None = None
+    _previous: Message | None = field(default=None, init=False)
 
     async def take(self, items: Iterator[Item], progress: Progress) -> Summary:
         """Take all items in, in order, unless the store or a model fails on the way: then `summary.stopped` says why.
@@ -97,6 +99,9 @@ class Intake:
                 if self.extract and isinstance(item.content, Message) and item.content.role == "user":
                     await self._capture(item.place, item.conversation, item.content)
             await self._record(placed)
+            for item in batch:
+                if isinstance(item.content, ArchivedMemory | ArchivedConsent):
+                    await self._restore(item.place, item.content)
             seen += len(batch)
             progress(seen)
         return self.summary
@@ -110,7 +115,7 @@ class Intake:
             self.summary.skipped[item.skipped] += 1
         elif isinstance(item.content, Candidate):
             yield item.place, item.content
-        elif item.content is not None:
+        elif isinstance(item.content, Message):
             for part in in_parts(item.content):
                 said = [self._previous, part] if self._previous is not None else [part]
                 yield item.place, message_candidates(said)[-1]
@@ -125,6 +130,18 @@ class Intake:
             if self.strict and receipt.outcome is Outcome.BLOCKED:
                 raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
             self.summary.count(place, receipt)
+
+    async def _restore(self, place: str, line: Archived) -> None:
+        try:
+            receipt = await self.engine.restore(line, actor=self.actor, own=self.own)
+        except MnemicError as problem:
+            if self.strict:
+                raise
+            self.summary.fail(place, problem.reason)
+            return
+        if self.strict and receipt.outcome is Outcome.BLOCKED:
+            raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
+        self.summary.count(place, receipt)
 
     async def _capture(self, place: str, conversation: str, message: Message) -> None:
         key = None if self.again else f"import-capture:{_digest(message, conversation)}"

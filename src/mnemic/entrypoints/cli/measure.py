@@ -13,6 +13,7 @@ import click
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.terminal import Progress
+from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -110,18 +111,23 @@ def _command() -> str:
     help="Where the file is made.",
 )
 @click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
+@click.option("--graph", metavar="URL", help="A neo4j:// address: measure the entities and a graph there too.")
 @click.option(
     "--sessions", metavar="URL", help="A redis:// address: conversations and the hot set are there; fed by every write."
 )
 @click.option("--durability", type=click.Choice(["durable", "fast"]), help="Of the timed writes; durable.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the texts.")
 @click.option("--quick", is_flag=True, help="Small enough for a smoke test; its figures mean little.")
+@click.option("--service", is_flag=True, help="Measure `mnemic serve` under load instead; --rows, --server, --seed.")
 @click.pass_obj
-def bench_(given: Given, /, *, quick: bool, **asked: object) -> None:
+def bench_(given: Given, /, *, quick: bool, service: bool, **asked: object) -> None:
     """Measure how fast it writes, searches and starts on this machine.
 
     Works in a file, or a database, of its own that is thrown away. Takes a few minutes; --quick takes seconds.
     """
+    if service:
+        _bench_service(given, quick, asked)
+        return
     from dataclasses import replace
 
     from mnemic.evaluate.bench import BenchOptions, run
@@ -135,6 +141,25 @@ def bench_(given: Given, /, *, quick: bool, **asked: object) -> None:
     finally:
         end()
     given.show(result, lambda: bench_table(result))
+
+
+def _bench_service(given: Given, quick: bool, asked: dict[str, object]) -> None:
+    from dataclasses import fields, replace
+
+    try:
+        from mnemic.evaluate.service_load import LoadOptions, load_table, run
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("bench", hint="pip install 'mnemic[server,client]'") from missing
+
+    known = {field.name for field in fields(LoadOptions)}
+    chosen = {name: value for name, value in asked.items() if value is not None and name in known}
+    options = replace(LoadOptions(), **chosen)  # type: ignore[arg-type]
+    progress, end = _told()
+    try:
+        result = run(options.quick() if quick else options, progress=progress)
+    finally:
+        end()
+    given.show(result, lambda: load_table(result))
 
 
 def _told() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:

@@ -13,7 +13,7 @@ from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.inputs import Word
-from mnemic.entrypoints.cli.terminal import Progress, json_text, note, pairs, say
+from mnemic.entrypoints.cli.terminal import Progress, harmless, json_text, note, pairs, printable, say
 from mnemic.errors import InvalidInput, MnemicError
 
 if TYPE_CHECKING:
@@ -22,26 +22,43 @@ if TYPE_CHECKING:
 
     from mnemic.engine import MemoryEngine
     from mnemic.entrypoints.cli.importing import Summary
+    from mnemic.stewardship import Form
     from mnemic.types import Actor
 
-FORMATS = ("auto", "mnemic", "chat", "locomo", "longmemeval", "beam", "realtalk")
+FORMATS = ("auto", "mnemic", "archive", "chat", "locomo", "longmemeval", "beam", "realtalk")
 SHOWN_FAILURES = 20
 
 
 @click.command("export", cls=Command)
 @click.option("--output", "-o", metavar="FILE", help="Write to this file instead of standard output.")
 @click.option("--force", is_flag=True, help="Replace FILE where it exists.")
+@click.option("--all", "archive", is_flag=True, help="With every version, and consents: an archive for import.")
+@click.option("--subject", metavar="USER", help="Instead, everything held about this user, as one JSON document.")
+@click.option("--page", is_flag=True, help="With --subject: as one HTML page for people, to be read and printed.")
+@click.option("--values", is_flag=True, help="With --subject, if that is you: what is sealed behind markers, too.")
 @click.pass_obj
-def export_(given: Given, output: str | None, force: bool) -> None:
-    """Write all memories, whatever their status, as JSON lines: one memory a line, newest first.
+def export_(
+    given: Given, /, output: str | None, force: bool, archive: bool, subject: str | None, **options: bool
+) -> None:
+    r"""Write all memories, whatever their status, as JSON lines: one memory a line, newest first.
+
+    \b
+      mnemic export --output everything.jsonl
+      mnemic export --all --output archive.jsonl
+      mnemic export --subject ana --page --output ana.html
 
     FILE is complete or not there at all, and only you can read it.
     """
+    if subject is not None:
+        _export_subject(given, subject, output, force, **options)
+        return
+    if any(options.values()):
+        raise click.UsageError("about whom? name a user with --subject", ctx=click.get_current_context())
 
     async def work(engine: MemoryEngine, actor: Actor) -> int:
         count = 0
         with _destination(output, force) as file:
-            async for memory in engine.export(actor=actor):
+            async for memory in engine.export(actor=actor, archive=archive):
                 line = json_text(memory, indent=None)
                 if file is None:
                     say(line)
@@ -53,6 +70,23 @@ def export_(given: Given, output: str | None, force: bool) -> None:
     count = given.with_engine(work)
     if output is not None:
         given.show({"exported": count, "file": output}, lambda: f"exported  {count} memories to {output}")
+
+
+def _export_subject(given: Given, subject: str, output: str | None, force: bool, *, page: bool, values: bool) -> None:
+    shown = printable if page else harmless
+
+    async def work(engine: MemoryEngine, actor: Actor) -> None:
+        with _destination(output, force) as file:
+            form: Form = "html" if page else "json"
+            async for chunk in engine.export_subject(subject, actor=actor, form=form, values=values):
+                if file is None:
+                    click.echo(shown(chunk), nl=False)
+                else:
+                    file.write(chunk)
+
+    given.with_engine(work)
+    if output is not None:
+        given.show({"subject": subject, "file": output}, lambda: f"exported  everything about {subject} to {output}")
 
 
 @contextmanager
@@ -92,17 +126,11 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
 @click.option("--conversation", metavar="ID", help="Only this conversation of a file that holds several.")
 @click.option("--no-extract", is_flag=True, help="Keep the messages only; capture nothing from what the user states.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be used.")
+@click.option("--own", is_flag=True, help="An archive of your own: believe what it says of origin, trust and author.")
 @click.option("--again", is_flag=True, help="Take in again what was imported before, forgotten memories included.")
 @click.pass_obj
 def import_(
-    given: Given,
-    /,
-    file: str,
-    file_format: str,
-    conversation: str | None,
-    no_extract: bool,
-    strict: bool,
-    again: bool,
+    given: Given, /, file: str, file_format: str, conversation: str | None, no_extract: bool, **options: bool
 ) -> int:
     r"""Take in a conversation, or what `mnemic export` wrote. FILE may be gzipped; "-" is standard input.
 
@@ -114,6 +142,7 @@ def import_(
       beam         the BEAM chats
       realtalk     one chat of REALTALK
       mnemic       an export; what was not active is left out
+      archive      what `mnemic export --all` wrote: every version, every state
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
     """
@@ -124,7 +153,7 @@ def import_(
     progress = Progress("read")
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
-        intake = Intake(engine=engine, actor=actor, extract=not no_extract, strict=strict, again=again, summary=summary)
+        intake = Intake(engine=engine, actor=actor, extract=not no_extract, summary=summary, **options)
         await intake.take(read_conversation(file, file_format, conversation), progress.at)
 
     _require_file(file)

@@ -51,7 +51,11 @@ def note(text: str) -> None:
 
 def json_text(value: Any, *, indent: int | None = 2) -> str:
     """JSON in readable script, with nothing in it that a terminal obeys."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    return harmless(json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def harmless(text: str) -> str:
+    """JSON `text` with everything in its values spelled out that a terminal obeys."""
     return _JSON_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -22,9 +22,10 @@ export function whenSignedOut(listener) {
   onSignedOut = listener;
 }
 
+/** @typedef {{body?: any, query?: Record<string, any>, ifMatch?: number, once?: string, signal?: AbortSignal, quiet?: boolean}} How */
+
 /**
- * One call. @param {string} method @param {string} path
- * @param {{body?: any, query?: Record<string, any>, ifMatch?: number, once?: string, signal?: AbortSignal, quiet?: boolean}} [how]
+ * One call. @param {string} method @param {string} path @param {How} [how]
  * `once` is an idempotency key, `ifMatch` a version; `quiet` leaves a 401 to the caller.
  * @returns {Promise<any>} the answer's JSON, or null where it has none
  */
@@ -38,6 +39,7 @@ export async function fetchFile(path) {
   return (await answered("GET", path, {})).blob();
 }
 
+/** @param {string} method @param {string} path @param {How} how */
 async function answered(method, path, { body, query, ifMatch, once, signal, quiet }) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";

@@ -67,12 +67,12 @@ function skip() {
 }
 
 function sidebar() {
-  const groups = GROUPS.map(({ title, places }) => [title, places.filter((place) => mayOpen(place, who))]).filter(([, places]) => places.length > 0);
+  const groups = GROUPS.map(({ title, places }) => ({ title, places: places.filter((place) => mayOpen(place, who)) })).filter(({ places }) => places.length > 0);
   return el(
     "div",
     { class: "side" },
     el("a", { class: "brand", href: "#/overview" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"),
-    el("nav", { "aria-label": "Pages" }, groups.map(([title, places]) => [
+    el("nav", { "aria-label": "Pages" }, groups.map(({ title, places }) => [
       el("h2", {}, title),
       el("ul", {}, places.map((place) => el("li", {}, el("a", { href: `#/${place.name}`, "data-place": place.name }, place.title)))),
     ])),

@@ -72,7 +72,7 @@ export function provenance(memory) {
   );
 }
 
-/** Named values. @param {Array<[string, any]>} pairs those without a value are left out */
+/** Named values. @param {any[][]} pairs those without a value are left out */
 export function facts(pairs) {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
   return el("dl", { class: "facts" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
@@ -108,7 +108,7 @@ export function field(label, input, hint) {
   );
 }
 
-/** A choice from a list. @param {Array<[string, string]>} options value and words */
+/** A choice from a list. @param {string[][]} options value and words */
 export function choice(options, attributes = {}) {
   const { value: chosen, ...rest } = attributes;
   return el("select", rest, options.map(([value, words]) => el("option", { value, selected: value === chosen }, words)));

@@ -8,6 +8,8 @@ const REASONS = {
   too_many_requests: "The service is busy. Try again in a moment.",
   role_required: "Your key does not have the role that this needs",
   user_required: "This key stands for an application, not for a person: there is no memory of its own to show.",
+  too_many_streams: "Too many windows listen for changes with this key.",
+  service_refused: "The service refused this.",
   application_required: "Only the key of an application may do this.",
   csrf_token: "The session has changed in another window. Reload the page and try again.",
   cross_site: "The call came from another site's page and was refused.",
@@ -56,7 +58,17 @@ const REASONS = {
   proposer: "whoever proposed it cannot approve it; somebody else has to",
   sensitive_key: "the key is sensitive",
   conflict: "it contradicts a memory that is at least as trusted",
-  consent_required: "there is no consent for this key",
+  lower_trust: "it is less trusted than what it contradicts",
+  duplicate: "it was there already",
+  near_duplicate: "it says the same as one that is known",
+  already_superseded: "what it says was replaced before",
+  already_waiting: "the same waits already",
+  consent_required: "There is no consent for this key",
+  quota_exceeded: "A quota is used up",
+  retention_denied: "The policy does not keep it that long",
+  key_denied_execution: "This key is not granted here.",
+  scope_denied_execution: "This scope is not granted here.",
+  success: "as it should",
 };
 
 /** A reason code in plain words; a code without words is shown as it is. @param {string | null | undefined} reason */
@@ -97,6 +109,7 @@ export function listWords(name) {
 }
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** @type {Array<[Intl.RelativeTimeFormatUnit, number]>} */
 const UNITS = [
   ["year", 31_557_600],
   ["month", 2_629_800],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -16,7 +16,9 @@ from mnemic.entrypoints.rest import problems
 from mnemic.entrypoints.rest.access import Rate, Service
 from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
-from mnemic.entrypoints.rest.meter import Meter, Metered
+from mnemic.entrypoints.rest.loop_lag import watched_loop
+from mnemic.entrypoints.rest.meter import Meter
+from mnemic.entrypoints.rest.observed import Observed, Observer
 from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
 from mnemic.entrypoints.rest.routes import (
     changes,
@@ -65,11 +67,14 @@ def create_app(
     streams: Streams | None = None,
     profiles: Callable[[str], Profile | None] | None = None,
     airports: Callable[[], Airports] = Airports,
+    meter: Meter | None = None,
+    observers: Sequence[Observer] = (),
 ) -> ASGIApp:
     """The service around `engine`, which it opens and closes.
 
     `open_to` answers calls without a credential as this principal: for one person's own machine only. `profiles` gives
-    what is said of an agent, `airports` the table that travel confirmations are read with.
+    what is said of an agent, `airports` the table that travel confirmations are read with. `observers` are told of
+    every request, beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     service = Service(
@@ -78,19 +83,19 @@ def create_app(
         sessions=Sessions(engine.store, engine.clock, api_keys),
         tokens=Tokens(engine.store, engine.clock, provider),
         rate=Rate(engine.clock, per_second=per_second, burst=burst),
-        meter=Meter(),
+        meter=meter or Meter(),
         open_to=open_to,
         streams=streams or Streams(),
         profiles=profiles or (lambda _: None),
         airports=airports,
     )
-    return Metered(_Hardened(Boundary(_routed(service), bounds)), service.meter)
+    return Observed(_Hardened(Boundary(_routed(service), bounds)), [service.meter, *observers])
 
 
 def _routed(service: Service) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with service.engine:
+        async with service.engine, watched_loop(service.meter.lag.observe):
             yield
             await asyncio.gather(*service.running, return_exceptions=True)
 
@@ -107,6 +112,7 @@ def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | No
         version="1",
         summary="Memory for agents, for whom the credential says.",
         lifespan=lifespan,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         docs_url=None,
         redoc_url=None,
         responses=_problems(),

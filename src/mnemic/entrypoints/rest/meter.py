@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter as Tally
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mnemic.types import SearchResult
+from mnemic.entrypoints.rest.observed import Observation
+from mnemic.types import SearchResult, WriteReceipt
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+_LAGS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 _QUANTILES = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
 
 
@@ -38,11 +38,35 @@ class Meter:
             "mnemic_searches", "Searches, by what came of them.", ("outcome",), registry=self.registry
         )
         self.degraded = Counter("mnemic_degraded", "Lists of searches that failed.", ("part",), registry=self.registry)
+        self.lag = Histogram(
+            "mnemic_event_loop_lag_seconds",
+            "How late a timer of the event loop was.",
+            buckets=_LAGS,
+            registry=self.registry,
+        )
         self.writes = Counter("mnemic_writes", "Writes, by how they ended.", ("outcome",), registry=self.registry)
 
     def rendered(self) -> bytes:
         """Everything, in the text format."""
         return generate_latest(self.registry)
+
+    # -- an observer of requests --------------------------------------------------------------------------------------
+
+    def began(self) -> None:
+        """One more is being answered."""
+        self.running.inc()
+
+    def ended(self, seen: Observation) -> None:
+        """Count it."""
+        self.running.dec()
+        self.requests.labels(seen.method, seen.route, str(seen.status)).inc()
+        self.seconds.labels(seen.method, seen.route).observe(seen.seconds)
+
+    # -- what came of them --------------------------------------------------------------------------------------------
+
+    def wrote(self, receipt: WriteReceipt) -> None:
+        """Count a write."""
+        self.writes.labels(receipt.outcome.value).inc()
 
     def searched(self, result: SearchResult) -> None:
         """Count a search: whether it found something, and the lists that failed."""
@@ -56,6 +80,10 @@ class Meter:
         """Searches that found something and those that did not."""
         counted = {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.searches)}
         return {"found": counted.get("found", 0), "empty": counted.get("empty", 0)}
+
+    def write_counts(self) -> dict[str, int]:
+        """Writes by how they ended."""
+        return {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.writes)}
 
     def degraded_parts(self) -> dict[str, int]:
         """How often each list of a search failed."""
@@ -72,6 +100,12 @@ class Meter:
         """Requests being answered."""
         return int(sum(sample.value for metric in self.running.collect() for sample in metric.samples))
 
+    def loop_lag(self) -> dict[str, float]:
+        """Milliseconds by which half, 95 % and 99 % of the event loop's timers were late at most."""
+        samples = [sample for metric in self.lag.collect() for sample in metric.samples]
+        counts = [(float(one.labels["le"]), one.value) for one in samples if one.name.endswith("_bucket")]
+        return _in_ms([(0.0, 0.0), *counts])
+
     def latencies(self) -> list[dict[str, Any]]:
         """Of each route: how many requests, and the milliseconds within which half, 95 % and 99 % of them ended,
         estimated within the buckets of the histogram.
@@ -87,7 +121,7 @@ class Meter:
                 "method": method,
                 "route": route,
                 "count": int(counts[-1][1]),
-                **{name: round(1000 * _quantile(counts, part), 1) for name, part in _QUANTILES.items()},
+                **_in_ms(counts),
             }
             for (method, route), counts in sorted(buckets.items())
         ]
@@ -97,6 +131,10 @@ def _totals(counter: Counter) -> list[Any]:
     return [sample for metric in counter.collect() for sample in metric.samples if sample.name.endswith("_total")]
 
 
+def _in_ms(counts: Sequence[tuple[float, float]]) -> dict[str, float]:
+    return {name: round(1000 * _quantile(counts, part), 1) for name, part in _QUANTILES.items()}
+
+
 def _quantile(counts: Sequence[tuple[float, float]], part: float) -> float:
     """The value below which `part` of the observations lie, linear within a bucket; the last bound beyond it."""
     wanted = part * counts[-1][1]
@@ -104,34 +142,3 @@ def _quantile(counts: Sequence[tuple[float, float]], part: float) -> float:
         if upto >= wanted and upto > below:
             return low if high == float("inf") else low + (high - low) * (wanted - below) / (upto - below)
     return 0.0
-
-
-class Metered:
-    """An ASGI layer that tells `meter` of every request."""
-
-    def __init__(self, app: ASGIApp, meter: Meter) -> None:
-        self._app = app
-        self._meter = meter
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status = "500"
-
-        async def watched(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = str(message["status"])
-            await send(message)
-
-        began = time.perf_counter()
-        self._meter.running.inc()
-        try:
-            await self._app(scope, receive, watched)
-        finally:
-            self._meter.running.dec()
-            route = getattr(scope.get("route"), "path", "unknown")
-            self._meter.requests.labels(scope["method"], route, status).inc()
-            self._meter.seconds.labels(scope["method"], route).observe(time.perf_counter() - began)

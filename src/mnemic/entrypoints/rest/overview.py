@@ -31,6 +31,7 @@ async def overview_dict(service: Service, tenant: str) -> dict[str, Any]:
             "requests": meter.request_counts(),
             "running": meter.running_now(),
             "latency": meter.latencies(),
+            "loop_lag": meter.loop_lag(),
             "searches": {**searches, "hit_rate": round(found / answered, 4) if answered else None},
             "degraded": meter.degraded_parts(),
         },

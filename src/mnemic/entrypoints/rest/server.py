@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from socket import socket
+from typing import TYPE_CHECKING, Literal
 
 import uvicorn
 from pydantic import Field, ValidationError
@@ -16,9 +18,14 @@ from mnemic.entrypoints.rest.access import is_loopback
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.entrypoints.rest.logs import RequestLog, configure
+from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider
 from mnemic.errors import InvalidConfig
+
+if TYPE_CHECKING:
+    from mnemic.entrypoints.rest.telemetry import Telemetry
 
 
 class ServiceSettings(BaseSettings):
@@ -37,6 +44,9 @@ class ServiceSettings(BaseSettings):
     seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
     at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
     per_second: float = Field(default=50.0, gt=0, description="Requests a second of one credential.")
+    log: Literal["text", "json"] = Field(default="text", description="Form of the log on standard error.")
+    log_requests: bool = Field(default=False, description="A line for every request, not for slow ones only.")
+    slow_ms: float = Field(default=1000.0, gt=0, description="A request that took so long is told in the log.")
     drain_seconds: int = Field(default=20, ge=0, description="Time that running requests have when it stops.")
 
     @classmethod
@@ -93,7 +103,10 @@ class _Draining(uvicorn.Server):
 
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
     """Serve until told to stop; streams end then, and running requests are given `drain_seconds`."""
-    streams = Streams()
+    configure(as_json=service.log == "json")
+    streams, meter = Streams(), Meter()
+    telemetry = _telemetry(meter)
+    log = RequestLog(slow_ms=service.slow_ms, all_of_them=service.log_requests)
     app = create_app(
         build_engine(settings),
         provider=service.provider(settings.tenant),
@@ -104,6 +117,8 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         profiles=lambda agent: build_profile(settings, agent),
         airports=build_airports,
         streams=streams,
+        meter=meter,
+        observers=[log] if telemetry is None else [log, telemetry],
     )
     config = uvicorn.Config(
         app,
@@ -112,9 +127,22 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=service.drain_seconds,
-        log_level="info",
+        log_config=None,
     )
     server = _Draining(config, streams)
     server.run()
+    if telemetry is not None:
+        telemetry.close()
     if not server.started:
         raise InvalidConfig("service_host", hint="the service could not start there; the lines above say why")
+
+
+def _telemetry(meter: Meter) -> Telemetry | None:
+    """The export of OpenTelemetry, where the environment names a receiver. Raises InvalidConfig (`otel`)."""
+    if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return None
+    try:
+        from mnemic.entrypoints.rest.telemetry import Telemetry
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("otel", hint="pip install 'mnemic[otel]'") from missing
+    return Telemetry(meter)

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer
+from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer, StoreUnavailable
 from mnemic.stores.postgres.connections import APP_ROLE
 from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
 from mnemic.types import VectorSpace
@@ -24,7 +24,9 @@ _STATE = """
     SELECT to_regclass('mnemic.schema_version') IS NOT NULL AS known,
            EXISTS (
                SELECT FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid WHERE n.nspname = 'mnemic'
-           ) AS used
+           ) AS used,
+           to_regclass('mnemic.restoring') IS NOT NULL
+           AND coalesce(current_setting('mnemic.restoring', true), '') <> 'on' AS restoring
 """
 _SERVER = """
     SELECT current_setting('server_version_num')::integer AS number, current_setting('server_encoding') AS encoding,
@@ -85,9 +87,9 @@ async def prepare(connection: Any, space: VectorSpace | None) -> Prepared:
         if not await _ready(connection, space):
             async with connection.transaction():
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
-                await _migrate(connection)
+                await migrate(connection)
                 if space is not None:
-                    await _claim(connection, space)
+                    await claim(connection, space)
         await _check_role(connection)
         vector = await connection.fetchrow(_VECTOR)
         salt = await connection.fetchval("SELECT value FROM mnemic.salt")
@@ -116,6 +118,8 @@ async def _ready(connection: Any, space: VectorSpace | None) -> bool:
         if state["used"]:
             raise StoreCorrupt("not_mnemic", hint="the schema mnemic holds tables of another program")
         return False
+    if state["restoring"]:
+        raise StoreUnavailable("restoring", hint="a restore has not ended; cut off, drop the schema and restore again")
     version = await connection.fetchval("SELECT max(version) FROM mnemic.schema_version")
     newest = migrations()[-1].number
     if version > newest:
@@ -138,8 +142,8 @@ def reopen_with(model: str, dimension: int) -> str:
     )
 
 
-async def _migrate(connection: Any) -> None:
-    """Apply what is missing; the caller's transaction makes it all or nothing."""
+async def migrate(connection: Any, *, up_to: int | None = None) -> None:
+    """Apply what is missing, up to the newest step or this one; the caller's transaction makes it all or nothing."""
     await connection.execute("CREATE SCHEMA IF NOT EXISTS mnemic")
     await connection.execute(
         "CREATE TABLE IF NOT EXISTS mnemic.schema_version "
@@ -147,12 +151,13 @@ async def _migrate(connection: Any) -> None:
     )
     version = await connection.fetchval("SELECT coalesce(max(version), 0) FROM mnemic.schema_version")
     for step in migrations():
-        if step.number > version:
+        if version < step.number <= (up_to or step.number):
             await connection.execute(step.sql)
             await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES ($1)", step.number)
 
 
-async def _claim(connection: Any, space: VectorSpace) -> None:
+async def claim(connection: Any, space: VectorSpace) -> None:
+    """Make `space` the database's vector space, if it has none. Raises SpaceMismatch where it has another."""
     if await _claimed(connection, space):
         return
     values = (space.model, space.dimension)

@@ -57,7 +57,9 @@ _SWITCH = """
 
 
 async def present(connection: Any) -> VectorSpace | None:
-    """The database's vector space."""
+    """The database's vector space; None where nothing was ever stored."""
+    if await connection.fetchval("SELECT to_regclass('mnemic.space')") is None:
+        return None
     return await _space(connection, "SELECT model, dimension FROM space")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
-from mnemic.stores.postgres import outbox, spaces, upkeep
+from mnemic.stores.postgres import outbox, reseal, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
@@ -212,7 +212,9 @@ class PostgresStore(SingleReads):
         return 0
 
     async def seal(self, tenant: str) -> int:
-        raise NotSupported("seal", hint="export the memories, and import them into a new database that is sealed")
+        if not self._sealer.seals:
+            raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
+        return await self._ready.as_owner(partial(reseal.seal, sealer=self._sealer, tenant=tenant))
 
     async def begin_space(self, space: VectorSpace) -> None:
         await self._ready.as_owner(partial(spaces.begin, space=space))

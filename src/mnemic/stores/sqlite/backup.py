@@ -1,76 +1,29 @@
 """A copy of the file while it is in use, and the proof that it can be read again.
 
-A backup is a folder: `memory.db`, as of one moment, and `manifest.json`, which says what must be found in it.
+The data is a memory file of its own, `memory.db`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import apsw
 
 from mnemic.errors import InvalidInput, StoreCorrupt
+from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder, synced
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import connect
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.upkeep import broken_audit
-from mnemic.types import VectorSpace
 
-FORMAT = "mnemic-backup/1"
-DATA, MANIFEST = "memory.db", "manifest.json"
-_CHUNK = 1024 * 1024
+DATA = "memory.db"
 _COUNTED = ("memory", "memory_version", "memory_search", "audit", "mark", "request", "document")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """What a backup holds. `tenants`: how many lines each one's audit has, and the hash of the last."""
-
-    taken_at: datetime
-    sha256: str
-    bytes: int
-    space: VectorSpace
-    counts: dict[str, int]
-    tenants: dict[str, tuple[int, str]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The manifest as JSON data."""
-        return {
-            "format": FORMAT,
-            "taken_at": self.taken_at.isoformat(),
-            "sha256": self.sha256,
-            "bytes": self.bytes,
-            "space": {"model": self.space.model, "dimension": self.space.dimension},
-            "counts": self.counts,
-            "tenants": {name: {"lines": lines, "last_hash": last} for name, (lines, last) in self.tenants.items()},
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Manifest:
-        """The manifest of `as_dict`. Raises StoreCorrupt (`backup_manifest`)."""
-        try:
-            if data["format"] != FORMAT:
-                raise StoreCorrupt("backup_manifest", hint=f"expected {FORMAT}")
-            return cls(
-                taken_at=datetime.fromisoformat(data["taken_at"]),
-                sha256=str(data["sha256"]),
-                bytes=int(data["bytes"]),
-                space=VectorSpace(model=str(data["space"]["model"]), dimension=int(data["space"]["dimension"])),
-                counts={str(name): int(count) for name, count in data["counts"].items()},
-                tenants={name: (int(one["lines"]), str(one["last_hash"])) for name, one in data["tenants"].items()},
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise StoreCorrupt("backup_manifest", hint="not the manifest of a backup") from error
 
 
 def take(path: Path, folder: Path, now: datetime) -> Manifest:
@@ -78,22 +31,11 @@ def take(path: Path, folder: Path, now: datetime) -> Manifest:
 
     Raises InvalidInput (`backup:exists`, `backup:unwritable`) and StoreFailed.
     """
-    if folder.exists():
-        raise InvalidInput("backup:exists", hint="name a folder that is not there yet")
-    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    try:
-        part.mkdir(mode=0o700)
+    with new_folder(folder) as part:
         with typed_failures():
             _copy(path, part / DATA)
             manifest = described(part / DATA, now)
-        text = json.dumps(manifest.as_dict(), indent=2)
-        (part / MANIFEST).write_text(text + "\n", encoding="utf-8")
-        _synced(part / MANIFEST)
-        part.rename(folder)
-    except OSError as error:
-        raise InvalidInput("backup:unwritable", hint=error.strerror) from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        manifest.store_in(part)
     return manifest
 
 
@@ -102,12 +44,7 @@ def _copy(path: Path, target: Path) -> None:
     with closing(connect(path, durability="durable")) as connection:
         connection.execute("VACUUM INTO ?", (str(target),))
     target.chmod(0o600)
-    _synced(target)
-
-
-def _synced(file: Path) -> None:
-    with file.open("rb") as opened:
-        os.fsync(opened.fileno())
+    synced(target)
 
 
 def described(path: Path, now: datetime) -> Manifest:
@@ -121,7 +58,7 @@ def described(path: Path, now: datetime) -> Manifest:
         chains = {tenant: broken_audit(connection, tenant) for tenant in tenants}
     return Manifest(
         taken_at=now,
-        sha256=_digest(path),
+        sha256=digest(path),
         bytes=path.stat().st_size,
         space=found.space,
         counts=counts,
@@ -129,29 +66,13 @@ def described(path: Path, now: datetime) -> Manifest:
     )
 
 
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def checked(folder: Path) -> Manifest:
     """The manifest of the backup in `folder`, once everything it says was found: checksum, counts, every audit's chain.
 
     Raises InvalidInput (`backup:missing`), StoreCorrupt, StoreNewer.
     """
-    try:
-        manifest = Manifest.from_dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-        if _digest(folder / DATA) != manifest.sha256:
-            raise StoreCorrupt("backup_checksum", hint="the copy is not what the manifest says")
-    except OSError:
-        raise InvalidInput("backup:missing", hint="there is no backup in that folder") from None
-    except ValueError as error:
-        if isinstance(error, StoreCorrupt | InvalidInput):
-            raise
-        raise StoreCorrupt("backup_manifest", hint="not the manifest of a backup") from None
+    manifest = manifest_in(folder, "sqlite")
+    check_data(folder / DATA, manifest)
     with typed_failures():
         found = described(folder / DATA, manifest.taken_at)
     if found != manifest:
@@ -159,7 +80,7 @@ def checked(folder: Path) -> Manifest:
     return manifest
 
 
-def restore(folder: Path, target: Path, prepare: Callable[[Path, Manifest], None]) -> Manifest:
+def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]) -> Manifest:
     """Put the checked copy at `target`, where nothing may be yet; `prepare` works on it before anybody can open it.
 
     Raises InvalidInput (`restore:exists`, `restore:unwritable`), and what `checked` and `prepare` raise; then nothing
@@ -172,11 +93,11 @@ def restore(folder: Path, target: Path, prepare: Callable[[Path, Manifest], None
     try:
         shutil.copyfile(folder / DATA, part)
         part.chmod(0o600)
-        prepare(part, manifest)
+        prepare(str(part), manifest)
         with typed_failures(), closing(apsw.Connection(str(part))) as connection:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         described(part, manifest.taken_at)
-        _synced(part)
+        synced(part)
         part.rename(target)
     except OSError as error:
         raise InvalidInput("restore:unwritable", hint=error.strerror) from None

@@ -74,6 +74,8 @@ def connect(
     connection.pragma("secure_delete", True)
     connection.pragma("trusted_schema", False)
     connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+    # Plans do not depend on the values asked for: else SQLite plans a statement anew each time it is given others.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     return connection
 
 

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
 from mnemic.ports import Transaction
 from mnemic.stores.atomic import run_through
+from mnemic.stores.scope_index import cosines
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.file import Patience, claim_space, connect, prepare
+from mnemic.stores.sqlite.groups import Fresh, Groups, Work
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
 from mnemic.stores.sqlite.rows import GET_MANY, Rows, Terms, fetch, wanted_memories
 from mnemic.stores.sqlite.threads import Readers, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
 from mnemic.stores.sqlite.upkeep import files_of
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Memory, Scope, Vector, VectorSpace, Where
+from mnemic.types import Deadline, Memory, Scope, Status, Vector, VectorSpace, Where
 
 T = TypeVar("T")
 
@@ -32,7 +35,7 @@ _SCRUB_SECONDS = 0.2
 
 
 class OpenFile:
-    """One open file. `transact` and `secret` run on the `writer` thread, `close` on any when nothing else is asked."""
+    """One open file. What writes runs on the `writer` thread, `close` on any when nothing else is asked."""
 
     def __init__(
         self,
@@ -61,34 +64,56 @@ class OpenFile:
         self.rows = Rows(Terms(salt), sealer)
         self.indexes = ScopeIndexes(rows=self.rows, dimension=self.space.dimension, bm25=bm25, budget=index_bytes)
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
+        self._groups = Groups(self, self.writer)
+        self._changes_before = 0
         self._unscrubbed = False
         self._path = path
         self._ballast = ballast
         ballast.load()
 
-    def transact(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+    def transact(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None = None) -> Future[T]:
+        """What `work` gives once it is committed, together with others that wait for the writing thread."""
+        return self._groups.submit(work, deadline)
+
+    def alone(self, work: Work) -> Any:
         """Run `work` to its end on this thread, and commit. One that removes may use the room kept for it."""
-        transaction = self._transaction()
+        transaction = self._transaction({})
         try:
             result = self._committed_work(work, transaction)
         except apsw.FullError:
             if not (transaction.removed and self._ballast.drop()):
                 raise
-            transaction = self._transaction()
+            transaction = self._transaction({})
             result = self._committed_work(work, transaction)
-        if transaction.removed:
-            self._scrub(removed=True)
-            self._ballast.load()
-        else:
-            self._scrub(removed=False)
+        self.scrub(removed=transaction.removed)
         return result
 
-    def _transaction(self) -> SqliteTransaction:
-        return SqliteTransaction(self.writing, rows=self.rows, dimension=self.space.dimension, nearest=self._nearest)
+    def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
+        """Run `work` to its end inside the transaction that a group has open."""
+        if not fresh:
+            self._changes_before = self.writing.total_changes()
+        transaction = self._transaction(fresh)
+        try:
+            result = run_through(work, transaction)
+        finally:
+            transaction.end()
+        fresh.update(transaction.changed)
+        return result, transaction.removed
 
-    def _committed_work(self, work: Callable[[Transaction], Awaitable[T]], transaction: SqliteTransaction) -> T:
+    def scrub(self, *, removed: bool) -> None:
+        """After a commit that `removed` something, leave nothing readable of it, and keep room for the next."""
+        self._scrub(removed=removed)
+        if removed:
+            self._ballast.load()
+
+    def _transaction(self, fresh: Fresh) -> SqliteTransaction:
+        nearest = partial(self._nearest, fresh)
+        return SqliteTransaction(self.writing, rows=self.rows, dimension=self.space.dimension, nearest=nearest)
+
+    def _committed_work(self, work: Work, transaction: SqliteTransaction) -> Any:
         try:
             with immediate(self.writing):
+                self._changes_before = self.writing.total_changes()
                 return run_through(work, transaction)
         finally:
             transaction.end()
@@ -124,15 +149,39 @@ class OpenFile:
         finally:
             self.writing.pragma("synchronous", before)
 
-    def _nearest(self, scope: Scope, vector: Vector, limit: int, at_least: float) -> list[tuple[Memory, float]]:
-        with reading(self._committed):
-            scope_id = find_scope(self._committed, scope)
+    def _nearest(
+        self, fresh: Fresh, scope: Scope, vector: Vector, limit: int, at_least: float
+    ) -> list[tuple[Memory, float]]:
+        near = self._nearest_committed(scope, vector, limit + len(fresh), at_least)
+        if not fresh:
+            return near
+        changed = [
+            memory
+            for memory in fresh.values()
+            if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector
+        ]
+        scores = cosines([memory.vector or b"" for memory in changed], vector)
+        near = [(memory, score) for memory, score in near if (scope.tenant, memory.memory_id) not in fresh]
+        near += [(memory, score) for memory, score in zip(changed, scores, strict=True) if score >= at_least]
+        return sorted(near, key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)[:limit]
+
+    def _nearest_committed(
+        self, scope: Scope, vector: Vector, limit: int, at_least: float
+    ) -> list[tuple[Memory, float]]:
+        # Before its first change the writing connection sees what is committed, and has the pages at hand that any
+        # other connection would have to read anew after every commit.
+        unchanged = self.writing.total_changes() == self._changes_before
+        connection = self.writing if unchanged else self._committed
+        with nullcontext() if unchanged else reading(connection):
+            scope_id = find_scope(connection, scope)
             if scope_id is None:
                 return []
-            with self.indexes.use(self._committed, scope_id) as index:
-                best = index.nearest(Where(scopes=(scope,)), vector, limit=limit)
+            with self.indexes.use(connection, scope_id) as index:
+                best = index.nearest(Where(scopes=(scope,)), vector, limit=limit, exact=True)
             scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
-            rows = fetch(self._committed, GET_MANY, wanted_memories(list(scores), [scope]))
+            if not scores:
+                return []
+            rows = fetch(connection, GET_MANY, wanted_memories(list(scores), [scope]))
         found = {memory.memory_id: memory for memory in map(self.rows.memory, rows)}
         return [(found[memory_id], score) for memory_id, score in scores.items()]
 

@@ -10,10 +10,11 @@ from typing import Literal, TypeVar
 
 import apsw
 
-from mnemic.errors import InvalidConfig, NotSupported, StoreBusy, StoreUnavailable
+from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
+from mnemic.stores.scope_index import EXACT_UP_TO
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.sqlite import outbox, spaces, upkeep
@@ -91,7 +92,13 @@ class SqliteStore(SingleReads):
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            name="sqlite", durable=self._durability == "durable", shared=True, phrase=True, sealed=self._sealed
+            name="sqlite",
+            durable=self._durability == "durable",
+            shared=True,
+            phrase=True,
+            exact_up_to=EXACT_UP_TO,
+            sealed=self._sealed,
+            grouped=True,
         )
 
     @property
@@ -124,7 +131,7 @@ class SqliteStore(SingleReads):
             await asyncio.to_thread(opened.close)
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        return await self._write(lambda opened: opened.transact(work), deadline)
+        return await finished(self._ready.transact(work, deadline))
 
     async def secret(self, tenant: str) -> bytes:
         return await self._write(lambda opened: opened.secret(tenant))
@@ -254,14 +261,11 @@ class SqliteStore(SingleReads):
 
         return await self._ready.readers.run(run)
 
-    async def _write(self, work: Callable[[OpenFile], T], deadline: Deadline | None = None) -> T:
+    async def _write(self, work: Callable[[OpenFile], T]) -> T:
         opened = self._ready
 
         def run() -> T:
-            seconds = BUSY_SECONDS if deadline is None else deadline.remaining()
-            if seconds <= 0:
-                raise StoreBusy
-            opened.patience.wait(seconds)
+            opened.patience.wait(BUSY_SECONDS)
             with typed_failures():
                 return work(opened)
 

@@ -21,6 +21,7 @@ from mnemic.stores.sqlite.rows import (
     PENDING_BY_FINGERPRINT,
     Rows,
     fetch,
+    mark_facets,
     place,
     tokens,
     wanted_memories,
@@ -31,7 +32,8 @@ from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Ve
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
-_BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY m.memory_id"
+# The plus keeps the sorting from choosing the index: by age it would walk the whole scope.
+_BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY +m.memory_id"
 _STORED = """
     SELECT m.row_id, m.scope_id, m.version, m.body, s.content, s.context, s.cues
     FROM memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id
@@ -72,7 +74,8 @@ _UPDATE = """
 class SqliteTransaction(Transaction):
     """The port's `Transaction` on a connection that holds the write lock.
 
-    `removed` says whether something was to be erased, so that the owner can scrub the log after the commit.
+    `removed` says whether something was to be erased, so that the owner can scrub the log after the commit; `changed`
+    holds what each memory is now that was written, None where it was removed, by tenant and memory_id.
     """
 
     def __init__(self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest) -> None:
@@ -81,6 +84,7 @@ class SqliteTransaction(Transaction):
         self._dimension = dimension
         self._nearest = nearest
         self.removed = False
+        self.changed: dict[tuple[str, str], Memory | None] = {}
 
     def end(self) -> None:
         """From here on every call is refused: the transaction is over."""
@@ -126,7 +130,9 @@ class SqliteTransaction(Transaction):
         searched = self._kept.searched(memory)
         self._rows(_INSERT_SEARCH, (row_id, *searched))
         self._index_phrases(scope_id, row_id, searched)
+        mark_facets(self._open, self._kept, scope_id, row_id, memory)
         relate(self._open, memory)
+        self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, self._dimension)
@@ -143,13 +149,16 @@ class SqliteTransaction(Transaction):
         if packed != [searched.content, searched.context, searched.cues]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, searched)
+        mark_facets(self._open, self._kept, scope_id, row_id, memory)
         relate(self._open, memory)
+        self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = self._stored(memory_id, scope)
         if stored is None:
             return False
         self.removed = True
+        self.changed[scope.tenant, memory_id] = None
         row_id, scope_id, _, _, *packed = stored
         self._forget_phrases(scope_id, row_id, *packed)
         self._rows("DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))

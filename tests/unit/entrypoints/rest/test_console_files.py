@@ -80,7 +80,9 @@ def test_one_place_calls_the_service_and_one_makes_elements() -> None:
     assert making == {"elements.js"}
 
 
-def test_every_reason_of_the_engine_has_plain_words() -> None:
+def test_every_reason_has_plain_words() -> None:
     words = (ROOT / "words.js").read_text()
     codes = {error.code for _, error in inspect.getmembers(errors, inspect.isclass) if hasattr(error, "code")}
+    service = "".join(path.read_text() for path in (ROOT.parent / "rest").rglob("*.py"))
+    codes |= set(re.findall(r'(?:Refused|problem)\(\s*HTTPStatus\.[A-Z_]+, f?"([a-z_]+)', service))
     assert {code for code in codes if f"\n  {code}:" not in words} == set()

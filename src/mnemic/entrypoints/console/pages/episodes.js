@@ -8,7 +8,6 @@ import { day } from "../words.js";
 
 const ENDINGS = { success: ["worked", "is-active"], failure: ["failed", "is-rejected"], partial: ["half done", "is-pending_review"] };
 
-/** @param {any} context */
 export function show() {
   let shown = "";
   const dated = (episode) => {

@@ -19,7 +19,6 @@ const OUTCOMES = {
   failed: "It could not be kept.",
 };
 
-/** @param {any} context */
 export async function show() {
   const content = el("textarea", { name: "content", rows: "3", required: true, maxlength: "8192", autofocus: true, placeholder: "I prefer aisle seats on long flights." });
   const key = el("input", { name: "key", maxlength: "128", autocomplete: "off" });

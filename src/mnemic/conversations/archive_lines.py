@@ -1,0 +1,29 @@
+"""What `mnemic export --all` wrote: a memory in all its versions, or a consent, a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mnemic.conversations.item import Item
+from mnemic.conversations.records import Record
+from mnemic.errors import InvalidInput
+from mnemic.maintain.archive import FORMAT, read_line
+
+
+def recognises(value: Mapping[str, Any]) -> bool:
+    """Whether `value` is a line of an archive, of this version of the format or another."""
+    return str(value.get("format", "")).startswith(FORMAT.partition("/")[0] + "/")
+
+
+def items(found: Iterator[Record], name: str) -> Iterator[Item]:
+    """What each line holds, or what is wrong with it."""
+    for record in found:
+        try:
+            if record.problem is not None:
+                raise record.problem
+            if not isinstance(record.value, Mapping):
+                raise InvalidInput("archive:shape", hint="expected an object")
+            yield Item(place=record.place, conversation=name, content=read_line(record.value))
+        except InvalidInput as problem:
+            yield Item(place=record.place, conversation=name, problem=problem)

@@ -1,0 +1,88 @@
+"""top: how a running service goes, on one screen."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.terminal import pairs, table
+from mnemic.errors import InvalidConfig
+
+BUSIEST = 12
+
+
+@click.command("top", cls=Command)
+@click.option("--url", metavar="URL", default="http://127.0.0.1:8377", show_default=True, help="The service.")
+@click.option("--once", is_flag=True, help="Print one screen and leave.")
+@click.option("--every", type=click.FloatRange(0.5, 3600), default=2.0, show_default=True, help="Seconds.")
+@click.pass_obj
+def top_(given: Given, /, url: str, *, once: bool, every: float) -> int:
+    r"""Watch a running service: what is held, what waits, latency, hit rate, what is degraded.
+
+    \b
+      MNEMIC_SERVICE_KEY=mnk_... mnemic top
+
+    The key needs the role operator. The figures are those of the process that answers. Ctrl-C ends it.
+    """
+    import asyncio
+
+    try:
+        return asyncio.run(_watch(given, url, once or given.as_json, every))
+    except KeyboardInterrupt:
+        return Exit.OK
+
+
+async def _watch(given: Given, url: str, once: bool, every: float) -> int:
+    import asyncio
+
+    try:
+        from mnemic.client.remote import Remote
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("top", hint="pip install 'mnemic[client]'") from missing
+
+    remote = Remote(url, os.environ.get("MNEMIC_SERVICE_KEY"), timeout=30.0, attempts=1, transport=None)
+    try:
+        while True:
+            told = await remote.call("GET", "/v1/overview")
+            if not once:
+                click.clear()
+            given.show(told, lambda told=told: screen(told))  # type: ignore[misc]
+            if once:
+                return Exit.OK
+            await asyncio.sleep(every)
+    finally:
+        await remote.close()
+
+
+def screen(told: dict[str, Any]) -> str:
+    """One screen of an overview."""
+    process = told["process"]
+    rate = process["searches"]["hit_rate"]
+    head = pairs(
+        {
+            "store": told["store"]["name"],
+            "memories": sum(one["rows"] for one in told["held"].values()),
+            "of these in 24 h": sum(one["recent"] for one in told["held"].values()),
+            "waiting for review": told["waiting"],
+            "requests": "  ".join(f"{status} {count:,}" for status, count in sorted(process["requests"].items())),
+            "being answered": process["running"],
+            "hit rate": None if rate is None else f"{rate:.1%}",
+            "degraded": "  ".join(f"{part} {count:,}" for part, count in process["degraded"].items()),
+            "behind": "  ".join(f"{name} {count:,}" for name, count in told["projections"].items() if count),
+        }
+    )
+    busiest = sorted(process["latency"], key=lambda one: -one["count"])[:BUSIEST]
+    rows = [["route", "requests", "p50 ms", "p95 ms", "p99 ms"]]
+    rows += [
+        [f"{one['method']} {one['route']}", f"{one['count']:,}", *(f"{one[name]:.1f}" for name in _QUANTILES)]
+        for one in busiest
+    ]
+    return f"{head}\n\n{table(rows)}" if busiest else head
+
+
+_QUANTILES = ("p50_ms", "p95_ms", "p99_ms")

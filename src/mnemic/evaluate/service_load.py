@@ -1,0 +1,192 @@
+"""How much a service answers: `mnemic bench --service`. It runs in a process of its own; this one calls it.
+
+Callers share the machine with the service, and wait for one answer before they ask again. `nothing` is a route without
+work (what the web framework costs), `get` one with a read of the database and no embedding; `search`, `add` and
+`context` are the work itself. What an embedding costs alone is measured in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from mnemic.bootstrap import build_embedder, build_scratch
+from mnemic.client.remote import Remote
+from mnemic.clock import SystemClock
+from mnemic.config import Settings
+from mnemic.errors import StoreFailed
+from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.metrics import percentiles
+from mnemic.evaluate.outcome import SEED
+from mnemic.evaluate.progress import Progress, silent
+from mnemic.evaluate.texts import questions, statements
+
+PART = 50
+_RUNNING = "running on http://"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOptions:
+    """How much is asked: `requests` of each kind over each number of `connections`, of a user with `rows` memories; on
+    a file, or with `store`, a `postgresql://` address, in a database made there.
+    """
+
+    connections: tuple[int, ...] = (1, 8, 64)
+    requests: int = 400
+    rows: int = 1_000
+    store: str | None = None
+    seed: int = SEED
+
+    def quick(self) -> LoadOptions:
+        """The same, small enough for a smoke test: its figures mean little."""
+        return LoadOptions(connections=(1, 4), requests=12, rows=20, store=self.store, seed=self.seed)
+
+
+def run(options: LoadOptions, *, progress: Progress = silent) -> dict[str, Any]:
+    """Requests a second and latencies, by what was asked and over how many connections. Raises StoreFailed."""
+    with TemporaryDirectory(prefix="mnemic-load-") as folder:
+        if options.store is None:
+            return _measured(options, str(Path(folder) / "load.db"), progress)
+        with build_scratch(options.store) as database:
+            return _measured(options, database.location, progress)
+
+
+def _measured(options: LoadOptions, location: str, progress: Progress) -> dict[str, Any]:
+    with _serving(location) as (address, key):
+        calls, lag = asyncio.run(_called(options, address, key, progress))
+    return {
+        "calls": calls,
+        "loop_lag": lag,
+        "embedding_alone": asyncio.run(_embedding_alone(options)),
+        "rows": options.rows,
+        "requests": options.requests,
+        "store": "sqlite" if options.store is None else "postgres",
+        "conditions": conditions(seed=options.seed),
+    }
+
+
+@contextmanager
+def _serving(location: str) -> Iterator[tuple[str, str]]:
+    """A service on the store, and a key for it."""
+    command = [sys.executable, "-m", "mnemic", "--store", location]
+    limits = {"MNEMIC_SERVICE_PER_SECOND": "1000000", "MNEMIC_SERVICE_AT_ONCE": "256"}
+    made = subprocess.run(  # noqa: S603 - our own interpreter
+        [
+            *command,
+            "apikeys",
+            "create",
+            "--role",
+            "reader",
+            "--role",
+            "writer",
+            "--role",
+            "operator",
+            "--for-user",
+            "measured",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if made.returncode:
+        raise StoreFailed("load", hint=made.stderr.strip()[:200])
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter
+        [*command, "serve", "--port", "0"], stderr=subprocess.PIPE, text=True, env={**os.environ, **limits}
+    )
+    try:
+        yield _address(process), made.stdout.strip()
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if _RUNNING in line:
+            return "http://" + line.partition(_RUNNING)[2].split()[0]
+    raise StoreFailed("load", hint="the service did not start")
+
+
+async def _called(
+    options: LoadOptions, address: str, key: str, progress: Progress
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    remote = Remote(address, key, timeout=120.0, attempts=1, transport=None)
+    said, asked = statements(options.seed), questions(options.seed)
+    for done in range(0, options.rows, PART):
+        body = {"memories": [{"content": next(said)} for _ in range(min(PART, options.rows - done))]}
+        await remote.call("POST", "/v1/memories/batch", body)
+        progress("filling", done + len(body["memories"]), options.rows)
+    newest = (await remote.call("GET", "/v1/memories", params={"limit": 1}))["memories"][0]
+    one = f"/v1/memories/{newest['memory_id']}"
+    work: dict[str, Callable[[], Awaitable[Any]]] = {
+        "nothing": lambda: remote.call("GET", "/healthz"),
+        "get": lambda: remote.call("GET", one),
+        "search": lambda: remote.call("POST", "/v1/search", {"query": next(asked)}),
+        "context": lambda: remote.call("POST", "/v1/context", {"query": next(asked)}),
+        "add": lambda: remote.call("POST", "/v1/memories", {"content": next(said)}),
+    }
+    found = []
+    for name, call in work.items():
+        await call()
+        for connections in options.connections:
+            found.append({"call": name, "connections": connections, **await _timed(call, connections, options)})
+            progress("calling", len(found), len(work) * len(options.connections))
+    lag = (await remote.call("GET", "/v1/overview"))["process"]["loop_lag"]
+    await remote.close()
+    return found, lag
+
+
+async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: LoadOptions) -> dict[str, float]:
+    """`options.requests` calls by so many callers at once."""
+    taken: list[float] = []
+    left = iter(range(options.requests))
+
+    async def caller() -> None:
+        for _ in left:
+            began = time.perf_counter()
+            await call()
+            taken.append((time.perf_counter() - began) * 1000)
+
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(connections):
+            group.create_task(caller())
+    return {"per_second": round(options.requests / (time.perf_counter() - began), 1), **percentiles(taken)}
+
+
+async def _embedding_alone(options: LoadOptions) -> dict[str, float]:
+    embedder = build_embedder(Settings.load(), SystemClock())
+    asked = questions(options.seed)
+    taken = []
+    for _ in range(min(100, options.requests)):
+        began = time.perf_counter()
+        await embedder.embed([next(asked)])
+        taken.append((time.perf_counter() - began) * 1000)
+    await embedder.close()
+    return percentiles(taken[1:])
+
+
+def load_table(result: dict[str, Any]) -> str:
+    """The figures as text."""
+    machine = result["conditions"]["machine"]
+    head = (
+        f"{result['store']}, {result['rows']:,} memories, {result['requests']} requests each; "
+        f"{machine['cores']} cores for service and callers together, load {machine['load_1min']}\n"
+        f"embedding alone: {result['embedding_alone']['p50_ms']} ms (p95 {result['embedding_alone']['p95_ms']})"
+    )
+    lag = result["loop_lag"]
+    head += f"\nevent loop late by {lag['p50_ms']} ms (p95 {lag['p95_ms']}, p99 {lag['p99_ms']}), over the whole run"
+    columns = ("call", "connections", "per_second", "p50_ms", "p95_ms", "p99_ms")
+    lines = ["  ".join(name.rjust(11) for name in columns)]
+    lines += ["  ".join(str(one[name]).rjust(11) for name in columns) for one in result["calls"]]
+    return "\n".join([head, "", *lines])

@@ -1,0 +1,257 @@
+"""Memories as they stand, with every version, state and consent: out of one store, and into another.
+
+An archive is JSON lines, oldest memory first, so that the messages of a conversation come back in their order. What is
+brought back keeps its identifier, its versions with their times, its state, validity and lineage. It passes redaction
+and the gate of every write; it is not compared with what is there, for that was done when it was learnt.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from mnemic.catalog import TRUST
+from mnemic.errors import InvalidInput, VersionConflict
+from mnemic.maintain.consent import consent_prefix, subject_token
+from mnemic.maintain.export import as_dict, from_dict
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.text.normalise import canonical_key
+from mnemic.types import (
+    Actor,
+    AuditEvent,
+    Candidate,
+    Memory,
+    Origin,
+    OutboxEntry,
+    Outcome,
+    Scope,
+    Status,
+    WriteReceipt,
+    aware,
+)
+from mnemic.write.commit import receipt_of
+from mnemic.write.draft import Draft
+from mnemic.write.fingerprint import fingerprint_of
+from mnemic.write.gate import Gate, Refused
+from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.vault import keep
+
+FORMAT = "mnemic-archive/1"
+PAGE = 500
+MAX_VERSIONS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedMemory:
+    """A memory in all its versions, oldest first, in the scopes they had."""
+
+    versions: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedConsent:
+    """What a user had decided about a key, and when."""
+
+    key: str = field(repr=False)
+    granted: bool
+    at: datetime
+
+
+Archived = ArchivedMemory | ArchivedConsent
+
+
+async def archived(store: RecordStore, scopes: Sequence[Scope], user: str) -> AsyncIterator[dict[str, Any]]:
+    """Everything in `scopes`, scope by scope, oldest first, then the consents of `user`; one line each."""
+    for scope in scopes:
+        after = None
+        while page := await store.held(scope.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
+            after = page[-1].memory_id
+            for memory in page:
+                versions = [memory]
+                if memory.version > 1:
+                    versions = await store.versions(memory.memory_id, scopes=[scope])
+                yield {"format": FORMAT, "versions": [_told(one) for one in versions]}
+    tenant = scopes[0].tenant
+    prefix = consent_prefix(await subject_token(store, tenant, user))
+    for name, value in (await store.marks(tenant, prefix)).items():
+        yield {"format": FORMAT, "consent": {"key": name.removeprefix(prefix), **json.loads(value)}}
+
+
+def _told(memory: Memory) -> dict[str, Any]:
+    return as_dict(memory) | {"agent": memory.agent, "author": memory.author}
+
+
+def read_line(data: Mapping[str, Any]) -> Archived:
+    """The memory or the consent of a line. Raises InvalidInput (`archive:<what>`, `export:<field>`)."""
+    if data.get("format") != FORMAT:
+        raise InvalidInput("archive:format", hint=f"expected {FORMAT}")
+    if isinstance(consent := data.get("consent"), Mapping):
+        return _consent(consent)
+    told = data.get("versions")
+    if not isinstance(told, list) or not 0 < len(told) <= MAX_VERSIONS:
+        raise InvalidInput("archive:versions", hint="a line holds a consent, or the versions of one memory")
+    if not all(isinstance(one, Mapping) for one in told):
+        raise InvalidInput("archive:versions")
+    versions = tuple(map(from_dict, told))
+    first = versions[0]
+    same = all((one.memory_id, one.scope, one.kind) == (first.memory_id, first.scope, first.kind) for one in versions)
+    if not same or [one.version for one in versions] != list(range(1, len(versions) + 1)):
+        raise InvalidInput("archive:versions", hint="versions of one memory, from the first on, none left out")
+    return ArchivedMemory(versions)
+
+
+def _consent(data: Mapping[str, Any]) -> ArchivedConsent:
+    granted = data.get("granted")
+    try:
+        at = aware(datetime.fromisoformat(data["at"]), "archive:consent")
+    except (KeyError, TypeError, ValueError):
+        raise InvalidInput("archive:consent") from None
+    if not isinstance(granted, bool):
+        raise InvalidInput("archive:consent")
+    return ArchivedConsent(canonical_key(data.get("key")), granted, at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restorer:
+    """Brings archived things back for `actor`, into the actor's own scope of each level.
+
+    `own` is the operator's word that the archive is theirs: origin, trust and author are kept. Without it all of it
+    counts as imported by the actor, and what a person must always see waits for review.
+    """
+
+    store: RecordStore
+    clock: Clock
+    pipeline: MemoryWritePipeline
+    actor: Actor
+    gate: Gate
+    own: bool = False
+
+    async def restore(self, archived: Archived) -> WriteReceipt:
+        """`created`, `refreshed` where it is there already, `blocked` with what stands against it.
+
+        Raises InvalidInput, VersionConflict where another memory has its identifier or its history went another way,
+        EmbedderFailed, StoreFailed.
+        """
+        if isinstance(archived, ArchivedConsent):
+            return await self._consent(archived)
+        drafts = [await self._draft(one) for one in archived.versions]
+        blocked = next((draft.blocked for draft in drafts if draft.blocked is not None), None)
+        if blocked is not None:
+            return _blocked(drafts[-1].candidate, blocked)
+        last = len(drafts) - 1
+        versions = [
+            self._version(one, draft, newest=place == last)
+            for place, (one, draft) in enumerate(zip(archived.versions, drafts, strict=True))
+        ]
+        try:
+            return await self.store.transact(lambda tx: self._write(tx, versions, drafts))
+        except Refused as refused:
+            return _blocked(drafts[-1].candidate, refused.reason)
+
+    async def _draft(self, memory: Memory) -> Draft:
+        home = self.actor.scope(memory.scope.level)
+        candidate = Candidate(
+            content=memory.content,
+            key=memory.key,
+            kind=memory.kind,
+            level=memory.scope.level,
+            category=memory.category,
+            context=memory.context,
+            data=memory.data,
+            confidence=memory.confidence,
+            source=replace(memory.source, origin=self._origin(memory.source.origin)),
+            occurred_at=memory.occurred_at,
+        )
+        return await self.pipeline.drafted(candidate, home=home, actor=self.actor)
+
+    def _origin(self, origin: Origin) -> Origin:
+        return origin if self.own or TRUST[origin] < TRUST[Origin.IMPORT] else Origin.IMPORT
+
+    def _version(self, memory: Memory, draft: Draft, *, newest: bool) -> Memory:
+        """The version as it is stored. Only the newest is searched, and told from its like by its fingerprint."""
+        candidate, status = draft.candidate, memory.status
+        timed = replace(candidate, valid_from=memory.valid_from, valid_to=memory.valid_to)
+        if newest and not self.own and status is Status.ACTIVE and draft.review_reason is not None:
+            status = Status.PENDING_REVIEW
+        return replace(
+            memory,
+            scope=draft.scope,
+            content=candidate.content,
+            key=candidate.key,
+            category=candidate.category,
+            context=candidate.context,
+            data=candidate.data,
+            confidence=candidate.confidence,
+            source=candidate.source,
+            trust=memory.trust if self.own else min(memory.trust, draft.trust),
+            author=memory.author if self.own else self.actor.user,
+            status=status,
+            fingerprint=fingerprint_of(draft.secret, draft.scope, timed) if newest else "",
+            vector=draft.vector if newest else None,
+        )
+
+    async def _write(self, tx: Transaction, versions: Sequence[Memory], drafts: Sequence[Draft]) -> WriteReceipt:
+        newest = versions[-1]
+        present = await tx.get(newest.memory_id, scopes=[newest.scope])
+        if present is not None and present.version >= newest.version:
+            return receipt_of(Outcome.REFRESHED, present, "unchanged")
+        if present is not None and present.updated_at != versions[present.version - 1].updated_at:
+            raise VersionConflict(hint="the memory has gone another way here")
+        if newest.status is Status.ACTIVE:
+            twin = await tx.find_fingerprint(newest.scope, newest.fingerprint)
+            if twin is not None and twin.memory_id != newest.memory_id:
+                return receipt_of(Outcome.REFRESHED, twin, "said_already")
+        for version in versions[present.version if present else 0 :]:
+            await (tx.insert(version) if version.version == 1 else tx.replace(version))
+        for draft in drafts:
+            await keep(tx, draft)
+        reason = await self.gate(tx, drafts[-1].candidate)
+        if reason is not None:
+            raise Refused(reason)
+        await self._tell(tx, newest)
+        return receipt_of(Outcome.CREATED, newest, "restored")
+
+    async def _tell(self, tx: Transaction, memory: Memory) -> None:
+        await tx.append_audit(
+            AuditEvent(
+                tenant=memory.scope.tenant,
+                action="restored",
+                at=self.clock.now(),
+                actor=self.actor.user,
+                scope=memory.scope,
+                memory_id=memory.memory_id,
+                version=memory.version,
+                detail={"agent": self.actor.agent, "status": memory.status.value, "own": self.own},
+            )
+        )
+        await tx.enqueue(OutboxEntry.of(memory))
+
+    async def _consent(self, consent: ArchivedConsent) -> WriteReceipt:
+        """Keep what was decided, unless something is decided about the key here."""
+        token = await subject_token(self.store, self.actor.tenant, self.actor.user)
+        name = consent_prefix(token) + consent.key
+        event = AuditEvent(
+            tenant=self.actor.tenant,
+            action="consent_restored",
+            at=self.clock.now(),
+            actor=self.actor.user,
+            detail={"subject": token, "agent": self.actor.agent, "granted": consent.granted},
+        )
+
+        async def work(tx: Transaction) -> bool:
+            if await tx.find_mark(self.actor.tenant, name) is not None:
+                return False
+            value = json.dumps({"granted": consent.granted, "at": consent.at.isoformat()})
+            await tx.put_mark(self.actor.tenant, name, value)
+            await tx.append_audit(event)
+            return True
+
+        outcome = Outcome.CREATED if await self.store.transact(work) else Outcome.REFRESHED
+        return WriteReceipt(outcome=outcome, key=consent.key)
+
+
+def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
+    return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)

@@ -1,0 +1,51 @@
+"""What belongs to a subject outside their own scope: what they wrote where others write too, and open conversations."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from mnemic.errors import InvalidInput
+from mnemic.ports import RecordStore
+from mnemic.types import AuditEvent, Level, Memory, Scope, Status
+
+PAGE = 500
+
+_WRITES = frozenset({"created", "kept", "pending_review", "revised"})
+
+
+async def written_elsewhere(store: RecordStore, own: Scope) -> AsyncIterator[Memory]:
+    """What the owner of the scope `own` wrote any version of outside it: as the memories say, then, of those that do
+    not say whose they are, as the audit does.
+    """
+    after = None
+    while page := await store.held(own.tenant, statuses=list(Status), author=own.owner, after=after, limit=PAGE):
+        after = page[-1].memory_id
+        for memory in page:
+            if memory.scope != own:
+                yield memory
+    seen: set[str] = set()
+    async for event in audit_of(store, own.tenant):
+        if event.actor != own.owner or event.scope in (None, own) or event.action not in _WRITES:
+            continue
+        assert event.scope is not None
+        unsigned = await store.get(event.memory_id or "", scopes=[event.scope])
+        if unsigned is not None and unsigned.author is None and unsigned.memory_id not in seen:
+            seen.add(unsigned.memory_id)
+            yield unsigned
+
+
+async def audit_of(store: RecordStore, tenant: str) -> AsyncIterator[AuditEvent]:
+    """Every line of the tenant's audit, in order."""
+    line = 0
+    while events := await store.audit(tenant, after=line):
+        line = events[-1].sequence
+        for event in events:
+            yield event
+
+
+def conversation(tenant: str, session: str) -> Scope | None:
+    """Where the open conversation of a memory's session lies; None where it is called what no scope is."""
+    try:
+        return Scope(tenant=tenant, level=Level.SESSION, owner=session)
+    except InvalidInput:
+        return None

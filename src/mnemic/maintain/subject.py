@@ -1,0 +1,365 @@
+"""Everything the store holds about one subject, section by section, and nothing of anybody else.
+
+A section is read page by page: what is kept in memory meanwhile are names of conversations and, of memories that were
+merged from the subject's words and others', identifiers. Each entry is of the moment it is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import NotSupported, RevealDenied
+from mnemic.guard.limits import MINUTE, Quota
+from mnemic.identity import token_of
+from mnemic.maintain.belonging import PAGE, conversation, written_elsewhere
+from mnemic.maintain.consent import consent_prefix, tombstone
+from mnemic.maintain.erase import made_of
+from mnemic.maintain.export import as_dict, plain
+from mnemic.ports import Clock, RecordStore, SessionStore
+from mnemic.types import Actor, AuditEvent, Level, Memory, Message, Scope, Status, checked_identifier
+from mnemic.write.vault import Vault, marker_of, vault_prefix
+
+FORMAT = "mnemic-subject/1"
+MESSAGES = 1000
+"""How many messages of an open conversation are told, the newest."""
+
+Entries = AsyncIterator[dict[str, Any]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Holdings:
+    """What is held about the owner of the scope `own`. With a `vault` what stands behind their markers is opened."""
+
+    store: RecordStore
+    own: Scope
+    token: str
+    secret: bytes = field(repr=False)
+    at: datetime
+    sessions: SessionStore | None = None
+    vault: Vault | None = None
+    quotas: tuple[Quota, ...] = ()
+    _conversations: set[str] = field(default_factory=set)
+    _unsigned: set[str] = field(default_factory=set)
+    _merged: set[str] = field(default_factory=set)
+
+    def head(self) -> dict[str, Any]:
+        """Whose file this is, and as of when."""
+        return {
+            "format": FORMAT,
+            "generated_at": self.at.isoformat(),
+            "tenant": self.own.tenant,
+            "subject": self.own.owner,
+            "subject_token": self.token,
+        }
+
+    def sections(self) -> Mapping[str, Entries]:
+        """Every section by name, to be read in this order: some tell what the ones before came across."""
+        return {
+            "memories": self.memories(),
+            "conversations": self.conversations(),
+            "consents": self.consents(),
+            "erasures": self.erasures(),
+            "sealed_values": self.sealed_values(),
+            "usage": self.usage(),
+            "quotas": self.limits(),
+            "requests": self.requests(),
+            "injections": self.injections(),
+            "merged_elsewhere": self.merged_elsewhere(),
+            "audit": self.audit(),
+        }
+
+    # -- memories -----------------------------------------------------------------------------------------------------
+
+    async def memories(self, statuses: Collection[Status] = tuple(Status)) -> Entries:
+        """The subject's memories, in the order they were learnt, with the versions before; elsewhere than in their own
+        scope those versions alone that the subject wrote.
+        """
+        after = None
+        while page := await self._held(statuses, scope=self.own, after=after):
+            after = page[-1].memory_id
+            for memory in page:
+                yield await self._told(memory)
+        async for memory in written_elsewhere(self.store, self.own):
+            if memory.author is None:
+                self._unsigned.add(memory.memory_id)
+            if memory.status in statuses:
+                yield await self._told(memory)
+
+    async def _held(self, statuses: Collection[Status], **asked: Any) -> list[Memory]:
+        return await self.store.held(self.own.tenant, statuses=statuses, limit=PAGE, **asked)
+
+    async def _told(self, memory: Memory) -> dict[str, Any]:
+        versions = [memory]
+        if memory.version > 1:
+            versions = await self.store.versions(memory.memory_id, scopes=[memory.scope])
+        if memory.scope != self.own:
+            versions = [one for one in versions if one.author in (self.own.owner, None)]
+        self._conversations |= {one.source.session for one in versions if one.source.session}
+        *before, last = map(self._version, versions)
+        return last | {
+            "status": memory.status.value,
+            "latest_version": memory.version,
+            "has_vector": memory.vector is not None,
+            "earlier": before,
+        }
+
+    def _version(self, memory: Memory) -> dict[str, Any]:
+        by = None if memory.author is None else self._whose(memory.author)
+        return as_dict(memory) | {"agent": memory.agent, "proposed_by": by}
+
+    def _whose(self, user: str) -> str:
+        return "subject" if user == self.own.owner else "another"
+
+    async def merged_elsewhere(self) -> Entries:
+        """Which memories of shared scopes were made from words of the subject and of others: by name alone, for they
+        are not the subject's to read here. To be read after `injections`.
+        """
+        for batch in _batches(self._merged):
+            for memory in await self._held(tuple(Status), memory_ids=batch):
+                sources = await self._held(tuple(Status), memory_ids=memory.supersedes)
+                theirs = await self._mine(memory.supersedes) | self._merged
+                if made_of(memory, {one.memory_id: one for one in sources if one.memory_id in theirs}):
+                    yield {
+                        "memory_id": memory.memory_id,
+                        "level": memory.scope.level.value,
+                        "kind": memory.kind.value,
+                        "status": memory.status.value,
+                        "made_of": [each for each in memory.supersedes if each in theirs],
+                    }
+
+    # -- what stands beside them --------------------------------------------------------------------------------------
+
+    async def conversations(self) -> Entries:
+        """The open conversations that the subject's memories came from. One that others write in as well is named, not
+        shown. To be read after `memories`.
+        """
+        for session in sorted(self._conversations) if self.sessions is not None else ():
+            place = conversation(self.own.tenant, session)
+            messages = [] if place is None else await self.sessions.tail(place, limit=MESSAGES)  # type: ignore[union-attr]
+            if messages and place is not None:
+                others = {one.author for one in await self._held(tuple(Status), scope=place)} - {self.own.owner, None}
+                shown = [] if others else [_message(one) for one in messages]
+                yield {"session": session, "shared": bool(others), "messages": shown}
+
+    async def consents(self) -> Entries:
+        """What the subject has decided, by key."""
+        prefix = consent_prefix(self.token)
+        for name, value in (await self.store.marks(self.own.tenant, prefix)).items():
+            yield {"key": name.removeprefix(prefix), **json.loads(value)}
+
+    async def erasures(self) -> Entries:
+        """The last erasure of the subject, had there been one; `block`: nothing may be learnt of them again."""
+        for value in (await self.store.marks(self.own.tenant, tombstone(self.token))).values():
+            yield json.loads(value)
+
+    async def sealed_values(self) -> Entries:
+        """The markers that stand for sealed values of the subject; the values themselves only with a vault."""
+        for name, sealed in (await self.store.marks(self.own.tenant, vault_prefix(self.secret, self.own))).items():
+            marker = marker_of(name)
+            entry = {"marker": marker, "entity": marker[1:].partition("#")[0]}
+            if self.vault is not None:
+                entry["value"] = await asyncio.to_thread(self.vault.opened, self.own, name, sealed)
+            yield entry
+
+    async def usage(self) -> Entries:
+        """How much is held at the subject's own level, by kind; `recent` came within the last minute."""
+        held = await self.store.usage(self.own.tenant, since=self.at - MINUTE, scope=self.own)
+        for kind, usage in sorted(held.items()):
+            yield {"kind": kind.value, **usage._asdict()}
+
+    async def limits(self) -> Entries:
+        """How far the subject's own quotas are used up, 1 being all of it."""
+        held = await self.store.usage(self.own.tenant, since=self.at - MINUTE, scope=self.own)
+        for quota in self.quotas:
+            if quota.per == "user":
+                for name, part in quota.nearest(held).items():
+                    yield {"limit": name, "used": round(part, 6), "warns_from": quota.soft}
+
+    async def requests(self) -> Entries:
+        """The receipts that are kept of the subject's requests, and of requests about their memories, so that a
+        repeated one changes nothing. What somebody else called theirs is not told.
+        """
+        after = None
+        while page := await self.store.requests(self.own.tenant, after=after, limit=PAGE):
+            after = page[-1].idempotency_key
+            receipts = {one: json.loads(one.receipt) for one in page}
+            mine = await self._mine({said["memory_id"] for said in receipts.values() if said.get("memory_id")})
+            for request, said in receipts.items():
+                own = request.idempotency_key.startswith(f"{self.own.owner}:")
+                if own or said.get("memory_id") in mine:
+                    yield {
+                        "idempotency_key": request.idempotency_key if own else None,
+                        "at": request.at.isoformat(),
+                        "receipt": said,
+                    }
+
+    # -- the audit ----------------------------------------------------------------------------------------------------
+
+    async def injections(self) -> Entries:
+        """Which memories, in which version, were put before a model, and in which run. Of a run that was not the
+        subject's those alone that are theirs.
+        """
+        async for event, mine in self._events():
+            self._follow(event, mine)
+            if event.action != "injected":
+                continue
+            whose = self._whose(event.actor)
+            shown = [list(pair) for pair in _injected(event) if whose == "subject" or pair[0] in mine]
+            if shown or whose == "subject":
+                yield {
+                    "sequence": event.sequence,
+                    "at": event.at.isoformat(),
+                    "run_id": event.detail.get("run_id"),
+                    "run_of": whose,
+                    "memories": shown,
+                }
+
+    async def audit(self) -> Entries:
+        """The other lines of the audit that concern the subject: what befell their memories, what they decided, what
+        was done about them. Others who had a hand in it are not named.
+        """
+        async for event, mine in self._events():
+            if event.action != "injected" and self._concerns(event, mine):
+                yield {
+                    "sequence": event.sequence,
+                    "at": event.at.isoformat(),
+                    "action": event.action,
+                    "by": self._whose(event.actor),
+                    "level": event.scope.level.value if event.scope else None,
+                    "memory_id": event.memory_id,
+                    "version": event.version,
+                    "detail": self._detail(event),
+                }
+
+    def _detail(self, event: AuditEvent) -> dict[str, Any]:
+        detail: dict[str, Any] = plain(event.detail)
+        if detail.get("subject") not in (None, self.token):
+            del detail["subject"]
+        return detail
+
+    async def _events(self) -> AsyncIterator[tuple[AuditEvent, set[str]]]:
+        """Every line of the tenant's audit, and which of the memories it names are the subject's."""
+        line = 0
+        while events := await self.store.audit(self.own.tenant, after=line):
+            line = events[-1].sequence
+            mine = await self._mine({each for event in events for each in _named(event)})
+            for event in events:
+                yield event, mine
+
+    def _concerns(self, event: AuditEvent, mine: Collection[str]) -> bool:
+        return (
+            event.actor == self.own.owner
+            or event.scope == self.own
+            or event.memory_id in mine
+            or event.detail.get("subject") == self.token
+        )
+
+    def _follow(self, event: AuditEvent, mine: Collection[str]) -> None:
+        """Note what took the place of a memory of the subject in a shared scope, and of what was made of one."""
+        by = event.detail.get("by")
+        theirs = event.memory_id in mine or event.memory_id in self._merged
+        if theirs and event.scope != self.own and isinstance(by, str) and by not in mine:
+            self._merged.add(by)
+
+    async def _mine(self, memory_ids: Collection[str]) -> set[str]:
+        """Those of the memories that are the subject's."""
+        found = self._unsigned & set(memory_ids)
+        for batch in _batches(memory_ids):
+            found |= (await self.store.get_many(batch, scopes=[self.own])).keys()
+            written = await self._held(tuple(Status), author=self.own.owner, memory_ids=batch)
+            found |= {memory.memory_id for memory in written}
+        return found
+
+
+async def opened(
+    store: RecordStore,
+    clock: Clock,
+    subject: str,
+    *,
+    actor: Actor,
+    sessions: SessionStore | None = None,
+    vault: Vault | None = None,
+    values: bool = False,
+    quotas: tuple[Quota, ...] = (),
+) -> Holdings:
+    """What is held about the user `subject` of the actor's tenant. That it was asked for is in the audit before
+    anything is shown. `values` opens what is sealed, for the subject alone.
+
+    Raises InvalidInput (`subject`), RevealDenied (`reveal_denied:subject`) for anybody else, NotSupported (`reveal`)
+    without a vault, StoreFailed.
+    """
+    own = Scope(tenant=actor.tenant, level=Level.USER, owner=checked_identifier(subject, "subject"))
+    if values and actor.user != subject:
+        raise RevealDenied("subject", hint="sealed values are shown to the subject alone")
+    if values and vault is None:
+        raise NotSupported("reveal", hint="nothing is sealed without a key file")
+    secret = await store.secret(actor.tenant)
+    holdings = Holdings(
+        store=store,
+        own=own,
+        token=token_of(secret, subject),
+        secret=secret,
+        at=clock.now(),
+        sessions=sessions,
+        vault=vault if values else None,
+        quotas=quotas,
+    )
+    event = AuditEvent(
+        tenant=actor.tenant,
+        action="exported",
+        at=holdings.at,
+        actor=actor.user,
+        detail={"subject": holdings.token, "values": values, "agent": actor.agent},
+    )
+    await store.transact(lambda tx: tx.append_audit(event))
+    return holdings
+
+
+async def json_chunks(holdings: Holdings) -> AsyncIterator[str]:
+    """The holdings as one JSON document, an entry a line; see docs/subject-export.md."""
+    head = json.dumps(holdings.head(), indent=1)
+    yield head.removesuffix("\n}")
+    for name, entries in holdings.sections().items():
+        yield f',\n "{name}": ['
+        between = "\n  "
+        async for entry in entries:
+            yield between + _line(entry)
+            between = ",\n  "
+        yield "]" if between == "\n  " else "\n ]"
+    yield "\n}\n"
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    text = json.dumps(entry, ensure_ascii=False, allow_nan=False)
+    return text if text.isprintable() else json.dumps(entry)
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "content": message.content,
+        "speaker": message.speaker,
+        "sent_at": message.sent_at.isoformat() if message.sent_at else None,
+        "origin": message.origin.value,
+        "message_id": message.message_id,
+        "derived_from": list(message.derived_from),
+    }
+
+
+def _injected(event: AuditEvent) -> list[tuple[str, int]]:
+    return [(memory_id, version) for memory_id, version in event.detail.get("memories", ())]  # type: ignore[union-attr, misc]
+
+
+def _named(event: AuditEvent) -> set[str]:
+    named = {event.memory_id} if event.memory_id else set()
+    return named | {memory_id for memory_id, _ in _injected(event)} if event.action == "injected" else named
+
+
+def _batches(memory_ids: Collection[str]) -> list[list[str]]:
+    ordered = sorted(memory_ids)
+    return [ordered[start : start + PAGE] for start in range(0, len(ordered), PAGE)]

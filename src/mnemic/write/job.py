@@ -1,0 +1,76 @@
+"""Writes on their way through the pipeline, one by one and in batches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from mnemic.ports import RecordStore, Snapshot
+from mnemic.types import WriteReceipt
+from mnemic.write.commit import Request, blocked_receipt
+from mnemic.write.draft import Draft, Laps
+from mnemic.write.gate import Gate
+from mnemic.write.settle import is_known
+
+T = TypeVar("T")
+B = TypeVar("B")
+
+
+@dataclass(slots=True)
+class Job:
+    """One write on its way."""
+
+    draft: Draft
+    request: Request | None
+    laps: Laps
+    gate: Gate | None = None
+    known: bool = False
+
+    @property
+    def blocked(self) -> WriteReceipt | None:
+        """The receipt of a write that policy ended before anything was stored."""
+        if self.draft.blocked is None:
+            return None
+        return blocked_receipt(self.draft.candidate, self.draft.blocked, self.laps)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A receipt or None for each write of a batch, and the jobs of those that have none yet, by place."""
+
+    receipts: list[WriteReceipt | None]
+    jobs: dict[int, Job]
+
+
+async def look(store: RecordStore, jobs: Collection[Job]) -> None:
+    """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
+
+    async def work(moment: Snapshot) -> list[bool]:
+        return [await is_known(moment, job.draft) for job in jobs]
+
+    for job, known in zip(jobs, await store.read(work), strict=True):
+        job.known = known
+
+
+async def overlapped(
+    batches: Iterable[Callable[[], Awaitable[B]]], settle: Callable[[B], Coroutine[Any, Any, T]]
+) -> AsyncGenerator[T, None]:
+    """What `settle` gives for each batch, in order. While one is settled the next is made, and none beyond that.
+
+    Closed or cancelled before the end, it waits for what is being settled: that is either done or has not begun.
+    """
+    settling: asyncio.Task[T] | None = None
+    try:
+        for make in batches:
+            batch = await make()
+            if settling is not None:
+                yield await settling
+            settling = asyncio.create_task(settle(batch))
+        if settling is not None:
+            yield await settling
+    finally:
+        if settling is not None and not settling.done():
+            settling.cancel()
+            await asyncio.wait([settling])

@@ -1,0 +1,99 @@
+"""A service in use takes no more memory than it took a while ago (S24): half an hour of 50 requests a second."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import linear_regression
+
+import httpx
+
+from tests.faults.scale import FULL, size
+from tests.service import serving
+
+WARM, REQUESTS, LOOKS = size(150, 15_000), size(250, 90_000), 50
+PER_SECOND = 50
+ALLOWED_MB = 512
+GROWTH_MB = size(6, 2)
+"""What a steady service may seem to grow by over all requests: at full size 1 MB an hour, and as much for the noise."""
+LEAK = f"""
+import sys
+kept = []
+for line in sys.stdin:
+    kept.append(bytearray({size(60_000, 1_000)}))
+    print(flush=True)
+"""
+
+
+def resident(process: subprocess.Popen[str]) -> float:
+    """The memory that the process holds, in MB."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def growth(looks: Sequence[float]) -> float:
+    """By how much memory grew from the first look to the last, on the straight line that fits them best."""
+    return linear_regression(range(len(looks)), looks).slope * (len(looks) - 1)
+
+
+def watched(process: subprocess.Popen[str], ask: Callable[[int], None]) -> list[float]:
+    """The memory of the process after each fiftieth of the requests; the first ones are to warm it up."""
+    for number in range(WARM):
+        ask(number)
+    looks = []
+    for number in range(REQUESTS):
+        ask(number)
+        if number % (REQUESTS // LOOKS) == 0:
+            looks.append(resident(process))
+    return looks
+
+
+def test_a_service_in_use_does_not_grow(tmp_path: Path, say: Callable[[str], None]) -> None:
+    with serving(tmp_path) as service:
+        headers = {"Authorization": f"Bearer {service.key('reader', 'writer')}"}
+        with httpx.Client(base_url=service.address, headers=headers, timeout=60) as client:
+            began, failed = time.monotonic(), []
+
+            def ask(number: int) -> None:
+                if FULL:
+                    time.sleep(max(0.0, began + number / PER_SECOND - time.monotonic()))
+                answer = _asked(client, number)
+                if answer.status_code >= 400:
+                    failed.append(answer.text)
+
+            looks = watched(service.process, ask)
+    grown = f"{looks[0]:.0f} to {looks[-1]:.0f} MB, {growth(looks):+.2f} MB on the line"
+    say(f"{WARM} + {REQUESTS} requests: {grown}, {len(failed)} errors")
+    assert not failed
+    assert max(looks) < ALLOWED_MB
+    assert growth(looks) < GROWTH_MB
+
+
+def _asked(client: httpx.Client, number: int) -> httpx.Response:
+    if number % 5 == 0:
+        said = {"content": f"Seat {number % 7}{'AB'[number // 35 % 2]} is mine.", "key": f"seat.{number % 10}"}
+        return client.post("/v1/memories", json=said)
+    if number % 5 == 1:
+        return client.get("/v1/memories", params={"limit": 10})
+    return client.post("/v1/search", json={"query": f"which seat is mine on trip {number}?"})
+
+
+def test_a_process_that_keeps_what_it_is_sent_is_noticed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LEAK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as leaky:
+        assert leaky.stdin is not None
+        assert leaky.stdout is not None
+        sent, heard = leaky.stdin, leaky.stdout
+
+        def ask(number: int) -> None:
+            sent.write("\n")
+            sent.flush()
+            heard.readline()
+
+        looks = watched(leaky, ask)
+        leaky.kill()
+    assert growth(looks) > GROWTH_MB

@@ -1,0 +1,46 @@
+"""The first look at a large scope, against multiplying everything out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mnemic.stores.sketch import Sketch
+
+
+def crowd(count: int, dimension: int, seed: int) -> NDArray[np.float32]:
+    """Unit vectors around a few dozen centres, as texts about a few dozen things."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((40, dimension))
+    vectors = centres[rng.integers(0, 40, count)] + rng.standard_normal((count, dimension))
+    unit: NDArray[np.float32] = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype("<f4")
+    return unit
+
+
+@pytest.mark.parametrize("dimension", [384, 100, 64])
+def test_the_nearest_are_among_those_that_are_brought(dimension: int) -> None:
+    everything = crowd(20_020, dimension, 1)
+    vectors, asked = everything[:20_000], everything[20_000:]
+    signs = Sketch(dimension)
+    signs.extend(vectors[:7])
+    signs.extend(vectors[7:])
+    every = np.ones(len(vectors), np.bool_)
+    found = 0
+    for one in asked:
+        brought = signs.nearest(every, one, limit=100)
+        assert 2_000 <= len(brought) < 4_000
+        found += len(np.intersect1d(brought, np.argsort(-(vectors @ one))[:10]))
+    assert found >= 0.98 * 10 * len(asked)
+
+
+def test_only_what_was_chosen_is_brought_and_few_are_brought_whole() -> None:
+    vectors = crowd(9_000, 64, 3)
+    signs = Sketch(64)
+    signs.extend(vectors)
+    odd = np.arange(9_000) % 2 == 1
+    brought = signs.nearest(odd, vectors[0], limit=5)
+    assert 2_000 <= len(brought) < 4_500
+    assert (brought % 2 == 1).all()
+    few = np.arange(9_000) < 2_000
+    assert signs.nearest(few, vectors[0], limit=5).tolist() == list(range(2_000))

@@ -1,0 +1,108 @@
+"""The files an installation begins with: parsed, checked by the tools that are here, and held to the settings."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mnemic.config import Settings
+from mnemic.entrypoints.cli import COMMANDS
+from mnemic.entrypoints.rest.server import ServiceSettings
+from tests.architecture.sources import ROOT
+from tests.e2e.settings_page import MARK, PAGE, rendered, variables
+
+DEPLOY = ROOT / "deploy"
+SYSTEMD = shutil.which("systemd-analyze")
+HELM = shutil.which("helm") or shutil.which("helm", path=str(ROOT / "build" / "deploy"))
+KNOWN = {*variables(Settings), *variables(ServiceSettings)}
+
+
+def test_the_reference_of_the_settings_is_made_of_them() -> None:
+    assert PAGE.read_text(encoding="utf-8").partition(MARK)[2].strip() == rendered().strip()
+
+
+@pytest.mark.parametrize("path", sorted(p for p in DEPLOY.rglob("*") if p.is_file()), ids=lambda p: p.name)
+def test_every_variable_is_a_setting(path: Path) -> None:
+    named = set(re.findall(r"\bMNEMIC_[A-Z_]+[A-Z]\b", path.read_text(encoding="utf-8")))
+    assert named - KNOWN == set()
+
+
+def test_compose_starts_what_there_is_and_waits_for_it() -> None:
+    compose: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    services = compose["services"]
+    assert set(services) == {"api", "worker", "postgres", "redis", "neo4j"}
+    for name in ("api", "worker"):
+        assert services[name]["command"][0] in COMMANDS
+        assert set(services[name]["depends_on"]) <= set(services)
+        assert services[name]["read_only"] is True
+        assert (DEPLOY / services[name]["build"]["context"] / services[name]["build"]["dockerfile"]).exists()
+    waited = [name for name, how in services["api"]["depends_on"].items() if how["condition"] == "service_healthy"]
+    assert all("healthcheck" in services[name] for name in waited)
+    volumes = {entry.partition(":")[0] for service in services.values() for entry in service.get("volumes", ())}
+    assert volumes == set(compose["volumes"])
+    assert not re.search(r"PASSWORD: [a-z]", (DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+
+
+def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:
+    text = (DEPLOY / "Containerfile").read_text(encoding="utf-8").replace("\\\n", "")
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
+    last = max(at for at, line in enumerate(lines) if line[0] == "FROM")
+    assert ["USER", "10001"] in lines[last:]
+    assert {line[0] for line in lines} <= {
+        "FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "VOLUME", "EXPOSE", "HEALTHCHECK", "STOPSIGNAL",
+        "ENTRYPOINT", "CMD",
+    }  # fmt: skip
+    copied = [name for line in lines[:last] if line[0] == "COPY" for name in line[1].split()[:-1]]
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    extras = re.search(r'"\.\[([^\]]+)\]"', text)
+    assert extras is not None
+    assert [extra for extra in extras[1].split(",") if not re.search(rf"^{extra} = \[", pyproject, re.MULTILINE)] == []
+
+
+@pytest.mark.skipif(SYSTEMD is None, reason="NOT RUN: there is no systemd-analyze")
+@pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").glob("*.service")), ids=lambda unit: unit.name)
+def test_systemd_takes_the_unit(unit: Path, tmp_path: Path) -> None:
+    text = unit.read_text(encoding="utf-8")
+    command = re.search(r"^ExecStart=\S+/mnemic (\w+)", text, re.MULTILINE)
+    assert command is not None
+    assert command[1] in COMMANDS
+    (tmp_path / unit.name).write_text(text.replace("/opt/mnemic/bin/mnemic", "/bin/true"), encoding="utf-8")
+    verified = subprocess.run(
+        [str(SYSTEMD), "verify", "--recursive-errors=no", "--man=no", str(tmp_path / unit.name)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (verified.returncode, verified.stderr.strip()) == (0, "")
+
+
+@pytest.mark.skipif(HELM is None, reason="NOT RUN: `make deploy-check` builds helm")
+@pytest.mark.parametrize("given", [[], ["--set", 'policy=levels = ["user"]', "--set", "replicas=5"]])
+def test_helm_renders_what_kubernetes_would_take(given: list[str]) -> None:
+    chart = str(DEPLOY / "helm" / "mnemic")
+    lint = subprocess.run([str(HELM), "lint", "--strict", chart, *given], capture_output=True, text=True, check=False)
+    assert lint.returncode == 0, lint.stdout
+    shown = subprocess.run(
+        [str(HELM), "template", "memory", chart, *given], capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == 0, shown.stderr
+    made = [one for one in yaml.safe_load_all(shown.stdout) if one]
+    assert sorted(one["kind"] for one in made) == [
+        "ConfigMap", "Deployment", "Deployment", "PodDisruptionBudget", "Service",
+    ]  # fmt: skip
+    for deployment in (one for one in made if one["kind"] == "Deployment"):
+        pod = deployment["spec"]["template"]
+        assert deployment["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+        (container,) = pod["spec"]["containers"]
+        assert container["args"][0] in COMMANDS
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
+        mounted = {mount["name"] for mount in container["volumeMounts"]}
+        assert mounted == {volume["name"] for volume in pod["spec"]["volumes"]}

@@ -31,8 +31,10 @@ CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
+PEERS_READY := build/peers/.ready
+PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -70,6 +72,13 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 
 bench-servers: $(DEV_READY) ## the same figures on PostgreSQL and Redis, private servers of its own (BENCH_ARGS for more)
 	@$(BIN)/python -m tests.bench_servers $(BENCH_ARGS)
+
+GROWTH ?= --sizes 1000,10000,100000
+bench-growth: $(RUN_READY) ## writes and searches as one user's memories grow (GROWTH="--sizes 1000,1000000"); curves in build/
+	@$(BIN)/python -m tests.bench_growth $(GROWTH)
+
+bench-peers: $(PEERS_READY) ## the same calls on mem0, LangGraph's store and Chroma, in one run (RACE="--rows 10000")
+	@$(PEERS)/python -m tests.bench_peers --json build/peers/race.json $(RACE)
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
@@ -176,6 +185,12 @@ $(NER_READY): requirements-ner.lock pyproject.toml
 	@mkdir -p build/ner && $(PYTHON) -m venv build/ner/venv
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-ner.lock
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# What the peers depend on is left to their own ranges; they and this tree must agree on one environment.
+$(PEERS_READY): tests/peers.txt pyproject.toml
+	@mkdir -p build/peers && $(PYTHON) -m venv build/peers/venv
+	@$(PEERS)/python -m pip --disable-pip-version-check --no-input install --quiet --requirement tests/peers.txt --editable .
 	@touch $@
 
 # A real Neo4j for the tests of the graph, from Maven Central, where Java 17 and Maven are at hand. Nothing fails without:

@@ -41,19 +41,21 @@ class SignalWeights:
 def with_signals(
     scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question, weights: SignalWeights
 ) -> dict[str, float]:
-    """The scores with what the signs add. A memory without signals keeps its score."""
+    """The scores with what the signs add. A memory without signals keeps its score, and so does one that is no message
+    of a conversation.
+    """
+    signals = {memory_id: one for memory_id, one in signals.items() if one.turn >= 0 and memory_id in scores}
     sessions = _session_scores(scores, signals)
     turns = {(one.session, one.turn): memory_id for memory_id, one in signals.items() if _linkable(one)}
     lifted = dict(scores)
     for memory_id, one in signals.items():
-        if memory_id in scores:
-            lifted[memory_id] += _neighbours(one, turns, scores, weights) + _own(one, question, weights)
-            lifted[memory_id] += weights.session * sessions.get(one.session, 0.0) if one.turn >= 0 else 0.0
+        lifted[memory_id] += _neighbours(one, turns, scores, weights) + _own(one, question, weights)
+        lifted[memory_id] += weights.session * sessions[one.session]
     return lifted
 
 
 def _linkable(one: Signals) -> bool:
-    return one.turn >= 0 and one.cues.words <= SHORT_WORDS
+    return one.cues.words <= SHORT_WORDS
 
 
 def _neighbours(
@@ -69,8 +71,7 @@ def _session_scores(scores: Mapping[str, float], signals: Mapping[str, Signals])
     """Of each session with messages among the candidates, the mean of its three best scores; missing ones count 0."""
     found: dict[str | None, list[float]] = defaultdict(list)
     for memory_id, one in signals.items():
-        if one.turn >= 0 and memory_id in scores:
-            found[one.session].append(scores[memory_id])
+        found[one.session].append(scores[memory_id])
     return {
         session: sum(sorted(values, reverse=True)[:BEST_OF_SESSION]) / BEST_OF_SESSION
         for session, values in found.items()
@@ -78,8 +79,6 @@ def _session_scores(scores: Mapping[str, float], signals: Mapping[str, Signals])
 
 
 def _own(one: Signals, question: Question, weights: SignalWeights) -> float:
-    if one.turn < 0:
-        return 0.0
     lift = weights.oneself * one.cues.oneself - weights.asking * one.cues.asking
     if question.asks_when and one.cues.timed:
         lift += weights.when

@@ -8,13 +8,12 @@ that a sketch of their signs brings.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.stores.codec import from_micros, to_micros
+from mnemic.stores.codec import moment_of, to_micros
 from mnemic.stores.growing import Growing
 from mnemic.stores.sketch import Sketch
 from mnemic.text.bm25 import Bm25
@@ -245,14 +244,11 @@ class ScopeIndex:
         said = zip(
             places, *(column.all[places].tolist() for column in columns), self._cues.all[places].tolist(), strict=True
         )
+        names, known = self._names, self._memory_ids
+        # By place and not by name: some hundred of these are made in every search.
         return {
-            self._memory_ids[place]: Signals(
-                memory_id=self._memory_ids[place],
-                happened_at=cast(datetime, from_micros(happened_at)),
-                session=self._names[session],
-                turn=turn,
-                speaker=self._names[speaker],
-                cues=Cues(*cues),
+            known[place]: Signals(
+                known[place], moment_of(happened_at), names[session], turn, names[speaker], Cues._make(cues)
             )
             for place, session, speaker, turn, happened_at, cues in said
         }

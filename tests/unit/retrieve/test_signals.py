@@ -70,3 +70,8 @@ def test_questions_of_others_are_held_back() -> None:
 def test_memories_that_are_no_messages_keep_their_scores() -> None:
     assert lifted(SignalWeights(), message("fact", -1, cues=Cues(oneself=True)), fact=0.4) == {"fact": 0.4}
     assert lifted(SignalWeights(), lonely=0.4) == {"lonely": 0.4}
+
+
+def test_what_is_no_message_keeps_its_score() -> None:
+    told = message("a", -1, speaker="Ana", session=None, cues=Cues(words=5, oneself=True, asking=1.0, timed=True))
+    assert lifted(SignalWeights(), told, query="When did Ana swim in May 2023?", a=0.5, b=0.2) == {"a": 0.5, "b": 0.2}

@@ -120,6 +120,7 @@ class AzureSearchServer:
         self.documents: dict[str, dict[str, Any]] = {}
         self.refused: set[str] = set()
         self.status: int | None = None
+        self.indexes: dict[str, dict[str, Any]] = {}
         self.asked: list[dict[str, Any]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
@@ -176,6 +177,12 @@ class AzureSearchServer:
             return self.status, {"error": {"code": "down", "message": "as the test wants it"}}
         if key != KEY:
             return 403, {"error": {"code": "denied", "message": "no such key"}}
+        if path == "/indexes":
+            self.indexes[body["name"]] = body
+            return 201, body
+        if path.startswith("/indexes('") and path.endswith("')"):
+            known = self.indexes.get(path[10:-2])
+            return (200, known) if known else (404, {"error": {"code": "missing", "message": "no such index"}})
         if path.endswith("/docs/search.index"):
             results = self.index(body["value"])
             return (200 if all(each["status"] for each in results) else 207), {"value": results}
@@ -193,7 +200,12 @@ class AzureSearchServer:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+            def do_GET(self) -> None:
+                self._answer({})
+
+            def _answer(self, body: dict[str, Any]) -> None:
                 code, told = service.answer(self.path.partition("?")[0], self.headers.get("api-key"), body)
                 data = json.dumps(told).encode()
                 self.send_response(code)

@@ -128,11 +128,12 @@ class ReadVerbs:
         keys: Sequence[str] | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        facets: Sequence[frozenset[str]] = (),
         limit: int = 50,
         before: str | None = None,
     ) -> Sequence[Memory]:
         """Active memories, newest first; `before` is the memory_id that ended the previous page. `as_of` and `known_at`
-        as in `search`.
+        as in `search`, `facets` as in `Snapshot.newest`.
         """
         where = replace(
             self._where(actor, kinds),
@@ -142,7 +143,7 @@ class ReadVerbs:
             as_of=moment(as_of, "as_of"),
         )
         then, where = await self._then(where, known_at)
-        return await then.newest(where, limit=limit, before=before)
+        return await then.newest(where, limit=limit, before=before, facets=facets)
 
     async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
         """How many active memories the actor can read. `as_of` and `known_at` as in `search`."""

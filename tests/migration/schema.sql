@@ -4,6 +4,9 @@ CREATE INDEX document_by_change ON document (tenant, updated_at);
 -- index document_by_expiry
 CREATE INDEX document_by_expiry ON document (tenant, expires_at) WHERE expires_at IS NOT NULL;
 
+-- index facet_by_row
+CREATE INDEX facet_by_row ON facet (row_id, facet);
+
 -- index graph_node_by_memory
 CREATE INDEX graph_node_by_memory ON graph_node (tenant, memory_id);
 
@@ -64,6 +67,15 @@ CREATE TABLE document_vector (
     place  INTEGER NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (row_id, place)
+) STRICT, WITHOUT ROWID;
+
+-- table facet
+CREATE TABLE facet (
+    scope_id  INTEGER NOT NULL,
+    facet     INTEGER NOT NULL,
+    memory_id TEXT NOT NULL,
+    row_id    INTEGER NOT NULL REFERENCES memory (row_id) ON DELETE CASCADE,
+    PRIMARY KEY (scope_id, facet, memory_id)
 ) STRICT, WITHOUT ROWID;
 
 -- table graph_node

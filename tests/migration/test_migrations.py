@@ -12,7 +12,8 @@ from mnemic.errors import StoreCorrupt, StoreNewer
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.file import APPLICATION_ID, Migration, Patience, connect, migrate, migrations, prepare
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic.types import Where
+from mnemic.types import Kind, Where
+from mnemic.types.facets import value_facet
 
 SNAPSHOT = Path(__file__).parent / "schema.sql"
 TABLES = (
@@ -126,4 +127,20 @@ async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     await store.open(EMBEDDER.space)
     await remember(store, memory("tea"))
     assert len(await store.newest(Where(scopes=(scope(),)), limit=5)) == 1
+    await store.close()
+
+
+async def test_structured_memories_of_before_are_found_by_their_fields(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    store = SqliteStore(path)
+    await store.open(EMBEDDER.space)
+    await remember(store, seat := memory("a seat", kind=Kind.STRUCTURED, data={"row": 1}), memory("tea"))
+    (step,) = [step for step in migrations() if step.name == "facets"]
+    connection = connect(path, durability="durable", patience=Patience())
+    connection.execute("DROP TABLE facet")
+    connection.execute(step.sql)
+    assert connection.execute("SELECT facet, memory_id FROM facet").fetchall() == [(0, seat.memory_id)]
+    connection.close()
+    found = await store.newest(Where(scopes=(scope(),)), limit=9, facets=[frozenset({value_facet("row", 1)})])
+    assert found == [seat]
     await store.close()

@@ -12,7 +12,8 @@ from mnemic.errors import StoreCorrupt, StoreNewer, StoreUnavailable
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.schema import migrations
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic.types import Where
+from mnemic.types import Kind, Where
+from mnemic.types.facets import value_facet
 from tests.servers import PostgresServer
 
 RELATIONS = "SELECT relname, relkind::text FROM pg_class WHERE relnamespace = to_regnamespace('mnemic') ORDER BY 1"
@@ -84,3 +85,23 @@ async def test_a_database_that_is_not_there_is_unavailable(postgres: PostgresSer
     assert "nowhere" not in str(missing.value)
     with pytest.raises(StoreUnavailable):
         await PostgresStore("postgresql://postgres@/x?host=/nonexistent").open(EMBEDDER.space)
+
+
+async def test_structured_memories_of_before_are_found_by_their_fields(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    dsn = postgres.database(tmp_path)
+    store = PostgresStore(dsn)
+    await store.open(EMBEDDER.space)
+    seat = memory("a seat", kind=Kind.STRUCTURED, data={"row": 1})
+    await remember(store, seat, memory("tea"))
+    (step,) = [step for step in migrations() if "CREATE TABLE facet" in step.sql]
+    connection = await asyncpg.connect(dsn)
+    async with connection.transaction():
+        await connection.execute("SET LOCAL search_path = mnemic, public")
+        await connection.execute("DROP TABLE facet; DROP FUNCTION forget_facets CASCADE")
+        await connection.execute(step.sql)
+    await connection.close()
+    found = await store.newest(Where(scopes=(scope(),)), limit=9, facets=[frozenset({value_facet("row", 1)})])
+    assert found == [seat]
+    await store.close()

@@ -8,13 +8,15 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed, NotSupported, StoreFailed
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sealing import ERASED, Sealer
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import change, everything, ids
-from mnemic.types import Memory, Origin, Source
+from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from tests.servers import PostgresServer
 
 CANARY = "zwieback-canary"
@@ -122,3 +124,38 @@ async def test_without_the_key_nothing_is_shown_and_it_is_said(postgres: Postgre
     with pytest.raises(KeyFailed, match="key_failed:missing"):
         await plain.newest(everything(), limit=5)
     await plain.close()
+
+
+def files_with(needle: str, folder: Path) -> set[str]:
+    """The top folders of the server's data (`base`, `pg_wal`, ...) in which any file shows `needle`."""
+    raw = needle.encode()
+    found = set()
+    for file in folder.rglob("*"):
+        if file.is_file() and raw in file.read_bytes():
+            found.add(file.relative_to(folder).parts[0])
+    return found
+
+
+async def said_and_erased(store: PostgresStore, canary: str, keyring: KeyFolder | None) -> bool:
+    """Ana says it in every field, corrects it, and is erased; whether the receipt verifies."""
+    ana, boss = Actor(user="ana"), Actor(user="boss")
+    async with MemoryEngine(store=store, embedder=WordEmbedder(), keyring=keyring) as engine:
+        source = Source(origin=Origin.USER_STATED, quote=f"{canary} it is", ref=canary)
+        told = Candidate(content=f"The {canary} sleeps.", context=canary, data={"name": canary}, source=source)
+        stored = await engine.add(told, actor=ana)
+        await engine.update(str(stored.memory_id), f"The {canary} wakes.", actor=ana)
+        receipt = await engine.erase("ana", actor=boss)
+        return receipt.complete and not any((await engine.verify_erasure(receipt)).values())
+
+
+async def test_no_byte_on_the_server_shows_what_was_sealed_and_erased(postgres: PostgresServer, tmp_path: Path) -> None:
+    """S22: in plain, the tables are clean once they are written anew; the log is clean only of what was sealed."""
+    dsn, data = postgres.database(tmp_path), postgres.folder / "data"
+    assert await said_and_erased(PostgresStore(dsn), "plainerasedcanary", None)
+    postgres.sql("VACUUM FULL", "CHECKPOINT")
+    assert files_with("plainerasedcanary", data) == {"pg_wal"}
+    (tmp_path / "sealed").mkdir()
+    store = sealed(dsn, tmp_path / "sealed")
+    keyring = KeyFolder(tmp_path / "sealed" / "keys", tmp_path / "sealed" / "master.key")
+    assert await said_and_erased(store, "sealederasedcanary", keyring)
+    assert files_with("sealederasedcanary", data) == set()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from mnemic.bootstrap.backups import backup_store, restore_store
+from mnemic.bootstrap.copies import build_copies
 from mnemic.bootstrap.keyrings import build_keyring, key_folder
 from mnemic.bootstrap.models import (
     DEFAULT_MODEL,
@@ -91,11 +92,13 @@ def build_engine(
     completer = completer or build_completer(settings, clock)
     extractor, planner, composer = _proposers(completer)
     sessions, copies = build_sessions(settings.sessions, clock)
-    graph = build_graph(settings)
+    graph, embedder = build_graph(settings), build_embedder(settings, clock)
+    fed = [] if keeps_graph(settings) else [GraphProjection(graph)]
+    further = build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
     engine = _engine_of(guard, completer)
     return engine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
-        embedder=build_embedder(settings, clock),
+        embedder=embedder,
         clock=clock,
         policy=guard.policy,
         grant=guard.grant,
@@ -110,7 +113,7 @@ def build_engine(
         completer=completer,
         judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
         graph=graph,
-        projections=copies if keeps_graph(settings) else [*copies, GraphProjection(graph)],
+        projections=[*copies, *fed, *further],
         rules=_write_rules(settings),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,

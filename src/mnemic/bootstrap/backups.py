@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnemic.bootstrap.stores import build_store, extra, is_postgres, store_file
+from mnemic.bootstrap.extras import extra
+from mnemic.bootstrap.stores import build_store, is_postgres, store_file
 from mnemic.errors import NotSupported
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.restore import erase_again, erased_since

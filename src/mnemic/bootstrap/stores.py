@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
+from mnemic.bootstrap.copies import without_copies
+from mnemic.bootstrap.extras import extra
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, NotSupported
 from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
@@ -40,7 +40,7 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         with extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
 
-        return PostgresStore(location, durability=settled, keyring=keyring, seals=seals)
+        return PostgresStore(without_copies(location), durability=settled, keyring=keyring, seals=seals)
     from mnemic.stores.sqlite import SqliteStore
 
     path = sqlite_path(location)
@@ -57,7 +57,7 @@ def build_documents(location: str) -> DocumentStore:
         with extra("postgres"):
             from mnemic.stores.postgres import PostgresDocuments
 
-        return PostgresDocuments(location)
+        return PostgresDocuments(without_copies(location))
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
@@ -87,7 +87,7 @@ def build_graph(settings: Settings) -> GraphStore:
     if is_postgres(settings.store):
         with extra("postgres"):
             from mnemic.stores.postgres.graph import PostgresGraph
-        return PostgresGraph(settings.store)
+        return PostgresGraph(without_copies(settings.store))
     from mnemic.stores.sqlite.graph import SqliteGraph
 
     return SqliteGraph(sqlite_path(settings.store))
@@ -128,12 +128,3 @@ def sqlite_path(location: str) -> Path:
 def is_postgres(location: str) -> bool:
     """Whether `location` names a PostgreSQL database."""
     return location.startswith(_POSTGRES)
-
-
-@contextmanager
-def extra(name: str) -> Iterator[None]:
-    """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        raise InvalidConfig(f"store:{name}", hint=f"install mnemic[{name}] for this address") from missing

@@ -15,11 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder
+from mnemic.bootstrap import build_embedder, build_graph
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
+from mnemic.evaluate.graph import RELATIONS, graph_figures
 from mnemic.evaluate.kinds import HELD, kind_latencies
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
@@ -41,7 +42,8 @@ class BenchOptions:
     """How much is measured. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of
     every timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the file is made
     (default: the temporary folder); with `store`, a `postgresql://` address, a database is made there instead.
-    `sessions`, a `redis://` address, moves conversations there and feeds the hot set there with every write.
+    `sessions`, a `redis://` address, moves conversations there and feeds the hot set there with every write; `graph` is
+    a graph server that is measured too.
     """
 
     rows: int = 10_000
@@ -53,6 +55,7 @@ class BenchOptions:
     durability: str = "durable"
     folder: Path | None = None
     store: str | None = None
+    graph: str | None = None
     sessions: str | None = None
     seed: int = SEED
 
@@ -146,6 +149,7 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         "import": imported,
         "fill": {"memories_per_s": filled},
         "kinds": await _kinds(bench, options),
+        "graph": await _graphs(bench, options),
     }
     if options.others:
         figures["shared"] = await _among_others(bench, options, user, search)
@@ -162,6 +166,26 @@ async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         homes["servers"] = bench if options.store else replace(bench, location=IN_PROCESS)
     held = min(HELD, options.rows)
     return {name: await kind_latencies(home, options.repeats, held) for name, home in homes.items()}
+
+
+async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:
+    """What a graph takes to write and to walk, by where it lies."""
+    homes = {"sqlite": Settings(store=str(bench.folder / "graph.db")), "in-process": Settings(store=IN_PROCESS)}
+    if options.store is not None:
+        homes["postgresql"] = Settings(store=bench.location)
+    if options.graph is not None:
+        homes["graph server"] = Settings(store=IN_PROCESS, graph=options.graph)
+    figures = {}
+    for name, settings in homes.items():
+        graph = build_graph(settings)
+        await graph.open()
+        try:
+            relations = min(RELATIONS, options.rows)
+            figures[name] = await graph_figures(graph, relations=relations, repeats=options.repeats, seed=options.seed)
+        finally:
+            await graph.close()
+        bench.progress("graphs", len(figures), len(figures))
+    return figures
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:

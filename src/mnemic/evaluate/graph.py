@@ -15,13 +15,16 @@ from mnemic.types import Fragment, Level, Node, Relation, Scope
 BUDGET_MS = 200.0
 """The p95 that ADR-049 gives entity memory."""
 
+RELATIONS = 1_000
+"""Relations of the graph that is measured, unless a smaller bench is asked for."""
+
 _BATCH = 100
 _WARM = 5
 _SEEN = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 async def graph_figures(
-    graph: GraphStore, *, relations: int = 1_000, repeats: int = 100, seed: int = 7, owner: str = "mnemic-bench"
+    graph: GraphStore, *, relations: int = RELATIONS, repeats: int = 100, seed: int = 7, owner: str = "mnemic-bench"
 ) -> dict[str, Any]:
     """Milliseconds of a link, of the neighbours within one and two hops, of a way, and of a forget, in one scope that
     holds `relations` relations between a third as many nodes. The scope is filled before and emptied afterwards.

@@ -107,6 +107,11 @@ def _kind_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
         for name, figures in verbs.items():
             times = (_ms(figures[column]) for column in ("p50_ms", "p95_ms", "budget_p95_ms"))
             yield [name if figures["p95_ms"] <= figures["budget_p95_ms"] else f"{name} (over)", store, *times]
+    for store, measured in result.get("graph", {}).items():
+        budget = measured["budget_p95_ms"]
+        for name in (one for one, figures in measured.items() if isinstance(figures, Mapping)):
+            times = (_ms(value) for value in (measured[name]["p50_ms"], measured[name]["p95_ms"], budget))
+            yield [f"graph: {name}" if measured[name]["p95_ms"] <= budget else f"graph: {name} (over)", store, *times]
 
 
 def _call_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:

@@ -72,8 +72,9 @@ class StructuredMemory(KindView[M]):
         conditions = self._shape(name).conditions(where or {})
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_FOUND:
             raise InvalidInput("limit", hint=f"1 to {MAX_FOUND}")
+        facets = [one for one in (condition.facets() for condition in conditions) if one is not None]
         found: list[Memory] = []
-        async for memory in self._all(name):
+        async for memory in self._all(name, facets):
             if all(condition.met_by(memory.data) for condition in conditions):
                 found.append(memory)
                 if len(found) == limit:
@@ -113,10 +114,11 @@ class StructuredMemory(KindView[M]):
             raise InvalidInput("shape", hint="known are " + ", ".join(sorted(self.shapes)))
         return self.shapes[name]
 
-    async def _all(self, name: str) -> AsyncIterator[Memory]:
+    async def _all(self, name: str, facets: Sequence[frozenset[str]]) -> AsyncIterator[Memory]:
+        """What is called so and may have the facets, newest first."""
         before: str | None = None
         while page := await self._engine.list(
-            actor=self._actor, kinds=[Kind.STRUCTURED], categories=[name], limit=PAGE, before=before
+            actor=self._actor, kinds=[Kind.STRUCTURED], categories=[name], facets=facets, limit=PAGE, before=before
         ):
             for memory in page:
                 yield memory
@@ -174,7 +176,7 @@ class StructuredMemory(KindView[M]):
             return []
         keys = shape.keys(data)
         if keys is None:
-            found = [memory async for memory in self._all(shape.name)]
+            found = [memory async for memory in self._all(shape.name, shape.same_facets(data))]
         else:
             found = [*await self._engine.list(actor=self._actor, kinds=[Kind.STRUCTURED], keys=keys, limit=PAGE)]
         return [memory for memory in found if shape.same(memory.data, data)]

@@ -94,6 +94,7 @@ class EngineVerbs(Protocol):
         kinds: Sequence[Kind | str] | None = ...,
         categories: Sequence[str] | None = ...,
         keys: Sequence[str] | None = ...,
+        facets: Sequence[frozenset[str]] = ...,
         limit: int = ...,
         before: str | None = ...,
     ) -> Sequence[Memory]:

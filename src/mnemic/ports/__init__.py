@@ -139,10 +139,14 @@ class Snapshot(Protocol):
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         """All versions, oldest first; empty when it is not in `scopes`."""
 
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+    async def newest(
+        self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
+    ) -> list[Memory]:
         """What `where` accepts, most recently created first: by memory_id, for identifiers sort by creation.
 
-        `before` is the memory_id a previous page ended with, which may be gone by now.
+        `before` is the memory_id a previous page ended with, which may be gone by now. With `facets` only memories that
+        may have one of each set (`mnemic.types.facets`): all that have, and perhaps others; what it costs depends on
+        how many have one of the smallest set.
         """
 
     async def count(self, where: Where) -> int:

@@ -21,6 +21,7 @@ from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.text.cues import read_cues
 from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, Where
+from mnemic.types.facets import facets_of, held_by
 
 
 @dataclass(slots=True)
@@ -67,9 +68,12 @@ class HeldSnapshot:
         current = self._held.get(memory_id, scopes)
         return [] if current is None else [*self._held.history.get((current.scope.tenant, memory_id), ()), current]
 
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+    async def newest(
+        self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
+    ) -> list[Memory]:
         accepted = sorted(self._accepted(where), key=lambda memory: memory.memory_id, reverse=True)
-        return [memory for memory in accepted if before is None or memory.memory_id < before][:limit]
+        following = (memory for memory in accepted if before is None or memory.memory_id < before)
+        return [memory for memory in following if not facets or held_by(facets_of(memory), facets)][:limit]
 
     async def count(self, where: Where) -> int:
         return len(self._accepted(where))

@@ -31,8 +31,10 @@ class SingleReads(ABC):
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         return await self.read(lambda moment: moment.versions(memory_id, scopes=scopes))
 
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
-        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before))
+    async def newest(
+        self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
+    ) -> list[Memory]:
+        return await self.read(lambda moment: moment.newest(where, limit=limit, before=before, facets=facets))
 
     async def count(self, where: Where) -> int:
         return await self.read(lambda moment: moment.count(where))

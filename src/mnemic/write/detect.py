@@ -117,6 +117,10 @@ def cards(text: str) -> Iterator[Found]:
         compact = run.group().translate(_SEPARATORS)
         if len(compact) < _ANY[-1]:
             continue
+        if len(groups) == 1:
+            if first < last and _CARD.fullmatch(compact) and luhn(compact):
+                yield Found(*run.span(), compact)
+            continue
         number = _Number(compact)
         places = [0, *accumulate(end - start for start, end in groups)]
         ends = {place: group for group, place in enumerate(places)}

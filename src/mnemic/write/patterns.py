@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mnemic.types import Found
 
@@ -48,8 +49,17 @@ def pattern(
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
     """Whether one of `words`, which are in lower case, is anywhere in `text`."""
-    lower = text.lower()
-    return any(word in lower for word in words)
+    lower = _lower(text)
+    for word in words:  # noqa: SIM110 - a generator would cost more than the search
+        if word in lower:
+            return True
+    return False
+
+
+@lru_cache(maxsize=1)
+def _lower(text: str) -> str:
+    # All searches look at one text after the other.
+    return text.lower()
 
 
 _NUMBERED = re.compile(r"\d(?:[ ().\-/]{0,3}\d){6}")
@@ -77,4 +87,4 @@ def spelled(spell: Callable[[str], str], *searches: Search) -> tuple[Search, ...
 
 def digits(value: str) -> str:
     """The digits of `value` and nothing else."""
-    return "".join(filter(str.isdigit, value))
+    return value if value.isdigit() else "".join(filter(str.isdigit, value))

@@ -37,11 +37,17 @@ _OTHER_NUMBER = re.compile(
 _CALLED = re.compile(
     r"(?i)(?<![^\W_])(?:tele|cell|mobile ?)?(?:phone|call|dial|reach|ring|whatsapp|sms|fax|mobile|cell|telefon|handy)"
     r"(?:s|ed|ing)?(?![^\W\d_])"
+    r"|(?<![^\W_])(?:contact|(?:my|his|her|their|your|our)(?: new| old)? number)(?![^\W\d_])"
 )
-_NAMED = re.compile(
-    r"(?i)(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
-    r"|id|item|part|claim|bug|issue|commit|port|pid|step|line|row|timestamp|at time|iban|function|method)[ #:=]{0,3}$"
+_TOLD_AFTER = re.compile(
+    r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
+    r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
 )
+_NAMES = (
+    "order", "invoice", "account", "card", "ticket", "tracking", "case", "reference", "confirmation", "booking",
+    "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
+    "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
+)  # fmt: skip
 _PIECE = re.compile(r"(?<![\w+.\-/#\ufdd0])\d{9,12}(?![\w\-/\ufdd0]|[.,]\d)")
 _OTHER_SIGNS = (
     "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
@@ -54,6 +60,8 @@ _HAND = (
 )
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _GROUP = re.compile(r"\d+")
+_SEPARATED = re.compile(r"[ .\-/]+")
+_NOT_ZERO = re.compile(r"[1-9]")
 _UNIT = re.compile(
     r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
 )
@@ -67,7 +75,7 @@ _GROUPED = re.compile(
 
 def _no_date(match: re.Match[str]) -> bool:
     number = match.group(match.lastindex or 0)
-    return _DATE.fullmatch(number) is None and any(digit != "0" for digit in digits(number))
+    return _NOT_ZERO.search(number) is not None and _DATE.fullmatch(number) is None
 
 
 def _trunk(match: re.Match[str]) -> bool:
@@ -75,20 +83,20 @@ def _trunk(match: re.Match[str]) -> bool:
     return 9 <= sum(map(str.isdigit, match.group())) <= longest and _no_date(match)
 
 
-def _typical(match: re.Match[str]) -> bool:
+def _typical(match: re.Match[str], number: str, groups: list[str]) -> bool:
     """Whether digits are grouped as only telephone numbers are: three groups and more between separators of one kind,
     one of them of three digits; no address of a machine, no row of years or sizes, no amount.
     """
-    number = match.group().partition("x")[0].rstrip()
-    groups, separators = _GROUP.findall(number), set(re.findall(r"[ .\-/]+", number))
-    if len(groups) < 3 or len(separators) > 1 or len(groups[0]) < 2 or len(digits(number)) < 8:
+    lengths = [*map(len, groups)]
+    if len(groups) < 3 or lengths[0] < 2 or sum(lengths) < 8 or lengths == [3, 2, 4] or max(lengths) < 3:
         return False
-    if [*map(len, groups)] == [3, 2, 4] or max(map(len, groups)) < 3 or all(_YEAR.fullmatch(group) for group in groups):
+    separators = set(_SEPARATED.findall(number))
+    if len(separators) > 1 or all(_YEAR.fullmatch(group) for group in groups):
         return False
     if separators == {"."} and len(groups) == 4:
         return False
-    thousands = separators <= {" ", "."} and all(len(group) == 3 for group in groups[1:])
-    return not (thousands and (len(groups[0]) < 3 or _UNIT.match(match.string, match.end())))
+    thousands = separators <= {" ", "."} and all(length == 3 for length in lengths[1:])
+    return not (thousands and (lengths[0] < 3 or _UNIT.match(match.string, match.end())))
 
 
 class _Before:
@@ -120,20 +128,25 @@ def _grouped(text: str) -> Iterator[Found]:
     """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else."""
     other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text)
     for match in _GROUPED.finditer(text):
-        count = sum(map(str.isdigit, match.group().partition("x")[0].partition("e")[0]))
-        if not 7 <= count <= 15 or "000" in match.group() or not _no_date(match):
+        start, whole = match.start(), match.group()
+        number = whole.partition("x")[0].partition("e")[0].rstrip()
+        groups = _GROUP.findall(number)
+        count = sum(map(len, groups))
+        if not 7 <= count <= 15 or "000" in whole:
             continue
-        likely = not other(match.start()) and (near(match.start()) or (count <= 12 and _typical(match)))
-        if likely or _alone(match):
-            yield Found(match.start(), match.end(), match.group())
+        told = near(start) or _TOLD_AFTER.match(text, match.end()) is not None
+        likely = (told or (count <= 12 and _typical(match, number, groups))) and not other(start)
+        if (likely or (len(groups) == 2 and number == whole and _alone(match))) and _no_date(match):
+            yield Found(start, match.end(), whole)
 
 
 def _alone(match: re.Match[str]) -> bool:
-    """Two groups of digits that are a line by themselves."""
+    """Whether it is a line by itself."""
     text, start = match.string, match.start()
+    if _LINE_END.match(text, match.end()) is None:
+        return False
     before = text[max(text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
-    ends = _LINE_END.match(text, match.end()) is not None
-    return ends and not before.strip() and len(_GROUP.findall(match.group())) == 2
+    return not before.strip()
 
 
 def _no_years(match: re.Match[str]) -> bool:
@@ -144,12 +157,24 @@ def _no_years(match: re.Match[str]) -> bool:
 
 def _bare(text: str) -> Iterator[Found]:
     """Digits in one piece with a word of telephony before them, but for those that something else names."""
-    near = _Before(_CALLED, text, _WORDS)
+    near, other = _Before(_CALLED, text, (*_WORDS, "contact", "number")), _Before(_OTHER_NUMBER, text, _OTHER_SIGNS)
     for match in _PIECE.finditer(text):
-        if near(match.start()):
-            before = text[max(0, match.start() - _NEAR) : match.start()]
-            if not (_NAMED.search(before) or _OTHER_NUMBER.search(before)) and not _UNIT.match(text, match.end()):
-                yield Found(match.start(), match.end(), match.group())
+        start, end = match.span()
+        if (
+            (near(start) or _TOLD_AFTER.match(text, end))
+            and not _named(text, start)
+            and not other(start)
+            and not _UNIT.match(text, end)
+        ):
+            yield Found(start, end, match.group())
+
+
+def _named(text: str, start: int) -> bool:
+    """Whether what stands right before says what the number is: "order #12", "id: 12"."""
+    before = text[max(0, start - _NEAR) : start].removesuffix("\n").lower()
+    for _ in range(3):
+        before = before[:-1] if before[-1:] in (" ", "#", ":", "=") else before
+    return before.endswith(_NAMES)
 
 
 _searches = (
@@ -168,11 +193,16 @@ _searches = (
         accept=_trunk,
     ),
     pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:[78][ \-]?)?\(\d{2,4}\) ?\d{3,5}(?:[ .\-]\d{2,4}){1,2}"
+        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:[178][ \-]?)?\(\d{2,4}\) ?\d{3,5}(?:[ .\-]\d{2,4}){1,2}"
         + _EXTENSION
         + r"(?!\w|[.\-/][\d\ufdd0])",
         needs=("(",),
         accept=lambda match: 8 <= len(digits(match.group())) <= 14 and _no_years(match),
+    ),
+    pattern(
+        r"(?<![\w+])(?<![\d\ufdd0][.\-])\((?:0\d{1,4}\) ?|\d{2,4}\))\d{6,9}(?!\w|[.\-/][\d\ufdd0])",
+        needs=("(",),
+        accept=lambda match: 9 <= len(digits(match.group())) <= 13,
     ),
     pattern(
         r"(?<![\w+])(?<![\d\ufdd0][.\-])[78]([ \-])\d{3}\1\d{3}([ \-])\d\d\2\d\d(?!\w|[.\-/][\d\ufdd0])",

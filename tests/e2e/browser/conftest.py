@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.browser.chromium import Scheme, chromium, installed, signed_in
 from tests.e2e.browser.stage import Stage, staged
+
+expect.set_options(timeout=30_000)  # a loaded machine is not a bug
 
 Enter = Callable[..., Awaitable[Page]]
 

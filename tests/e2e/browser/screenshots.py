@@ -56,13 +56,27 @@ async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
     await windows["ana"].locator(".row a.content").first.click()
     await windows["ana"].get_by_role("heading", name="The memories in it").wait_for()
     await _take(windows["ana"], "run", scheme)
+    await _erase(windows["ana"])
+    await _take(windows["ana"], "receipt", scheme)
+
+
+async def _erase(page: Page) -> None:
+    """At last: everything about the one whose world it is."""
+    await visit(page, "mine")
+    await page.get_by_role("button", name="Erase everything about me").click()
+    await page.get_by_label("Type your name, ana, to confirm").fill("ana")
+    await page.get_by_role("button", name="Erase everything", exact=True).click()
+    await page.get_by_role("button", name="Check that nothing is left").click()
+    await page.get_by_text("nothing of it is left").scroll_into_view_if_needed()
+    await page.locator(".toast").first.evaluate("toast => toast.remove()")
 
 
 async def _all(folder: Path) -> None:
     FOLDER.mkdir(exist_ok=True)
     async with chromium() as browser:
-        with staged(folder) as stage:
-            for scheme in SCHEMES:
+        for scheme in SCHEMES:
+            (folder / scheme).mkdir()
+            with staged(folder / scheme) as stage:
                 await _tour(browser, stage, scheme)
 
 

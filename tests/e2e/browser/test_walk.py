@@ -77,6 +77,7 @@ async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_d
     await page.get_by_label("Type your name, ana, to confirm").fill("ana")
     await page.get_by_role("button", name="Erase everything", exact=True).click()
     await expect(page.get_by_role("heading", name="Everything is erased")).to_be_visible()
+    await expect(page.get_by_text("Nothing is remembered about you")).to_be_visible()
     await page.get_by_role("button", name="Check that nothing is left").click()
     await expect(page.get_by_text("nothing of it is left")).to_be_visible()
 

@@ -123,11 +123,11 @@ async def test_a_change_that_somebody_else_made_first_is_not_overwritten(enter: 
 async def test_a_consent_is_given_and_withdrawn(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "mine")
-    await page.get_by_label("Allow a key").fill("health")
+    await page.get_by_label("Allow another key").fill("health")
     await page.get_by_role("button", name="Allow", exact=True).click()
     await page.get_by_role("button", name="Withdraw consent for health").click()
     await page.get_by_role("button", name="Withdraw", exact=True).last.click()
-    await expect(page.get_by_text("not allowed")).to_be_visible()
+    await expect(page.get_by_role("listitem").filter(has_text="health")).to_contain_text("not allowed")
 
 
 def _text(path: Path) -> str:

@@ -78,6 +78,15 @@ def test_every_verb_has_a_budget(measured: dict[str, Any]) -> None:
     assert "structured.query" in bench_table(measured)
 
 
+def test_a_graph_is_measured_wherever_it_can_lie(measured: dict[str, Any]) -> None:
+    assert measured["graph"].keys() == {"sqlite", "in-process"}
+    for figures in measured["graph"].values():
+        assert figures["relations"] == TINY.rows
+        for call in ("link", "neighbours_1_hop", "neighbours_2_hops", "path", "forget"):
+            assert 0 < figures[call]["p50_ms"] <= figures[call]["p95_ms"]
+    assert "graph: path" in bench_table(measured)
+
+
 def test_without_others_nothing_is_compared() -> None:
     measured = run(BenchOptions(rows=20, others=0, repeats=5, imports=0, starts=0), embedder=WordEmbedder())
     assert "shared" not in measured
@@ -109,5 +118,6 @@ def test_servers_are_measured_in_a_database_of_their_own(postgres: PostgresServe
     assert measured["write"]["calls"] == measured["search"]["calls"] == 5
     assert measured["memory"]["stored"] == 30
     assert measured["kinds"].keys() == {"sqlite", "in-process", "servers"}
+    assert measured["graph"].keys() == {"sqlite", "in-process", "postgresql"}
     assert {name.partition(":")[2].partition(":")[0] for name in valkey.names()} == {"hot", "session"}
     assert not [name for (name,) in postgres.sql("SELECT datname FROM pg_database") if name.startswith("mnemic_")]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidConfig, NotSupported, StoreBusy, StoreUnavailable
+from mnemic.errors import InvalidConfig, NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.stores.azure_search import AzureSearchIndex
 from mnemic.stores.azure_search.index import _document, _document_id
 from mnemic.stores.azure_search.odata import within
@@ -219,3 +219,36 @@ async def test_a_tenant_is_cleared_alone(index: AzureSearchIndex, service: Azure
         await index.apply([Change(entry=OutboxEntry.of(kept), memory=kept)])
     await index.clear("acme")
     assert [document["tenant"] for document in service.documents.values()] == ["rival"]
+
+
+async def test_an_index_is_made_once_and_for_one_dimension(service: AzureSearchServer) -> None:
+    url = service.endpoint.replace("http://", f"azure-search://:{KEY}@") + "/memories"
+    index = AzureSearchIndex.at(url, dimension=384)
+    assert await index.create() is True
+    assert await index.create() is False
+    made = {field["name"]: field for field in service.indexes["memories"]["fields"]}
+    held = _document(memory("tea"))
+    assert made.keys() == held.keys()
+    assert all(made[name]["filterable"] for name in held if name not in ("content", "context", "vector"))
+    assert (made["vector"]["dimensions"], made["id"]["key"]) == (384, True)
+    await index.close()
+    other = AzureSearchIndex.at(url, dimension=768)
+    with pytest.raises(SpaceMismatch):
+        await other.create()
+    await other.close()
+
+
+async def test_an_erasure_looks_the_index_through(index: AzureSearchIndex, service: AzureSearchServer) -> None:
+    tea, bicycle = memory("green tea"), memory("a red bicycle")
+    await index.upsert([tea, bicycle])
+    wanted = [tea.memory_id, bicycle.memory_id, *(f"absent-{number}" for number in range(150))]
+    assert await index.traces("acme", wanted) == 2
+    assert await index.traces("rival", wanted) == 0
+    await index.remove(scope(), [tea.memory_id])
+    assert await index.traces("acme", wanted) == 1
+
+
+@pytest.mark.parametrize("url", ["azure-search://:k@/i", "azure-search://host/i", "azure-search://:k@host"])
+def test_an_address_names_key_service_and_index(url: str) -> None:
+    with pytest.raises(InvalidConfig):
+        AzureSearchIndex.at(url, dimension=384)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.redact import MARKER, Action, Redactor, marker
@@ -169,5 +170,5 @@ async def test_a_blocked_entity_ends_the_write(blind: Any) -> None:
 async def test_a_log_line_is_redacted() -> None:
     store = InProcessStore()
     pipeline = MemoryWritePipeline(store, None, None)  # type: ignore[arg-type]
-    await store.open(None)  # type: ignore[arg-type]
+    await store.open(WordEmbedder().space)
     assert "acme" not in await pipeline.redacted("jane@acme.com", tenant="default")

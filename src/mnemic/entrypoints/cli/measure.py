@@ -111,6 +111,7 @@ def _command() -> str:
     help="Where the file is made.",
 )
 @click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
+@click.option("--graph", metavar="URL", help="A neo4j:// address: measure the entities and a graph there too.")
 @click.option(
     "--sessions", metavar="URL", help="A redis:// address: conversations and the hot set are there; fed by every write."
 )

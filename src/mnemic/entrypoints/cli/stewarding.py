@@ -265,12 +265,14 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
 @click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
 @click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
 @click.option("--vacuum", is_flag=True, help="Write the file anew; needs as much free room again.")
+@click.option("--rebuild", metavar="COPY", help="Only build this copy anew: graph, search_index, episode_log, hot_set.")
 @click.option("--reembed", is_flag=True, help="First change all tenants' memories to the embedder of the settings.")
 @click.pass_obj
-def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool, reembed: bool) -> None:
+def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool, rebuild: str | None, reembed: bool) -> None:
     r"""Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
 
-    The first run only reads the clock: a moment counts as past when two runs have seen it behind them.
+    The first run only reads the clock: a moment counts as past when two runs have seen it behind them. --rebuild fills
+    a copy of the tenant's memories from the store, and makes an index that is not there yet.
 
     With --reembed every memory gets a second vector first, batch by batch, while the store is used; then the new ones
     take the place of the old in one step. Killed, it goes on where it was. Programs with the old embedder find by words
@@ -280,6 +282,10 @@ def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool, reem
       export MNEMIC_EMBEDDER=http MNEMIC_EMBEDDER_URL=... MNEMIC_EMBEDDER_MODEL=... MNEMIC_EMBEDDER_DIMENSION=768
       mnemic maintain --reembed
     """
+    if rebuild is not None:
+        built = given.with_engine(lambda engine, actor: engine.rebuild(rebuild, actor=actor))
+        given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {built} memories")
+        return
     if reembed and dry_run:
         raise click.UsageError("--reembed has no --dry-run", ctx=click.get_current_context())
     reembedded = _reembedded(given) if reembed else None

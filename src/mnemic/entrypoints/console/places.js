@@ -57,7 +57,16 @@ export function pageAt(hash, who) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [name, ...rest] = path.split("/");
   const place = PLACES.find((one) => one.name === name && mayOpen(one, who, true)) ?? PLACES[0];
-  return { place, argument: rest.length > 0 ? decodeURIComponent(rest.join("/")) : null, query: new URLSearchParams(query) };
+  return { place, argument: rest.length > 0 ? decoded(rest.join("/")) : null, query: new URLSearchParams(query) };
+}
+
+/** What a part of an address spells; one that was typed wrong is taken as it is. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The address of a page. @param {string} name @param {string | null} [argument] @param {Record<string, string>} [query] */

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -14,6 +15,10 @@ from mnemic.errors import InvalidInput
 from mnemic.extract.structured.merge import merge
 from mnemic.extract.structured.moments import comparable
 from mnemic.extract.structured.schema import Schema
+from mnemic.types.facets import day_facet, undated_facet, value_facet
+
+MOST_DAYS = 62
+"""The longest span of days that is looked up day by day; a longer one is looked through."""
 
 MAX_TITLE_CHARS = 120
 MAX_CONTEXT_CHARS = 4096
@@ -87,6 +92,17 @@ class Shape:
             and all(left == right for left, right in pairs if left is not None and right is not None)
         )
 
+    def same_facets(self, data: Mapping[str, Any]) -> Sequence[frozenset[str]]:
+        """The facets of which all that is the same as `data` has one: nothing where that cannot be said."""
+        path = self.identity[0].split(".")
+        value = field_at(data, path)
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            return ()
+        if (self.schema.at(path) or {}).get("format") == "date-time":
+            day = _day_of(value, own=True)
+            return () if day is None else (frozenset({day_facet(self.identity[0], day.isoformat(), utc=False)}),)
+        return (frozenset(value_facet(self.identity[0], one) for one in (value, str(value), *_number(value))),)
+
     def merged(self, known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
         """One version of both: the later one by `modified`, else `told`, prevails."""
         stamps = [field_at(data, self.modified.split(".")) if self.modified else None for data in (known, told)]
@@ -144,13 +160,63 @@ class Condition:
         value, wanted = field_at(data, self.path), self.wanted
         if not self.timed or not isinstance(value, str):
             return accepts({"field": value}, {"field": wanted})
-        wall_clock = any(isinstance(one, str) and comparable(one).local for one in _operands(wanted))
+        wall_clock = _by_wall_clock(wanted)
         value = comparable(value, local=wall_clock).text
         if isinstance(wanted, Mapping):
             wanted = {name: comparable(one, local=wall_clock).text for name, one in wanted.items()}
         elif isinstance(wanted, str):
             wanted = comparable(wanted, local=wall_clock).text
         return accepts({"field": value}, {"field": wanted})
+
+    def facets(self) -> frozenset[str] | None:
+        """The facets of which whatever meets this has one; None where they would be too many, or cannot be said."""
+        path, wanted = ".".join(self.path), self.wanted
+        if isinstance(wanted, Mapping) and "$eq" in wanted:
+            wanted = wanted["$eq"]
+        if self.timed:
+            found = _days(wanted)
+            if found is None:
+                return None
+            days, utc = found
+            return frozenset({undated_facet(path), *(day_facet(path, day, utc=utc) for day in days)})
+        if isinstance(wanted, bool | int | float | str):
+            return frozenset({value_facet(path, wanted)})
+        return None
+
+
+def _number(value: object) -> list[float]:
+    """The number that a text may also be written as."""
+    try:
+        return [float(str(value))]
+    except (ValueError, OverflowError):
+        return []
+
+
+def _days(wanted: Any) -> tuple[list[str], bool] | None:
+    """Every day on which a time that is as wanted may lie, and whether these are days in UTC; None where they are too
+    many, or cannot be said.
+    """
+    if isinstance(wanted, Mapping):
+        low = next((wanted[name] for name in ("$gt", "$gte") if name in wanted), None)
+        high = next((wanted[name] for name in ("$lt", "$lte") if name in wanted), None)
+    else:
+        low = high = wanted
+    own = _by_wall_clock(wanted)
+    first, last = _day_of(low, own=own), _day_of(high, own=own)
+    if first is None or last is None or (last - first).days > MOST_DAYS:
+        return None
+    return [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)], not own
+
+
+def _day_of(text: object, *, own: bool) -> date | None:
+    try:
+        return datetime.fromisoformat(comparable(text, local=own).text).date() if isinstance(text, str) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _by_wall_clock(wanted: Any) -> bool:
+    return any(isinstance(one, str) and comparable(one).local for one in _operands(wanted))
 
 
 def _operands(wanted: Any) -> list[Any]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import base64
 from array import array
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Any, Self, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from azure.core.credentials import AzureKeyCredential
-from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError, ResourceNotFoundError
 from azure.search.documents.aio import SearchClient
+from azure.search.documents.indexes.aio import SearchIndexClient
 from azure.search.documents.models import IndexDocumentsBatch, VectorizedQuery
 
-from mnemic.errors import InvalidConfig, MnemicError, StoreBusy, StoreUnavailable
+from mnemic.errors import InvalidConfig, MnemicError, SpaceMismatch, StoreBusy, StoreUnavailable
+from mnemic.stores.azure_search.definition import definition, dimension_of
 from mnemic.stores.azure_search.odata import text, within
 from mnemic.stores.codec import to_micros
 from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
@@ -26,34 +28,64 @@ MAX_TOP = 1000
 """Documents the service returns at most in one answer."""
 
 _CLEARED_AT_ONCE = 1000
+_ASKED_AT_ONCE = 100
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class AzureSearchIndex:
     """A `SearchIndex` and a `Projection` on the index `index` of the service at `endpoint` (`https://...`).
 
-    The index must exist with the fields of `docs/storage.md`. It holds what active memories say, so it lives under
-    the same rules as the record store. Every call ends within `seconds` and is not repeated: the outbox does that.
-    Raises InvalidConfig for an endpoint that cannot be one.
+    The index must have the fields of `docs/storage.md`; where the `dimension` of the vectors is given, `create` makes
+    it, and `clear` does where it is missing. It holds what active memories say, so it lives under the same rules as the
+    record store. Every call ends within `seconds` and is not repeated: the outbox does that. Raises InvalidConfig for
+    an endpoint that cannot be one.
     """
 
     name = "search_index"
 
-    def __init__(self, endpoint: str, index: str, api_key: str, *, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, endpoint: str, index: str, api_key: str, *, dimension: int | None = None, seconds: float = SECONDS
+    ) -> None:
         parts = urlsplit(endpoint)
         if parts.scheme not in ("https", "http") or not parts.hostname or not index or not api_key:
             raise InvalidConfig("azure_search", hint="an https:// endpoint, the index's name and a key are needed")
-        if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+        if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             raise InvalidConfig("azure_search", hint="memories go over https:// only")
-        self._seconds = seconds
-        self._client = SearchClient(
-            endpoint,
-            index,
-            AzureKeyCredential(api_key),
-            retry_total=0,
-            connection_timeout=seconds,
-            read_timeout=seconds,
-            logging_enable=False,
-        )
+        self._seconds, self._index, self._dimension = seconds, index, dimension
+        options: dict[str, Any] = {"retry_total": 0, "connection_timeout": seconds, "read_timeout": seconds}
+        self._client = SearchClient(endpoint, index, AzureKeyCredential(api_key), logging_enable=False, **options)
+        self._indexes = SearchIndexClient(endpoint, AzureKeyCredential(api_key), logging_enable=False, **options)
+
+    @classmethod
+    def at(cls, url: str, *, dimension: int) -> Self:
+        """The index at `azure-search://:KEY@SERVICE.search.windows.net/INDEX`; only a loopback is spoken to without
+        encryption. Raises InvalidConfig.
+        """
+        parts = urlsplit(url)
+        scheme = "http" if parts.hostname in _LOOPBACK else "https"
+        port = "" if parts.port is None else f":{parts.port}"
+        endpoint = f"{scheme}://{parts.hostname or ''}{port}"
+        return cls(endpoint, parts.path.strip("/"), unquote(parts.password or ""), dimension=dimension)
+
+    async def create(self) -> bool:
+        """Make the index where there is none; whether it was made now. Raises SpaceMismatch where one is there for
+        vectors of another dimension, InvalidConfig where the dimension is not known, StoreFailed.
+        """
+        if self._dimension is None:
+            raise InvalidConfig("azure_search", hint="the dimension of the vectors is needed to make an index")
+        dimension = self._dimension
+
+        async def make() -> bool:
+            try:
+                known = dimension_of(await self._indexes.get_index(self._index))
+            except ResourceNotFoundError:
+                await self._indexes.create_index(definition(self._index, dimension))
+                return True
+            if known != dimension:
+                raise SpaceMismatch(hint=f"the index is for vectors of {known} dimensions, not {dimension}")
+            return False
+
+        return await self._within(make)
 
     async def apply(self, changes: Sequence[Change]) -> None:
         shown = [change.shown for change in changes if change.shown is not None]
@@ -88,9 +120,11 @@ class AzureSearchIndex:
         return [Scored(document["memory_id"], float(document["@search.score"])) for document in found]
 
     async def clear(self, tenant: str) -> None:
-        """Delete the tenant's documents, page by page. The service shows a deletion a moment late: a page that holds
-        nothing new ends it.
+        """Delete the tenant's documents, page by page; make the index where it is missing. The service shows a deletion
+        a moment late: a page that holds nothing new ends it.
         """
+        if self._dimension is not None:
+            await self.create()
         known: set[str] = set()
         while fresh := await self._held(tenant) - known:
             batch = IndexDocumentsBatch()
@@ -98,8 +132,20 @@ class AzureSearchIndex:
             await self._send(batch)
             known |= fresh
 
+    async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
+        """How many of these memories have a document; the service shows a deletion a moment late."""
+        found, wanted = 0, sorted(memory_ids)
+        for start in range(0, len(wanted), _ASKED_AT_ONCE):
+            some = wanted[start : start + _ASKED_AT_ONCE]
+            any_of = " or ".join(f"memory_id eq {text(memory_id)}" for memory_id in some)
+            options: dict[str, Any] = {"filter": f"tenant eq {text(tenant)} and ({any_of})", "select": ["id"]}
+            asked = self._client.search(search_text="*", top=_ASKED_AT_ONCE, **options)
+            found += len(await self._within(lambda asked=asked: _collected(asked, _ASKED_AT_ONCE)))  # type: ignore[misc]
+        return found
+
     async def close(self) -> None:
         await self._client.close()
+        await self._indexes.close()
 
     async def _held(self, tenant: str) -> set[str]:
         """Identifiers of some of the tenant's documents."""

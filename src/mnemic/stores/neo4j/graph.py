@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from weakref import WeakValueDictionary
@@ -12,7 +13,7 @@ from mnemic.errors import InvalidConfig, StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
 from mnemic.stores.neo4j import cypher
 from mnemic.stores.neo4j.connection import Connection, Transaction
-from mnemic.stores.walks import check_limit, check_walk, other_names, ways
+from mnemic.stores.walks import check_limit, check_walk, joined, other_names, ways
 from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
 
 _MOST_RELATIONS = 20_000
@@ -104,7 +105,7 @@ class Neo4jGraph:
         place = _place(scope)
 
         async def read(transaction: Transaction) -> list[Neighbour]:
-            distance, relations = await _walked(transaction, place, node, None, hops, at)
+            distance, relations = await _walked(transaction, place, node, hops, at)
             others = [name for name in distance if name != node]
             found = await _described(transaction, place, others, None, len(others))
             nearest = sorted(found, key=lambda one: distance[one.node])[:limit]
@@ -129,8 +130,7 @@ class Neo4jGraph:
         async def read(transaction: Transaction) -> tuple[Relation, ...] | None:
             if source == target:
                 return () if await _described(transaction, place, [source], None, 1) else None
-            distance, relations = await _walked(transaction, place, source, target, hops, at)
-            return ways(distance, relations, [target])[target] if target in distance else None
+            return await _met(transaction, place, source, target, hops, at)
 
         return await (await self._prepared()).read(read, deadline)
 
@@ -182,22 +182,57 @@ async def _cleared(transaction: Transaction, statement: str, row: dict[str, Any]
     return int(counted["gone"]) > 0
 
 
-async def _walked(
-    transaction: Transaction, place: str, start: str, end: str | None, hops: int, at: datetime | None
-) -> tuple[dict[str, int], list[Relation]]:
-    """How far every node is, by one question a hop, until `end` is met; and the relations on the way."""
-    distance, relations = {start: 0}, []
-    edge = [start]
-    for hop in range(1, hops + 1):
-        if not edge or end in distance:
-            break
-        rows = await transaction.run(cypher.TOUCHING, nodes=_uids(place, edge), at=to_micros(at), most=_MOST_RELATIONS)
+@dataclass(slots=True)
+class _Walk:
+    """How far every node is from one end, and the relations on the way, as far as it has been asked."""
+
+    distance: dict[str, int]
+    edge: list[str]
+    relations: list[Relation] = field(default_factory=list)
+
+    @classmethod
+    def from_(cls, node: str) -> _Walk:
+        return cls({node: 0}, [node])
+
+    async def step(self, transaction: Transaction, place: str, at: datetime | None) -> None:
+        """One hop further, by one question."""
+        hop = self.distance[self.edge[0]] + 1
+        edge = _uids(place, self.edge)
+        rows = await transaction.run(cypher.TOUCHING, nodes=edge, at=to_micros(at), most=_MOST_RELATIONS)
         found = [_relation(row) for row in rows]
-        relations += found
+        self.relations += found
         ends = {name for one in found for name in (one.source, one.target)}
-        edge = [name for name in ends if name not in distance]
-        distance |= dict.fromkeys(edge, hop)
-    return distance, relations
+        self.edge = [name for name in ends if name not in self.distance]
+        self.distance |= dict.fromkeys(self.edge, hop)
+
+
+async def _walked(
+    transaction: Transaction, place: str, start: str, hops: int, at: datetime | None
+) -> tuple[dict[str, int], list[Relation]]:
+    """How far every node within `hops` is, and the relations on the way."""
+    walk = _Walk.from_(start)
+    for _ in range(hops):
+        if walk.edge:
+            await walk.step(transaction, place, at)
+    return walk.distance, walk.relations
+
+
+async def _met(
+    transaction: Transaction, place: str, source: str, target: str, hops: int, at: datetime | None
+) -> tuple[Relation, ...] | None:
+    """A shortest way from both ends: always a hop from where there are fewer nodes to go on from. They meet at the
+    first hop at which the ways can be joined, so that none is shorter.
+    """
+    there, back = _Walk.from_(source), _Walk.from_(target)
+    for _ in range(hops):
+        walk = min(there, back, key=lambda one: len(one.edge))
+        if not walk.edge:
+            return None
+        await walk.step(transaction, place, at)
+        way = joined(there.distance, back.distance, there.relations + back.relations)
+        if way is not None:
+            return way
+    return None
 
 
 async def _described(

@@ -27,6 +27,7 @@ DATA = "memory.copy"
 TABLES = (
     *("salt", "tenant", "scope", "memory", "memory_version", "usage", "posting", "audit", "audit_head"),
     *("outbox", "request", "mark", "projection", "document", "document_vector", "graph_node", "graph_relation"),
+    "facet",
 )
 """What is copied, in an order in which every row finds what it refers to."""
 

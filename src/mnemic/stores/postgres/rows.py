@@ -16,6 +16,10 @@ from mnemic.stores.codec import cues_of, fields_of, to_micros
 from mnemic.stores.sealing import Sealer
 from mnemic.text.analyse import analyse
 from mnemic.types import Level, Memory, Scope, Vector, Where
+from mnemic.types.facets import ANY, facets_of
+
+ANY_FACET = 0
+"""Stands for every facet."""
 
 _TERM_BYTES = 5
 _HEADER = struct.Struct(">HH")
@@ -167,6 +171,12 @@ class Terms:
         """The terms of the memory's two fields."""
         content, context = fields_of(memory)
         return self.words(content), self.words(context)
+
+
+def facet_numbers(terms: Terms, memory: Memory) -> list[int]:
+    """What stands for the facets of the memory in this database. They are hashed as its words are."""
+    found = facets_of(memory)
+    return [ANY_FACET] if ANY in found else [terms.number(facet) for facet in sorted(found)]
 
 
 def pack(numbers: Iterable[int]) -> bytes:

@@ -15,7 +15,17 @@ from mnemic.stores.codec import CUES, checked_vector, from_micros
 from mnemic.stores.held import believed
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.indexes import Indexes, coded
-from mnemic.stores.postgres.rows import Place, Terms, filter_of, memory_of, pack, place_of, places_of, storable
+from mnemic.stores.postgres.rows import (
+    ANY_FACET,
+    Place,
+    Terms,
+    filter_of,
+    memory_of,
+    pack,
+    place_of,
+    places_of,
+    storable,
+)
 from mnemic.stores.postgres.statements import filtered, load
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sealing import Sealer
@@ -70,8 +80,27 @@ class PostgresSnapshot:
         rows = await self._rows(scope.tenant, _READING["versions"], scope.tenant, memory_id, current.version)
         return [*(self._sealer.memory(row["body"], scope, None) for row in rows), current]
 
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+    async def newest(
+        self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
+    ) -> list[Memory]:
+        if facets:
+            return await self._newest_of(where, facets, before, limit)
         rows = await self._filtered(where, _READING["newest"], before, max(0, limit))
+        return [self._memory(row) for row in rows]
+
+    async def _newest_of(
+        self, where: Where, facets: Sequence[frozenset[str]], before: str | None, limit: int
+    ) -> list[Memory]:
+        """The set that the fewest memories have from the index; the others are asked row by row, each by its number."""
+        sets = [[ANY_FACET, *map(self._terms.number, one)] for one in facets]
+        if len(sets) > 1:
+            places = places_of(where.tenant, where.scopes)
+            counted = await self._rows(where.tenant, _READING["having"], *places, *_pairs(sets))
+            having = {row["number"]: row["held"] for row in counted}
+            sets = [sets[number] for number in sorted(range(len(sets)), key=lambda number: having.get(number, 0))]
+        first, *others = sets
+        values = (before, max(0, limit), first, *_pairs(others), len(others))
+        rows = await self._filtered(where, _READING["newest_of"], *values)
         return [self._memory(row) for row in rows]
 
     async def count(self, where: Where) -> int:
@@ -198,6 +227,11 @@ class PostgresSnapshot:
         await Step(partial(self._session.enter, tenant))
         rows: list[Any] = await Step(partial(self._session.fetch, statement, *values))
         return rows
+
+
+def _pairs(sets: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """Every facet of the sets, and the number of the set it is of."""
+    return [facet for one in sets for facet in one], [number for number, one in enumerate(sets) for _ in one]
 
 
 def _best(lists: Sequence[list[Scored]], limit: int) -> list[Scored]:

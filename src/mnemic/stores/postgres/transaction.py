@@ -22,6 +22,7 @@ from mnemic.stores.postgres.rows import (
     columns,
     columns_of,
     digest,
+    facet_numbers,
     floats,
     lock_of,
     lock_of_tenant,
@@ -170,6 +171,7 @@ class PostgresTransaction(Transaction):
         if not await self._rows("insert", *head, *values, *tail):
             raise VersionConflict
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
+        await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=False)
 
     async def replace(self, memory: Memory) -> None:
@@ -187,8 +189,16 @@ class PostgresTransaction(Transaction):
         if not await self._rows("update", *head, *values, *tail):
             raise VersionConflict
         await self._repost(memory, stored, content, context)
+        if memory.kind is Kind.STRUCTURED:
+            await self._rows("unmark_facets", memory.scope.tenant, memory.memory_id)
+        await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=True)
         self._before.setdefault((memory.scope.tenant, memory.memory_id), self._memory(stored))
+
+    async def _mark_facets(self, memory: Memory, place: Place) -> None:
+        marks = facet_numbers(self._terms, memory)
+        if marks:
+            await self._rows("mark_facets", memory.scope.tenant, place.scope_id, memory.memory_id, marks)
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         stored = await self._stored(memory_id, scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, tokens
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
 from mnemic.types import Level, Scope
 
 BATCH = 256
@@ -37,6 +37,7 @@ def seal_batch(connection: apsw.Connection, rows: Rows, tenant: str) -> int:
             connection.execute("UPDATE memory SET body = ? WHERE row_id = ?", (rows.sealer.body(memory), row_id))
             connection.execute(_SEARCH, (*rows.searched(memory), row_id))
             connection.execute(_PHRASES, (row_id, tokens(scope_id, content), tokens(scope_id, context)))
+            mark_facets(connection, rows, scope_id, row_id, memory)
         versions = [] if plain else fetch(connection, _PLAIN_VERSIONS, (tenant,))
         for memory_id, version, body, level, owner in versions:
             memory = rows.sealer.memory(body, Scope(tenant=tenant, level=Level(level), owner=owner), None)

@@ -13,7 +13,11 @@ import apsw
 from mnemic.stores.codec import cues_of, dump, fields_of, to_micros
 from mnemic.stores.sealing import Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
-from mnemic.types import Level, Memory, Scope, Where
+from mnemic.types import Kind, Level, Memory, Scope, Where
+from mnemic.types.facets import ANY, facets_of
+
+ANY_FACET = 0
+"""Stands for every facet."""
 
 MEMORY = "m.body, s.vector, c.tenant, c.level, c.owner"
 """The columns that `Rows.memory` reads, from `memory m`, its `scope c` and its `memory_search s`."""
@@ -103,6 +107,16 @@ class Rows:
         plain = Searched(memory.vector, content, context, memory.source.speaker, cues_of(memory))
         return self.sealer.searched(memory, plain)
 
+    def facets(self, wanted: Iterable[str]) -> frozenset[int]:
+        """What stands for these facets in this file, and for whatever may have every one of them."""
+        return frozenset(map(self.terms.number, wanted)) | {ANY_FACET}
+
+    def facets_of(self, memory: Memory) -> frozenset[int]:
+        """What stands for the facets of the memory: where it is sealed, that it may have every one."""
+        found = facets_of(memory)
+        whole = ANY in found or (found and self.sealer.seals)
+        return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
+
     def entry(self, row: tuple[Any, ...], vector_bytes: int) -> tuple[Any, ...]:
         """A row with the columns of an index's `Entry`, opened. A vector of another length, which another process has
         put there from another space, is none.
@@ -113,6 +127,14 @@ class Rows:
         found = self.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
         fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
         return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
+
+
+def mark_facets(connection: apsw.Connection, rows: Rows, scope_id: int, row_id: int, memory: Memory) -> None:
+    """Let the facets of the row be those of `memory`, in the transaction that writes it."""
+    if memory.kind is Kind.STRUCTURED:
+        connection.execute("DELETE FROM facet WHERE row_id = ?", (row_id,))
+        marks = ((scope_id, facet, memory.memory_id, row_id) for facet in rows.facets_of(memory))
+        connection.executemany("INSERT INTO facet VALUES (?, ?, ?, ?)", marks)
 
 
 def columns_of(memory: Memory) -> dict[str, Any]:

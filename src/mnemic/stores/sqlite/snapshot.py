@@ -6,12 +6,13 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import apsw
 
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
-from mnemic.stores.codec import checked_vector
+from mnemic.stores.codec import checked_vector, dump
 from mnemic.stores.held import believed
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sealing import Searched
@@ -39,6 +40,18 @@ _NEWEST = (
     f"SELECT {MEMORY} FROM {SOURCES} WHERE {ACCEPTED} "  # noqa: S608
     "AND (:before IS NULL OR m.memory_id < :before) ORDER BY m.memory_id DESC LIMIT :limit"
 )
+_NEWEST_OF = f"""
+    SELECT {MEMORY} FROM facet f CROSS JOIN {SOURCES}
+    WHERE f.scope_id = :scope_id AND f.facet = :facet AND m.row_id = f.row_id AND {ACCEPTED}
+    AND (:before IS NULL OR f.memory_id < :before)
+    AND NOT EXISTS (
+        SELECT 1 FROM json_each(:others) w WHERE NOT EXISTS (
+            SELECT 1 FROM facet o WHERE o.row_id = m.row_id AND o.facet IN (SELECT value FROM json_each(w.value))
+        )
+    )
+    ORDER BY f.memory_id DESC LIMIT :limit
+"""  # noqa: S608
+_HAVING = "SELECT count(*) FROM (SELECT 1 FROM facet WHERE scope_id = ? AND facet = ? LIMIT 1000)"
 _COUNT = f"SELECT count(*) FROM memory m WHERE {ACCEPTED}"  # noqa: S608
 
 _SEALED = """
@@ -77,11 +90,34 @@ class SqliteSnapshot:
         old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
         return [*(self._rows.sealer.memory(body, current.scope, None) for (body,) in old), current]
 
-    async def newest(self, where: Where, *, limit: int, before: str | None = None) -> list[Memory]:
+    async def newest(
+        self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
+    ) -> list[Memory]:
         wanted = filter_of(where) | {"before": before, "limit": max(0, limit)}
+        if facets:
+            return self._newest_of(where, wanted, facets, limit)
         rows = [self._connection.execute(_NEWEST, wanted | {"scope_id": number}) for number in self._numbers(where)]
         pages = [[self._rows.memory(row) for row in page] for page in rows]
         return list(heapq.merge(*pages, key=lambda memory: memory.memory_id, reverse=True))[:limit]
+
+    def _newest_of(
+        self, where: Where, wanted: dict[str, Any], facets: Sequence[frozenset[str]], limit: int
+    ) -> list[Memory]:
+        """Facet by facet of the set that the fewest memories have, from the index; the others are asked row by row."""
+        sets = [self._rows.facets(one) for one in facets]
+        found: dict[str, Memory] = {}
+        for scope_id in self._numbers(where):
+            first, *others = sorted(sets, key=partial(self._having, scope_id)) if len(sets) > 1 else sets
+            wanted |= {"others": dump([sorted(one) for one in others])}
+            for facet in first:
+                rows = self._connection.execute(_NEWEST_OF, wanted | {"scope_id": scope_id, "facet": facet})
+                found |= {memory.memory_id: memory for memory in map(self._rows.memory, rows)}
+        return [found[memory_id] for memory_id in sorted(found, reverse=True)][: max(0, limit)]
+
+    def _having(self, scope_id: int, facets: Iterable[int]) -> int:
+        """How many memories of the scope have one of the facets, as far as it matters."""
+        counts = (self._connection.execute(_HAVING, (scope_id, facet)) for facet in facets)
+        return sum(count for ((count,),) in counts)
 
     async def count(self, where: Where) -> int:
         wanted = filter_of(where)

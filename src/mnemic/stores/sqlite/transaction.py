@@ -21,6 +21,7 @@ from mnemic.stores.sqlite.rows import (
     PENDING_BY_FINGERPRINT,
     Rows,
     fetch,
+    mark_facets,
     place,
     tokens,
     wanted_memories,
@@ -129,6 +130,7 @@ class SqliteTransaction(Transaction):
         searched = self._kept.searched(memory)
         self._rows(_INSERT_SEARCH, (row_id, *searched))
         self._index_phrases(scope_id, row_id, searched)
+        mark_facets(self._open, self._kept, scope_id, row_id, memory)
         relate(self._open, memory)
         self.changed[memory.scope.tenant, memory.memory_id] = memory
 
@@ -147,6 +149,7 @@ class SqliteTransaction(Transaction):
         if packed != [searched.content, searched.context, searched.cues]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, searched)
+        mark_facets(self._open, self._kept, scope_id, row_id, memory)
         relate(self._open, memory)
         self.changed[memory.scope.tenant, memory.memory_id] = memory
 

@@ -78,6 +78,10 @@ _TRACES = {
             + (SELECT count(*) FROM graph_relation
                WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
     """,
+    "facet": """
+        SELECT count(*) FROM facet f JOIN scope c ON c.scope_id = f.scope_id
+        WHERE c.tenant = :tenant AND f.memory_id IN (SELECT value FROM json_each(:memory_ids))
+    """,
 }
 _AUDIT = """
     SELECT sequence, CAST(event AS BLOB), CAST(hash AS BLOB) FROM audit WHERE tenant = ? ORDER BY sequence

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -25,6 +26,7 @@ from mnemic.testing.record_store.setting import (
     scope,
 )
 from mnemic.types import Kind, Level, Memory, Status, Where
+from mnemic.types.facets import MOST_FACETS, value_facet
 
 ODD = [
     "",
@@ -145,6 +147,31 @@ class ReadingContract(Setting):
         await remember(store, *kept)
         await store.transact(lambda transaction: transaction.remove(kept[2].memory_id, scope=scope()))
         assert await store.newest(everything(), limit=9, before=kept[2].memory_id) == [kept[1], kept[0]]
+
+    async def test_facets_find_what_has_them_in_order_and_nothing_is_missed(self, store: RecordStore) -> None:
+        def seat(number: int, **data: Any) -> Memory:
+            held = {"row": number % 3, "seat": {"letter": "AB"[number % 2]}, **data}
+            return memory(f"Seat {number}", kind=Kind.STRUCTURED, category="Seat", data=held)
+
+        kept = [seat(number) for number in range(12)]
+        many = seat(99, **{f"field {number}": number for number in range(MOST_FACETS)})
+        await remember(store, *kept, many, memory("row 1, letter A"))
+        where = everything(kinds=frozenset({Kind.STRUCTURED}))
+        one, letter = (frozenset({value_facet(*told)}) for told in (("row", 1), ("seat.letter", "a")))
+        wanted = [each.memory_id for each in (many, kept[10], kept[4])]
+        found = await store.newest(where, limit=99, facets=[one, letter])
+        assert [one_of for one_of in ids(found) if one_of in wanted] == wanted
+        rows = [each.memory_id for each in (many, kept[10], kept[7], kept[4], kept[1])]
+        paged: list[str] = []
+        while page := await store.newest(where, limit=2, before=paged[-1] if paged else None, facets=[one]):
+            paged += ids(page)
+        assert [each for each in paged if each in rows] == rows
+        assert paged == sorted(set(paged), reverse=True)
+        await change(store, kept[4].next_version(day(1), data={"row": 7}))
+        assert kept[4].memory_id in ids(
+            await store.newest(where, limit=99, facets=[frozenset({value_facet("row", 7)})])
+        )
+        assert await store.newest(replace(where, scopes=(scope(owner="rival"),)), limit=9, facets=[one]) == []
 
     async def test_no_limit_below_one_returns_anything(self, store: RecordStore) -> None:
         await remember(store, memory("harbour"))

@@ -29,7 +29,7 @@ export async function show({ argument: memoryId, who, signal }) {
     el("div", { class: "halves" }, panel("About it", about(memory)), panel("Where it came from", source(memory))),
     panel("When it was true", timeline(spansOf(versions, lineage.earlier, lineage.later)), relatives(lineage)),
     panel("Versions", history(path, versions, changeable)),
-    panel("Who saw it", seen(uses)),
+    panel("Who used and changed it", seen(uses)),
   );
 }
 

@@ -11,12 +11,17 @@ const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how 
 /** @param {any} context */
 export async function show({ who, signal }) {
   const subject = who.roles.includes("subject");
-  const { consents } = await call("GET", "/v1/consents", { signal });
+  const [{ consents }, { memories }] = await Promise.all([
+    call("GET", "/v1/consents", { signal }),
+    call("GET", "/v1/memories", { query: { limit: 200 }, signal }),
+  ]);
+  const inUse = memories.map((memory) => memory.key).filter((key) => key && !key.includes(":"));
+  const remembered = held();
   return several(
     head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Take it along", () => takeAlong())),
-    held(),
-    panel("Your decisions", decisions(consents)),
-    subject && panel("Erase everything", erasure(who)),
+    remembered.node,
+    panel("Your decisions", decisions(consents, inUse)),
+    subject && panel("Erase everything", erasure(who, remembered.fill)),
   );
 }
 
@@ -33,7 +38,7 @@ function held() {
   };
   kind.addEventListener("change", fill);
   fill();
-  return panel("What is remembered", field("Show", kind), list);
+  return { node: panel("What is remembered", field("Show", kind), list), fill };
 }
 
 function row(memory) {
@@ -49,13 +54,16 @@ function row(memory) {
   return item;
 }
 
-function decisions(consents) {
+/** One line for each key that something is held under or that was decided about. */
+function decisions(consents, inUse) {
   const list = el("ul", { class: "rows" });
   const draw = () => {
-    const keys = Object.keys(consents).sort();
-    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "You have not decided about any key yet.")] : keys.map((key) => el("li", { class: "row" },
-      el("div", {}, el("code", {}, key), " ", el("span", { class: consents[key] ? "badge is-active" : "badge is-rejected" }, consents[key] ? "allowed" : "not allowed")),
-      el("div", { class: "actions" }, consents[key] ? button("Withdraw", () => withdraw(key), { "aria-label": `Withdraw consent for ${key}` }) : button("Allow", () => allow(key), { "aria-label": `Allow ${key}` }))))));
+    const keys = [...new Set([...inUse, ...Object.keys(consents)])].sort();
+    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is kept under a key, and you have not decided about any.")] : keys.map((key) => el("li", { class: "row" },
+      el("div", { class: "meta" }, el("code", {}, key), stand(consents[key])),
+      el("div", { class: "actions" },
+        consents[key] !== true && button("Allow", () => allow(key), { kind: "quiet", "aria-label": `Allow ${key}` }),
+        consents[key] !== false && button("Withdraw", () => withdraw(key), { kind: "quiet danger-text", "aria-label": `Withdraw consent for ${key}` }))))));
   };
   const allow = async (key) => {
     if (await attempt(() => call("PUT", `/v1/consents/${encodeURIComponent(key)}`), `Memories under ${key} may be kept and used.`)) {
@@ -74,16 +82,21 @@ function decisions(consents) {
     }
   };
   const key = el("input", { name: "key", required: true, maxlength: "128", autocomplete: "off" });
-  const form = el("form", { class: "inline", on: { submit: (event) => (event.preventDefault(), allow(key.value.trim()).then(() => form.reset())) } }, field("Allow a key", key), el("button", { type: "submit", class: "button" }, "Allow"));
+  const form = el("form", { class: "inline", on: { submit: (event) => (event.preventDefault(), allow(key.value.trim()).then(() => form.reset())) } }, field("Allow another key", key), el("button", { type: "submit", class: "button" }, "Allow"));
   draw();
-  return several(el("p", { class: "quiet" }, "Sensitive keys need your consent before anything is kept under them."), list, form);
+  return several(el("p", { class: "quiet" }, "You decide for each key whether anything may be kept and used under it. Sensitive keys need your consent first."), list, form);
+}
+
+function stand(decided) {
+  if (decided === undefined) return el("span", { class: "quiet" }, "not decided");
+  return el("span", { class: decided ? "badge is-active" : "badge is-rejected" }, decided ? "allowed" : "not allowed");
 }
 
 async function takeAlong() {
   await attempt(async () => download("my-memory.jsonl", await fetchFile("/v1/export")), "Everything held about you is in my-memory.jsonl.");
 }
 
-function erasure(who) {
+function erasure(who, erased) {
   const shown = el("div", { "aria-live": "polite" });
   const begin = async () => {
     const typed = el("input", { name: "typed", required: true, autocomplete: "off", pattern: pattern(who.user) });
@@ -93,7 +106,7 @@ function erasure(who) {
       field(`Type your name, ${who.user}, to confirm`, typed),
       el("p", { class: "check" }, block, el("label", { for: "erase-block" }, "Remember nothing about me in the future, either"))), { act: "Erase everything", kind: "danger" });
     if (!given) return;
-    await attempt(async () => shown.replaceChildren(receiptCard(await call("POST", "/v1/erasures", { body: { block: Boolean(given.block) } }))), "Erased.");
+    if (await attempt(async () => shown.replaceChildren(receiptCard(await call("POST", "/v1/erasures", { body: { block: Boolean(given.block) } }))), "Erased.")) erased();
   };
   return several(el("p", {}, "You get a receipt that says what was erased, in numbers. With it you can check at any time that nothing is left."), button("Erase everything about me", begin, { kind: "danger" }), shown);
 }

@@ -28,6 +28,7 @@ class Desk {
     this.next = page.next;
     this.at = 0;
     this.marked = new Set();
+    this.decided = 0;
     this.node = el("div", { class: "desk" });
     this.acts = { j: () => this.go(1), k: () => this.go(-1), a: () => this.approve(), r: () => this.reject(), e: () => this.edit(), m: () => this.merge(), x: () => this.mark() };
     document.addEventListener("keydown", (event) => this.press(event), { signal });
@@ -37,7 +38,9 @@ class Desk {
 
   /** Take in what has come since and what others have decided; what is looked at stays where it is. */
   async refresh() {
+    const decided = this.decided;
     const page = await call("GET", "/v1/reviews", { query: { limit: 100 } });
+    if (decided !== this.decided) return;
     const names = new Set(page.reviews.map((one) => one.memory.memory_id));
     const looking = this.current?.memory.memory_id;
     if (document.querySelector("dialog") || (names.size === this.waiting.length && this.waiting.every((one) => names.has(one.memory.memory_id)))) return;
@@ -173,6 +176,7 @@ class Desk {
   }
 
   gone(names) {
+    this.decided += names.length;
     this.waiting = this.waiting.filter((one) => !names.includes(one.memory.memory_id));
     for (const name of names) this.marked.delete(name);
     this.at = Math.min(this.at, Math.max(0, this.waiting.length - 1));

@@ -39,6 +39,42 @@ JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
 JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
 ORDER BY m.memory_id DESC
 
+-- name: newest_of
+-- Those that have one of the facets $6, or may have every one, and one of each other set: $7 with the sets' numbers $8, $9 sets.
+WITH {places}, chosen AS MATERIALIZED (
+    SELECT m.memory_id
+    FROM places
+    JOIN facet f ON f.tenant = $1 AND f.scope_id = places.scope_id AND f.facet = ANY ($6::integer[])
+    JOIN memory m ON m.tenant = $1 AND m.memory_id = f.memory_id AND m.scope_id = places.scope_id
+    WHERE ($4::text IS NULL OR f.memory_id < $4 COLLATE "C") AND {accepted}
+    AND $9::integer = (
+        SELECT count(DISTINCT w.number)
+        FROM facet o
+        JOIN unnest($7::integer[], $8::integer[]) AS w (facet, number) ON w.facet = o.facet
+        WHERE o.tenant = $1 AND o.memory_id = f.memory_id
+    )
+    GROUP BY m.memory_id
+    ORDER BY m.memory_id DESC
+    LIMIT $5
+)
+SELECT {columns}
+FROM chosen
+JOIN memory m ON m.tenant = $1 AND m.memory_id = chosen.memory_id
+JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
+JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
+ORDER BY m.memory_id DESC
+
+-- name: having
+-- How many memories have one of the facets of each set ($4, with the sets' numbers $5), as far as it matters.
+WITH {places}
+SELECT w.number, count(*) AS held
+FROM places
+CROSS JOIN unnest($4::integer[], $5::integer[]) AS w (facet, number)
+CROSS JOIN LATERAL (
+    SELECT FROM facet f WHERE f.tenant = $1 AND f.scope_id = places.scope_id AND f.facet = w.facet LIMIT 1000
+) having_one
+GROUP BY w.number
+
 -- name: count
 WITH {places}
 SELECT coalesce(sum(held.number), 0)

@@ -54,7 +54,8 @@ SELECT
         SELECT FROM unnest($4::text[]) AS said WHERE position(said IN request.receipt) > 0
     )) AS request,
     (SELECT count(*) FROM graph_node WHERE tenant = $1 AND memory_id = ANY ($2::text[]))
-    + (SELECT count(*) FROM graph_relation WHERE tenant = $1 AND memory_id = ANY ($2::text[])) AS graph
+    + (SELECT count(*) FROM graph_relation WHERE tenant = $1 AND memory_id = ANY ($2::text[])) AS graph,
+    (SELECT count(*) FROM facet WHERE tenant = $1 AND memory_id = ANY ($2::text[])) AS facet
 
 -- name: audit
 SELECT sequence, event, hash FROM audit WHERE tenant = $1 AND sequence > $2 ORDER BY sequence LIMIT $3

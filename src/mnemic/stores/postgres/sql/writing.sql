@@ -230,3 +230,11 @@ ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value
 
 -- name: remove_mark
 DELETE FROM mark WHERE tenant = $1 AND name = $2
+
+-- name: unmark_facets
+DELETE FROM facet WHERE tenant = $1 AND memory_id = $2
+
+-- name: mark_facets
+INSERT INTO facet (tenant, scope_id, facet, memory_id)
+SELECT $1, $2, each.facet, $3 FROM unnest($4::integer[]) AS each (facet)
+ON CONFLICT DO NOTHING

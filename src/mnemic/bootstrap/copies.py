@@ -1,0 +1,50 @@
+"""Copies of the memories that an address names beside the store: a search index, a log of episodes."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+
+from mnemic.bootstrap.extras import extra
+from mnemic.errors import InvalidConfig
+from mnemic.ports.projections import Projection
+
+PARAMETER = "copy"
+
+
+def copies_of(location: str) -> tuple[str, ...]:
+    """The addresses that `location` names as `?copy=...&copy=...`."""
+    query = urlsplit(location).query if "://" in location else ""
+    return tuple(value for name, value in parse_qsl(query) if name == PARAMETER)
+
+
+def without_copies(location: str) -> str:
+    """`location` as the store itself understands it."""
+    if not copies_of(location):
+        return location
+    parts = urlsplit(location)
+    kept = [(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if name != PARAMETER]
+    return urlunsplit(parts._replace(query=urlencode(kept)))
+
+
+def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Projection]:
+    """What keeps the copies that `location` names up to date: `jsonl:///folder` a log of episodes, `azure-search://` a
+    search index for vectors of `dimension`. Raises InvalidConfig (`invalid_config:copy`), also where the store is
+    sealed: a copy would tell in plain what it seals.
+    """
+    urls = copies_of(location)
+    if urls and sealed:
+        raise InvalidConfig(PARAMETER, hint="a copy would hold in plain what the store seals")
+    return [_copy(url, dimension) for url in urls]
+
+
+def _copy(url: str, dimension: int) -> Projection:
+    parts = urlsplit(url)
+    if parts.scheme == "jsonl" and not parts.netloc and parts.path.strip("/"):
+        from mnemic.stores.episode_log import EpisodeLog
+
+        return EpisodeLog(unquote(parts.path))
+    if parts.scheme == "azure-search":
+        with extra("azure"):
+            from mnemic.stores.azure_search import AzureSearchIndex
+        return AzureSearchIndex.at(url, dimension=dimension)
+    raise InvalidConfig(PARAMETER, hint="use jsonl:///folder or azure-search://:KEY@SERVICE.search.windows.net/INDEX")

@@ -1,0 +1,209 @@
+"""Episodes as JSON lines in a folder: a log that any program reads, fed from the outbox and built anew when wanted.
+
+Each line is one version of an episodic memory. Lines are appended and reach the disk before the outbox forgets the
+work; a file that is full is followed by the next one. Only what must not be read any more is taken out, by writing the
+files that hold it anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mnemic.errors import InvalidConfig, StoreCorrupt, StoreFull, StoreUnavailable
+from mnemic.stores.codec import dump, load
+from mnemic.types import Change, Kind, Memory
+
+T = TypeVar("T")
+
+MAX_FILE_BYTES = 16 * 1024 * 1024
+"""A file that is larger gets no more lines."""
+
+_NAME, _FILES = "episodes-{number:06}.jsonl", "episodes-*.jsonl"
+
+
+class EpisodeLog:
+    """A `Projection` into the folder at `path`, which is made with its first line. Any number of processes may share
+    it: a lock file keeps them apart.
+
+    A version that is there already is not written again. What is gone, superseded or expired leaves nothing behind in
+    any file. Raises InvalidConfig for a path that is no folder.
+    """
+
+    name = "episode_log"
+
+    def __init__(self, path: str | Path, *, max_bytes: int = MAX_FILE_BYTES) -> None:
+        self._folder = Path(path).absolute()
+        if self._folder.exists() and not self._folder.is_dir():
+            raise InvalidConfig("copy", hint="jsonl:///path names a folder")
+        self._max_bytes = max_bytes
+        self._files: dict[Path, _File] = {}
+        self._turn = threading.Lock()
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        """Append what is new, take out what may not be read any more. Other kinds than `episodic` cost nothing."""
+        told = [change for change in changes if change.memory is None or change.memory.kind is Kind.EPISODIC]
+        if told:
+            await asyncio.to_thread(self._locked, lambda: self._applied(told))
+
+    async def clear(self, tenant: str) -> None:
+        """Take out every line of the tenant."""
+        await asyncio.to_thread(self._locked, lambda: self._without(lambda place: place[0] == tenant))
+
+    async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
+        """How many lines the files hold of these memories."""
+        wanted = {(tenant, memory_id) for memory_id in memory_ids}
+        return await asyncio.to_thread(self._locked, lambda: sum(place in wanted for place in self._lines()))
+
+    async def close(self) -> None:
+        """Nothing: no file stays open."""
+
+    # -- under the lock ------------------------------------------------------------------------------------------------
+
+    def _locked(self, work: Callable[[], T]) -> T:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self._turn, (self._folder / ".lock").open("ab") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self._look()
+                return work()
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise (StoreFull if full else StoreUnavailable)(self.name, hint=os.strerror(error.errno or 0)) from error
+
+    def _look(self) -> None:
+        """Read what others have written since the last time, and forget what they have taken out."""
+        found = sorted(self._folder.glob(_FILES))
+        self._files = {path: self._files.get(path) or _File(path) for path in found}
+        for file in self._files.values():
+            file.look()
+
+    def _applied(self, changes: Sequence[Change]) -> None:
+        gone = {(change.entry.scope.tenant, change.entry.memory_id) for change in changes if change.shown is None}
+        self._without(lambda place: place in gone)
+        known = {place: version for file in self._files.values() for place, version in file.seen.items()}
+        shown = [change.shown for change in changes if change.shown is not None]
+        new = [memory for memory in shown if known.get(_place(memory), 0) < memory.version]
+        if new:
+            self._last().append([_line(memory) for memory in new])
+
+    def _last(self) -> _File:
+        """The file that takes further lines."""
+        files = list(self._files.values())
+        if files and files[-1].size < self._max_bytes:
+            return files[-1]
+        number = int(files[-1].path.stem.rpartition("-")[2]) + 1 if files else 1
+        path = self._folder / _NAME.format(number=number)
+        path.touch(mode=0o600)
+        _settle(self._folder)
+        return self._files.setdefault(path, _File(path))
+
+    def _without(self, gone: Callable[[tuple[str, str]], bool]) -> None:
+        for file in self._files.values():
+            if any(gone(place) for place in file.seen):
+                file.rewrite(gone)
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        return (place for file in self._files.values() for place, _ in _told(file.path.read_bytes()))
+
+
+class _File:
+    """One file of the log, and the last version of each memory that stands in its first `size` bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0
+        self.seen: dict[tuple[str, str], int] = {}
+        self._inode = 0
+
+    def look(self) -> None:
+        """Read what is new. A line that a crash cut off is taken away: its work comes again."""
+        state = self.path.stat()
+        if state.st_ino != self._inode or state.st_size < self.size:
+            self.size, self.seen, self._inode = 0, {}, state.st_ino
+        if state.st_size == self.size:
+            return
+        with self.path.open("r+b") as file:
+            file.seek(self.size)
+            text = file.read()
+            whole = text[: text.rfind(b"\n") + 1]
+            if len(whole) < len(text):
+                file.truncate(self.size + len(whole))
+        self.seen.update(_told(whole))
+        self.size += len(whole)
+
+    def append(self, lines: Sequence[bytes]) -> None:
+        """Write the lines at the end, onto the disk."""
+        with self.path.open("ab") as file:
+            file.write(b"".join(lines))
+            file.flush()
+            os.fsync(file.fileno())
+        self.look()
+
+    def rewrite(self, gone: Callable[[tuple[str, str]], bool]) -> None:
+        """Write the file anew without the lines of these memories; a crash leaves the old file or the new one. What was
+        there is overwritten.
+        """
+        part = self.path.with_suffix(".part")
+        kept = [line for line in self.path.read_bytes().splitlines(keepends=True) if not gone(next(_told(line))[0])]
+        with part.open("wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(b"".join(kept))
+            file.flush()
+            os.fsync(file.fileno())
+        with self.path.open("r+b") as old:
+            part.replace(self.path)
+            _settle(self.path.parent)
+            old.write(bytes(self.size))
+            old.flush()
+            os.fsync(old.fileno())
+        self.look()
+
+
+def _line(memory: Memory) -> bytes:
+    scope, source = memory.scope, memory.source
+    told: dict[str, Any] = {
+        "memory_id": memory.memory_id,
+        "version": memory.version,
+        "tenant": scope.tenant,
+        "level": scope.level.value,
+        "owner": scope.owner,
+        "happened_at": memory.happened_at.isoformat(),
+        "category": memory.category,
+        "content": memory.content,
+        "data": memory.data,
+        "session": source.session,
+        "speaker": source.speaker,
+    }
+    return dump({name: value for name, value in told.items() if value is not None}, "memory").encode() + b"\n"
+
+
+def _place(memory: Memory) -> tuple[str, str]:
+    return memory.scope.tenant, memory.memory_id
+
+
+def _told(text: bytes) -> Iterator[tuple[tuple[str, str], int]]:
+    """Tenant, memory_id and version of every line."""
+    for line in text.splitlines():
+        try:
+            held: Any = load(line.decode())
+            yield (held["tenant"], held["memory_id"]), held["version"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreCorrupt(
+                "episode_log", hint="a line is no episode; build the log anew in another folder"
+            ) from error
+
+
+def _settle(folder: Path) -> None:
+    """Bring the names of the folder's files onto the disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -8,13 +8,14 @@ called before any transaction is open; whatever fails before the commit leaves n
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch, StoreFailed
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
@@ -49,6 +50,10 @@ __all__ = ["MemoryWritePipeline", "WriteRules"]
 
 BATCH = 32
 MAX_SECRETS = 10_000
+
+
+_PASSING = secrets.token_bytes(32)
+"""Keys markers that nothing is stored under."""
 
 
 class MemoryWritePipeline:
@@ -218,6 +223,16 @@ class MemoryWritePipeline:
     async def redacted(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
         return self._redactor.redact(text, await self.secret(tenant)).text
+
+    async def shown(self, text: str, *, tenant: str) -> str:
+        """`text` as a model may see it, also while the store is down: the markers are then of this process alone.
+
+        Raises InvalidInput (`redaction`).
+        """
+        try:
+            return await self.redacted(text, tenant=tenant)
+        except StoreFailed:
+            return self._redactor.redact(text, _PASSING).text
 
     async def secret(self, tenant: str) -> bytes:
         """The tenant's secret, asked for once: it never changes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ from tests.valkey import ValkeyServer
 
 def main() -> int:
     """The command's exit code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers are stopped then, too
     database, cache = PostgresServer(), ValkeyServer()
     try:
         database.start()

@@ -17,6 +17,7 @@ class Copy:
         self.refused: set[str] = set()
         self.gate: asyncio.Event | None = None
         self.held: dict[str, str] = {}
+        self._tenants: dict[str, str] = {}
         self.heard: list[tuple[str, int]] = []
         self.calls = 0
         self.called = asyncio.Event()
@@ -30,13 +31,14 @@ class Copy:
         if self.down or any(change.entry.memory_id in self.refused for change in changes):
             raise ConnectionError("secret text of the driver")
         for change in changes:
+            self._tenants[change.entry.memory_id] = change.entry.scope.tenant
             self.heard.append((change.entry.memory_id, change.entry.version))
             self.held.pop(change.entry.memory_id, None)
             if change.shown is not None:
                 self.held[change.entry.memory_id] = change.shown.content
 
     async def clear(self, tenant: str) -> None:
-        self.held.clear()
+        self.held = {name: said for name, said in self.held.items() if self._tenants[name] != tenant}
 
     async def close(self) -> None:
         self.closed = True

@@ -338,7 +338,7 @@ class StewardVerbs(ReadVerbs):
         feeds = {feed.name: feed for feed in self._feeds}
         if projection not in feeds:
             raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
-        return await project.rebuild(self.store, feeds[projection], actor.tenant)
+        return await project.rebuild(feeds[projection], actor.tenant)
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`

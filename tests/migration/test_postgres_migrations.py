@@ -87,8 +87,10 @@ async def test_a_database_that_is_not_there_is_unavailable(postgres: PostgresSer
         await PostgresStore("postgresql://postgres@/x?host=/nonexistent").open(EMBEDDER.space)
 
 
-async def test_structured_memories_of_before_are_found_by_their_fields(postgres: PostgresServer) -> None:
-    dsn = postgres.dsn()
+async def test_structured_memories_of_before_are_found_by_their_fields(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    dsn = postgres.database(tmp_path)
     store = PostgresStore(dsn)
     await store.open(EMBEDDER.space)
     seat = memory("a seat", kind=Kind.STRUCTURED, data={"row": 1})

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from mnemic.ports import RecordStore
-from mnemic.types import Change, OutboxEntry, Status
 from mnemic.write.feed import BATCH, SHORTEST_REST, Feed
 
 IDLE_SECONDS = 30.0
@@ -52,7 +51,7 @@ async def _drained(feed: Feed, waiting: int) -> int:
     taken = 0
     while taken < max(1, waiting):
         alone = feed.window == 1
-        caught = await feed.catch_up(at_once=True)
+        caught = await feed.catch_up(at_once=True, patient=True)
         taken += caught.taken
         if not caught.behind or caught.failed == "outbox" or (caught.failed and alone):
             break
@@ -67,21 +66,14 @@ async def _emptied(store: RecordStore) -> int:
     return emptied
 
 
-async def rebuild(store: RecordStore, feed: Feed, tenant: str) -> int:
+async def rebuild(feed: Feed, tenant: str) -> int:
     """Build the tenant's part of a projection anew; how many active memories there were. It is told of superseded
     ones too: most copies do not show them, a graph keeps how things stood.
 
     Writing goes on meanwhile. Until it is done, the copy may lack memories; it shows none that it must not. Raises
     StoreFailed; running it again begins anew.
     """
-    await feed.register()
-    await feed.projection.clear(tenant)
-    built, after = 0, None
-    while page := await store.held(tenant, statuses=[Status.ACTIVE, Status.SUPERSEDED], after=after, limit=BATCH):
-        after = page[-1].memory_id
-        await feed.bring([Change(entry=OutboxEntry.of(memory), memory=memory) for memory in page])
-        built += sum(memory.status is Status.ACTIVE for memory in page)
-    return built
+    return await feed.rebuild(tenant)
 
 
 class Drainer:
@@ -110,7 +102,7 @@ class Drainer:
     async def _follow(self, feed: Feed) -> None:
         while True:
             feed.late.clear()
-            caught = await feed.catch_up()
+            caught = await feed.catch_up(patient=True)
             if caught.failed:
                 await asyncio.sleep(max(feed.rest, SHORTEST_REST))
             elif not caught.behind:

@@ -2,8 +2,8 @@
 
 A short message often answers the one before it, so it takes a part of its neighbours' scores; a session that is about
 the query lifts its messages; a query that names a person, a date, or asks "when" prefers what that person said, what
-was told then, what holds a time. The weights were set by hand, in steps of 0.1, on the first five LoCoMo conversations;
-what each buys there and on the other five stands in docs/benchmarks/retrieval.md.
+was told then, what holds a time. The weights were set by hand, in steps of 0.1, on the dev halves of LoCoMo and
+LongMemEval; what each buys there and on the test halves stands in docs/benchmarks/retrieval.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SignalWeights:
 
     previous: float = 0.1
     following: float = 0.2
-    session: float = 0.1
+    session: float = 0.2
     speaker: float = 0.3
     told: float = 0.2
     when: float = 0.1

@@ -27,6 +27,7 @@ from mnemic.testing.record_store import EMBEDDER, memory, scope
 from mnemic.testing.record_store.setting import START
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
 from mnemic.write.feed import LONGEST_REST, Feed, standing
+from mnemic.write.lapse import lapse
 
 T = TypeVar("T")
 
@@ -166,18 +167,19 @@ class ProjectionMachine(RuleBasedStateMachine):
         """From here on the copy is down, loses its answers, or is well again."""
         self._copy.fault = fault
 
-    @rule(process=st.sampled_from([0, 1]), at_once=st.booleans())
-    def catch_up(self, process: int, at_once: bool) -> None:
+    @rule(process=st.sampled_from([0, 1]), at_once=st.booleans(), patient=st.booleans())
+    def catch_up(self, process: int, at_once: bool, patient: bool) -> None:
         """One of the processes takes what is left; whoever does not try at once has waited long enough."""
         if not at_once:
             self._clock.advance(timedelta(seconds=LONGEST_REST))
-        caught = self._run(self._feeds[process].catch_up(at_once=at_once))
+        caught = self._run(self._feeds[process].catch_up(at_once=at_once, patient=patient))
         assert self._copy.fault or not caught.failed
 
     @rule(count=st.integers(1, 3))
     def die(self, count: int) -> None:
         """A process is killed between copying and acknowledging: its entries come again."""
-        entries = self._run(self._store.pending(projection=self._copy.name, limit=count))
+        left = self._run(self._store.pending(projection=self._copy.name, limit=count))
+        entries = [entry for entry in left if not entry.whole]
         latest = {entry.place: entry for entry in entries}
         known = self._run(standing(self._store, entries))
         with suppress(StoreUnavailable):
@@ -193,7 +195,12 @@ class ProjectionMachine(RuleBasedStateMachine):
     def rebuild(self, place: Scope) -> None:
         """The copy has lost a tenant's part, and it is built anew."""
         if self._copy.fault is None:
-            self._run(rebuild(self._store, self._feeds[0], place.tenant))
+            self._run(rebuild(self._feeds[0], place.tenant))
+
+    @rule(most=st.integers(0, 3))
+    def lapse(self, most: int) -> None:
+        """What has waited for too long gives way to an entry for the whole tenant."""
+        self._run(lapse(self._store, most=most))
 
     @rule(count=st.integers(0, 3))
     def come_and_go(self, count: int) -> None:

@@ -122,6 +122,16 @@ class OutboxEntry:
         action = action or ("upsert" if memory.status is Status.ACTIVE else "remove")
         return cls(scope=memory.scope, action=action, memory_id=memory.memory_id, version=memory.version)
 
+    @classmethod
+    def whole_tenant(cls, scope: Scope) -> OutboxEntry:
+        """The entry in the place of all that came before of the scope's tenant: its copy is to be built anew."""
+        return cls(scope=scope, action="upsert", memory_id="", version=0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is about everything of the tenant."""
+        return not self.memory_id
+
     @property
     def place(self) -> tuple[str, str]:
         """Which memory it is about: identifiers are unique in a tenant."""

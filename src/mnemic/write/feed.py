@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from mnemic.errors import MnemicError, StoreUnavailable
 from mnemic.ports import Clock, RecordStore
@@ -76,30 +77,63 @@ class Feed:
             self._registered = True
 
     async def catch_up(
-        self, known: Sequence[Change] = (), *, deadline: Deadline | None = None, at_once: bool = False
+        self,
+        known: Sequence[Change] = (),
+        *,
+        deadline: Deadline | None = None,
+        at_once: bool = False,
+        patient: bool = False,
     ) -> Caught:
         """Take the oldest entries, up to a batch. `known` saves reading the memories just written; `at_once` does not
-        wait for the end of the rest. Never raises for what projection or store do.
+        wait for the end of the rest. Only who is `patient` builds a tenant's part anew where an entry asks for that;
+        for others it stays. Never raises for what projection or store do.
         """
         async with self._lock:
             if self.rest and not at_once:
                 return self._missed(self.name)
             try:
                 await self.register()
-                entries = await self._store.pending(projection=self.name, limit=self._window)
-                if entries and not await self._brought(await self._as_known(entries, known), deadline):
+                left = await self._store.pending(projection=self.name, limit=self._window)
+                entries = list(takewhile(lambda entry: not entry.whole, left)) or left[:1]
+                if entries and entries[0].whole:
+                    if not patient:
+                        self.late.set()
+                        return Caught(behind=True)
+                    if not await self._renewed(entries[0].scope.tenant):
+                        return self._missed(self.name)
+                elif entries and not await self._brought(await self._as_known(entries, known), deadline):
                     return self._missed(self.name)
                 if entries:
                     await self._store.acknowledge([entry.sequence for entry in entries], projection=self.name)
             except MnemicError as error:
                 _log.warning("the outbox cannot be drained for %s: %s", self.name, error.reason)
                 return self._missed("outbox")
-            caught = Caught(taken=len(entries), behind=len(entries) == self._window)
+            caught = Caught(taken=len(entries), behind=len(entries) < len(left) or len(left) == self._window)
             if caught.behind:
                 self.late.set()
             self._window = min(BATCH, 2 * self._window)
             self._rest, self._rests_until = 0.0, float("-inf")
             return caught
+
+    async def rebuild(self, tenant: str) -> int:
+        """Build the tenant's part anew; how many active memories there were. Raises StoreFailed."""
+        await self.register()
+        await self.projection.clear(tenant)
+        built, after = 0, None
+        told = [Status.ACTIVE, Status.SUPERSEDED]
+        while page := await self._store.held(tenant, statuses=told, after=after, limit=BATCH):
+            after = page[-1].memory_id
+            await self.bring([Change(entry=OutboxEntry.of(memory), memory=memory) for memory in page])
+            built += sum(memory.status is Status.ACTIVE for memory in page)
+        return built
+
+    async def _renewed(self, tenant: str) -> bool:
+        try:
+            await self.rebuild(tenant)
+        except Exception as error:  # noqa: BLE001 - as for `apply`: the entry stays, and asks again
+            self._failed(error)
+            return False
+        return True
 
     async def bring(self, changes: Sequence[Change]) -> None:
         """Apply these changes past the outbox. Raises StoreFailed."""

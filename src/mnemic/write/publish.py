@@ -12,23 +12,27 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.ports.projections import Projection
 from mnemic.types import Change, Deadline
 from mnemic.write.feed import Feed
+from mnemic.write.lapse import lapse
+
+MOST_WAITING = 100_000
+"""Entries that may wait for one projection."""
 
 _log = logging.getLogger("mnemic.write")
-_UNWATCHED_LIMIT = 256
-"""Changes after which an outbox that nobody reads is emptied."""
+_LOOK_AFTER = 256
+"""Changes after which the outbox is looked at: one that nobody reads is emptied, one that grows is bounded."""
 
 
 class Publisher:
     """Feeds projections right after a commit, each at its own pace: one that fails holds up no other.
 
     Pending memories never come here. Without any registered projection the outbox is emptied from time to time: one
-    that is added later is built from the memories.
+    that is added later is built from the memories. So is, in the end, one that has fetched nothing for too long.
     """
 
     def __init__(self, store: RecordStore, clock: Clock, projections: Sequence[Projection] = ()) -> None:
         self._store = store
         self.feeds = tuple(Feed(projection, store, clock) for projection in projections)
-        self._unwatched = 0
+        self._unseen = 0
 
     @property
     def failures(self) -> Counter[str]:
@@ -41,8 +45,7 @@ class Publisher:
         """
         if not changes:
             return ()
-        if not self.feeds:
-            await self._forget_unwatched(len(changes))
+        await self._look_after(len(changes))
         return await self.catch_up(changes, deadline=deadline)
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
@@ -52,14 +55,18 @@ class Publisher:
             sorted({one.failed or feed.name for feed, one in zip(self.feeds, caught, strict=True) if one.behind})
         )
 
-    async def _forget_unwatched(self, changes: int) -> None:
-        self._unwatched += changes
-        if self._unwatched < _UNWATCHED_LIMIT:
+    async def _look_after(self, changes: int) -> None:
+        self._unseen += changes
+        if self._unseen < _LOOK_AFTER:
             return
-        self._unwatched = 0
+        self._unseen = 0
         try:
-            if not await self._store.projections():
-                waiting = await self._store.pending(limit=4 * _UNWATCHED_LIMIT)
+            if not self.feeds and not await self._store.projections():
+                waiting = await self._store.pending(limit=4 * _LOOK_AFTER)
                 await self._store.acknowledge([entry.sequence for entry in waiting])
+            else:
+                lapsed = await lapse(self._store, most=MOST_WAITING)
+                for name, count in lapsed.items():
+                    _log.warning("projection %s has not fetched %d entries: it will be built anew", name, count)
         except MnemicError as error:
-            _log.warning("the outbox could not be emptied: %s", error.reason)
+            _log.warning("the outbox could not be looked after: %s", error.reason)

@@ -12,5 +12,6 @@ ROW = Row(
         "tests/faults/test_postgres_network.py",
         "tests/faults/test_bolt.py",
         "tests/faults/test_redis.py",
+        "tests/faults/test_model_network.py",
     ),
 )

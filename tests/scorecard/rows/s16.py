@@ -8,5 +8,5 @@ ROW = Row(
     id="S16",
     property="query injection",
     aim="0 differences from the literal reading",
-    tests=("tests/security/test_payloads.py",),
+    tests=("tests/security/test_payloads.py", "tests/security/test_payloads_elsewhere.py"),
 )

@@ -127,7 +127,7 @@ async def test_it_is_built_anew_with_what_has_ended() -> None:
         await entity.relate("Ana", "works_at", "Bosch")
         before = await graph.nodes(ANA.scope("user")), await graph.neighbours(ANA.scope("user"), "person:ana")
         await graph.link(ANA.scope("user"), [mention("stray", node("stray"))])
-        await rebuild(engine.store, Feed(GraphProjection(graph), engine.store, clock), "default")
+        await rebuild(Feed(GraphProjection(graph), engine.store, clock), "default")
         assert (await graph.nodes(ANA.scope("user")), await graph.neighbours(ANA.scope("user"), "person:ana")) == before
         assert len(before[1]) == 2
 

@@ -22,6 +22,8 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
 from mnemic.write.feed import Feed
+from mnemic.write.lapse import lapse
+from mnemic.write.publish import Publisher
 from tests.projections import Copy
 
 
@@ -174,11 +176,11 @@ async def test_building_anew_replaces_what_was_there(store: RecordStore, feed: F
     rival = memory("of another tenant", scope=scope(tenant="rival"))
     await remember(store, rival)
     await close(store, memories[0], Status.EXPIRED)
-    assert await rebuild(store, feed, "acme") == 119
+    assert await rebuild(feed, "acme") == 119
     assert list(copy.held.values()) == [each.content for each in memories[1:]]
     copy.down = True
     with pytest.raises(StoreUnavailable, match="hot"):
-        await rebuild(store, feed, "acme")
+        await rebuild(feed, "acme")
 
 
 async def test_a_store_that_fails_is_not_blamed_on_the_projection(feed: Feed, store: RecordStore) -> None:
@@ -261,3 +263,56 @@ async def test_a_copy_is_built_anew_on_request(engine: MemoryEngine, copy: Copy)
     assert set(copy.held) == {tea.memory_id}
     with pytest.raises(InvalidInput):
         await engine.rebuild("cold", actor=ANA)
+
+
+async def test_what_is_not_fetched_becomes_one_entry_for_each_tenant(
+    store: RecordStore, feed: Feed, copy: Copy
+) -> None:
+    other = Feed(Copy("other"), store, ManualClock())
+    for each in (feed, other):
+        await each.register()
+    told = await written(store, *(f"text {number}" for number in range(30)))
+    elsewhere = memory("theirs", scope=scope(tenant="rival"))
+    await remember(store, elsewhere)
+    await leave(store, elsewhere)
+    await drain(store, [other])
+    assert await lapse(store, most=31) == {}
+    assert await lapse(store, most=30) == {"hot": 31}
+    left = await store.pending(projection="hot")
+    assert [(entry.whole, entry.scope.tenant) for entry in left] == [(True, "acme"), (True, "rival")]
+    assert await store.projections() == {"hot": 2, "other": 0}
+    late = await written(store, "late")
+    caught = await feed.catch_up()
+    assert (caught.taken, caught.behind, caught.failed, copy.heard) == (0, True, None, [])
+    await drain(store, [feed, other])
+    assert copy.held == {one.memory_id: one.content for one in (*told, elsewhere, *late)}
+    assert await store.pending() == []
+
+
+async def test_a_part_that_cannot_be_built_anew_asks_again(store: RecordStore, feed: Feed, copy: Copy) -> None:
+    await feed.register()
+    await written(store, "one", "two")
+    await lapse(store, most=0)
+    copy.down = True
+    assert (await feed.catch_up(at_once=True, patient=True)).failed == "hot"
+    assert len(await store.pending(projection="hot")) == 1
+    await lapse(store, most=0)
+    assert len(await store.pending(projection="hot")) == 1
+    copy.down = False
+    await drain(store, [feed])
+    assert sorted(copy.held.values()) == ["one", "two"]
+    assert await store.pending() == []
+
+
+async def test_writers_bound_the_outbox_of_a_projection_that_is_gone(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that know nothing of it."""
+    monkeypatch.setattr("mnemic.write.publish.MOST_WAITING", 100)
+    await store.register("gone")
+    publisher = Publisher(store, ManualClock())
+    for batch in range(4):
+        memories = await written(store, *(f"text {batch} {number}" for number in range(70)))
+        changes = [Change(entry=OutboxEntry.of(one), memory=one) for one in memories]
+        assert await publisher.publish(changes) == ()
+    assert await store.projections() == {"gone": 1}

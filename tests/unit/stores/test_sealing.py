@@ -10,8 +10,10 @@ import pytest
 
 from mnemic.errors import KeyFailed, NotSupported
 from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.maintain.reembed import reembed
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store.setting import EMBEDDER, change, everything, ids, memory, remember, scope
 from mnemic.types import Level, Memory, Origin, Scope, Source
 
@@ -185,3 +187,22 @@ async def test_an_existing_file_is_sealed_and_nothing_of_it_is_left_plain(tmp_pa
     assert kept.vector is not None
     assert found_in(tmp_path, CANARY.encode(), kept.vector) == []
     await store.close()
+
+
+async def test_another_embedder_gives_sealed_vectors_and_passes_over_what_cannot_be_opened(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    wider = WordEmbedder(768)
+    kept, gone = full(), memory("The heron is on the roof", scope=scope("ben"))
+    await remember(store, kept, gone)
+    assert keys(tmp_path).destroy(scope("ben"))
+    done = await reembed(store, wider)
+    assert (done.filled, done.space) == (2, wider.space)
+    new = wider.vector(SAID)
+    (found,) = await store.nearest(everything(), new, limit=5)
+    assert (found.memory_id, round(found.score, 3)) == (kept.memory_id, 1.0)
+    stored = await store.get_many([kept.memory_id, gone.memory_id], scopes=[scope(), scope("ben")])
+    assert {memory_id: one.vector for memory_id, one in stored.items()} == {kept.memory_id: new, gone.memory_id: None}
+    assert stored[gone.memory_id].content == ERASED
+    await store.tidy()
+    assert found_in(tmp_path, new, CANARY.encode()) == []

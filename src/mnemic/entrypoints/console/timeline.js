@@ -23,8 +23,8 @@ export function timeline(spans) {
     svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": said.join("; ") },
       svg("line", { class: "now", x1: across(now), x2: across(now), y1: 0, y2: height - 18 }),
       spans.map((span, at) => bar(span, at, across)),
-      svg("text", { x: LEFT, y: height - 2 }, dayOf(first)),
-      svg("text", { x: across(now), y: height - 2, "text-anchor": "end" }, "today")),
+      svg("text", { x: LEFT, y: height - 6 }, dayOf(first)),
+      svg("text", { x: across(now), y: height - 6, "text-anchor": "end" }, "today")),
   );
 }
 

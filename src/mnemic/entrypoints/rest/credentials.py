@@ -21,11 +21,13 @@ from typing import Any
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.identity import new_id
 from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor
+from mnemic.types import Actor, AuditEvent
 
 SERVICE_TENANT = "mnemic.service"
 """Where keys are kept; a credential that names this tenant is refused."""
 MAX_KEYS_LISTED = 10_000
+COMMAND_LINE = "command line"
+"""Whose act it is where no credential was shown: whoever reaches the store itself."""
 
 _PREFIX = "api_key:"
 _KEY = re.compile(r"mnk_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -99,8 +101,9 @@ class ApiKeys:
         agent: str = "default",
         label: str = "",
         ttl: timedelta | None = None,
+        by: str = COMMAND_LINE,
     ) -> tuple[ApiKey, str]:
-        """A new key and its text, which cannot be had again. Raises InvalidInput."""
+        """A new key and its text, which cannot be had again; `by` is whose act it is. Raises InvalidInput."""
         if ttl is not None and ttl <= timedelta(0):
             raise InvalidInput("ttl")
         now = self._clock.now()
@@ -114,7 +117,7 @@ class ApiKeys:
             label=label[:200],
             digests=(_digest(secret),),
         )
-        await self._put(key)
+        await self._put(key, "api_key_created", by)
         return key, f"mnk_{key.key_id}_{secret}"
 
     async def authenticate(self, text: str) -> Principal | None:
@@ -140,20 +143,23 @@ class ApiKeys:
         retired = key.retires_at is not None and shown_at < key.retires_at <= now
         return None if retired else key.principal
 
-    async def rotate(self, key_id: str, *, grace: timedelta, tenant: str | None = None) -> str:
+    async def rotate(self, key_id: str, *, grace: timedelta, tenant: str | None = None, by: str = COMMAND_LINE) -> str:
         """A new secret for the key; the old one works for `grace` more. Raises MemoryNotFound."""
         key = await self._existing(key_id, tenant)
         secret = secrets.token_urlsafe(32)
         retires_at = self._clock.now() + grace
-        await self._put(replace(key, digests=(key.digests[-1], _digest(secret)), retires_at=retires_at))
+        renewed = replace(key, digests=(key.digests[-1], _digest(secret)), retires_at=retires_at)
+        await self._put(renewed, "api_key_rotated", by)
         return f"mnk_{key_id}_{secret}"
 
-    async def revoke(self, key_id: str, *, tenant: str | None = None) -> None:
+    async def revoke(self, key_id: str, *, tenant: str | None = None, by: str = COMMAND_LINE) -> None:
         """The key opens nothing from now on. Raises MemoryNotFound."""
-        await self._existing(key_id, tenant)
+        key = await self._existing(key_id, tenant)
+        event = self._event(key, "api_key_revoked", by)
 
         async def work(transaction: Transaction) -> None:
             await transaction.put_mark(SERVICE_TENANT, _PREFIX + key_id, None)
+            await transaction.append_audit(event)
 
         await self._store.transact(work)
 
@@ -173,11 +179,19 @@ class ApiKeys:
         value = (await self._store.marks(SERVICE_TENANT, _PREFIX + key_id)).get(_PREFIX + key_id)
         return None if value is None else _read(value)
 
-    async def _put(self, key: ApiKey) -> None:
+    async def _put(self, key: ApiKey, action: str, by: str) -> None:
+        event = self._event(key, action, by)
+
         async def work(transaction: Transaction) -> None:
             await transaction.put_mark(SERVICE_TENANT, _PREFIX + key.key_id, _written(key))
+            await transaction.append_audit(event)
 
         await self._store.transact(work)
+
+    def _event(self, key: ApiKey, action: str, by: str) -> AuditEvent:
+        """The line in the audit of the key's tenant, committed with the act itself."""
+        detail = {"key_id": key.key_id, "roles": sorted(key.principal.roles)}
+        return AuditEvent(tenant=key.principal.tenant, action=action, at=self._clock.now(), actor=by, detail=detail)
 
 
 def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:

@@ -13,10 +13,22 @@ from __future__ import annotations
 
 import pytest
 
-for _part in ("setting", "writing", "reading", "believing", "searching", "trail", "sharing", "keeping", "spaces"):
+for _part in (
+    "setting",
+    "writing",
+    "reading",
+    "believing",
+    "searching",
+    "trail",
+    "sharing",
+    "keeping",
+    "spaces",
+    "dimensions",
+):
     pytest.register_assert_rewrite(f"{__name__}.{_part}")
 
 from mnemic.testing.record_store.believing import BelievingContract  # noqa: E402
+from mnemic.testing.record_store.dimensions import DimensionsContract  # noqa: E402
 from mnemic.testing.record_store.keeping import KeepingContract  # noqa: E402
 from mnemic.testing.record_store.reading import ReadingContract  # noqa: E402
 from mnemic.testing.record_store.searching import SearchingContract  # noqa: E402
@@ -38,5 +50,6 @@ class RecordStoreContract(
     SharingContract,
     KeepingContract,
     SpacesContract,
+    DimensionsContract,
 ):
     """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and give `new_store`."""

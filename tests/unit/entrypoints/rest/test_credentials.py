@@ -56,6 +56,22 @@ async def test_after_a_rotation_both_secrets_work_for_the_grace_and_then_the_new
     assert await running.keys.authenticate(new) == key.principal
 
 
+async def test_what_is_done_with_a_key_is_in_the_audit_of_its_tenant(running: Running) -> None:
+    operator = await running.caller("operator", user="olga")
+    made = (await running.client.post("/v1/keys", json={"roles": ["reader"]}, headers=operator)).json()
+    await running.client.post(f"/v1/keys/{made['key_id']}/rotation", headers=operator)
+    await running.client.delete(f"/v1/keys/{made['key_id']}", headers=operator)
+    lines = await running.engine.store.audit("acme")
+    assert [(line.action, line.actor) for line in lines] == [
+        ("api_key_created", "command line"),
+        ("api_key_created", "olga"),
+        ("api_key_rotated", "olga"),
+        ("api_key_revoked", "olga"),
+    ]
+    assert {line.detail["key_id"] for line in lines[1:]} == {made["key_id"]}
+    assert made["api_key"].removeprefix(f"mnk_{made['key_id']}_") not in str(lines)
+
+
 async def test_a_key_of_another_tenant_is_not_there(running: Running) -> None:
     key, text = await running.keys.create(tenant="acme", roles=["reader"], user="ana")
     for attempt in (running.keys.revoke(key.key_id, tenant="other"), _rotated(running, key.key_id)):

@@ -42,6 +42,7 @@ async def create(wanted: KeyWanted, principal: Administering, service: TheServic
         agent=wanted.agent,
         label=wanted.label,
         ttl=None if wanted.ttl_hours is None else timedelta(hours=wanted.ttl_hours),
+        by=principal.actor.user,
     )
     return {**_key(key), "api_key": text}
 
@@ -54,14 +55,15 @@ async def rotate(
     grace_seconds: Annotated[int, Query(ge=0, le=604_800)] = 3600,
 ) -> dict[str, Any]:
     """A new secret for a key; the old one works for `grace_seconds` more."""
-    text = await service.keys.rotate(key_id, grace=timedelta(seconds=grace_seconds), tenant=_reach(principal))
+    grace = timedelta(seconds=grace_seconds)
+    text = await service.keys.rotate(key_id, grace=grace, tenant=_reach(principal), by=principal.actor.user)
     return {"key_id": key_id, "api_key": text}
 
 
 @router.delete("/keys/{key_id}", status_code=HTTPStatus.NO_CONTENT)
 async def revoke(key_id: KeyId, principal: Administering, service: TheService) -> None:
     """The key opens nothing from now on."""
-    await service.keys.revoke(key_id, tenant=_reach(principal))
+    await service.keys.revoke(key_id, tenant=_reach(principal), by=principal.actor.user)
 
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)

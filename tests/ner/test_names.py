@@ -57,7 +57,7 @@ def test_a_person_may_be_tokenised_or_forbidden() -> None:
     assert redactor("PERSON", PERSON="block").redact(TEXTS[1], SECRET).blocked == ("PERSON",)
 
 
-async def test_names_are_noticed_where_capitals_say_nothing() -> None:
+async def test_entities_are_read_with_the_names_of_the_real_model() -> None:
     reader = build_entity_reader("names", None)
     said = Message(role="user", content="Tom Hanks lives in Lisbon. He works for Microsoft.")
     reading = await reader.read(said, deadline=Deadline(float("inf"), lambda: 0.0))

@@ -13,6 +13,7 @@ from mnemic.inject.entry import TRUSTED_ORIGINS
 from mnemic.inject.recall import record_injection
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Outcome, Where
+from mnemic.write.pipeline import shown
 
 DEFAULT_COLLECTION = "memories"
 
@@ -143,7 +144,7 @@ class GatewayMemory:
 
     async def redacted(self, text: str) -> str:
         """As the write path stores it; also while the store is down."""
-        return await self._gateway.pipeline.shown(text, tenant=self._tenant)
+        return await shown(self._gateway.pipeline, text, tenant=self._tenant)
 
     def _actor(self, user_id: str) -> Actor:
         return Actor(tenant=self._tenant, user=user_id, agent=self._agent)

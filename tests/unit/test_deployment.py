@@ -24,7 +24,8 @@ KNOWN = {*variables(Settings), *variables(ServiceSettings)}
 
 
 def test_the_reference_of_the_settings_is_made_of_them() -> None:
-    assert PAGE.read_text(encoding="utf-8").partition(MARK)[2].strip() == rendered().strip()
+    said = PAGE.read_text(encoding="utf-8").partition(MARK)[2].strip()
+    assert said == rendered().strip(), "python -m tests.e2e.settings_page writes it anew"
 
 
 @pytest.mark.parametrize("path", sorted(p for p in DEPLOY.rglob("*") if p.is_file()), ids=lambda p: p.name)

@@ -13,6 +13,7 @@ from mnemic.inject.entry import TRUSTED_ORIGINS
 from mnemic.inject.recall import record_injection
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Outcome, Where
+from mnemic.write.pipeline import shown
 
 DEFAULT_COLLECTION = "memories"
 
@@ -59,6 +60,9 @@ class LongTerm(Protocol):
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """Keep account of what enters the model's input. Raises where that cannot be done."""
+
+    async def redacted(self, text: str) -> str:
+        """What is said, as a model may see it. Raises where that cannot be told."""
 
 
 class GatewayMemory:
@@ -137,6 +141,10 @@ class GatewayMemory:
         hits = [Hit(memory=found[memory_id], score=0.0) for memory_id in ids if memory_id in found]
         foreign = len(ids) - len(hits)
         await record_injection(store, gateway.clock, actor, run_id, hits, digest=digest, foreign=foreign)
+
+    async def redacted(self, text: str) -> str:
+        """As the write path stores it; also while the store is down."""
+        return await shown(self._gateway.pipeline, text, tenant=self._tenant)
 
     def _actor(self, user_id: str) -> Actor:
         return Actor(tenant=self._tenant, user=user_id, agent=self._agent)

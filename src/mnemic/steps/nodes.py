@@ -153,7 +153,13 @@ class MemorySteps:
         kept = _newest(messages, int(self.rules.max_history_tokens * _HISTORY))
         older, before = messages[: len(messages) - len(kept)], state.get("short_term_summary", "")
         errors, summarise = state["errors"], self._summarise or _outline
-        summary, failure = await attempt(lambda: summarise(older, before), within=self.rules.response_timeout)
+
+        async def shortened() -> str:
+            shown = await self._as_shown(older, before)
+            told = summarise(*shown)
+            return told if isinstance(told, str) else await told
+
+        summary, failure = await attempt(shortened, within=self.rules.response_timeout)
         if summary is None:
             errors, summary = with_error(state, "compact_short_term_memory", failure), _outline(older, before)
         summary = _clipped(summary, self.rules.max_summary_tokens)
@@ -184,13 +190,27 @@ class MemorySteps:
                 errors = with_error(state, "generate_response", failure)
                 text, context["memories"] = "", []
         context["memory_block"] = text
-        said, failure = await attempt(lambda: self._respond(context), within=self.rules.response_timeout)
+
+        async def answered() -> Any:
+            context["input"] = await self._long_term.redacted(context["input"])
+            messages, summary = context["recent_messages"], context["summary"]
+            context["recent_messages"], context["summary"] = await self._as_shown(messages, summary)
+            told = self._respond(context)
+            return await told if isinstance(told, Awaitable) else told
+
+        said, failure = await attempt(answered, within=self.rules.response_timeout)
         if not failure and (not isinstance(said, str) or not said.strip()):
             failure = "llm_empty"
         if failure:
             return MemoryState(errors=[*errors, f"generate_response: {failure}"], status=FAILED)
         messages = [*state["messages"], {"role": "assistant", "content": said}]
         return MemoryState(response=said, messages=messages, errors=errors)
+
+    async def _as_shown(self, messages: Sequence[Mapping[str, Any]], summary: str) -> tuple[list[dict[str, Any]], str]:
+        """Messages and summary as a model may see them. The thread itself stays as it was said."""
+        redacted = self._long_term.redacted
+        shown = [{**one, "content": await redacted(str(one["content"]))} for one in messages]
+        return shown, await redacted(summary)
 
     def _block(self, entries: Sequence[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
         """The memories as data, and those of them that fit into the budget."""
@@ -202,7 +222,10 @@ class MemorySteps:
 
     async def extract_memory_candidates(self, state: MemoryState) -> MemoryState:
         """What the user's own words give to remember. What the assistant said is no evidence."""
-        said = Message(role="user", content=state["input"], session=state["thread_id"])
+        words = state["input"]
+        if getattr(self._extractor, "asks_model", False):
+            words = await self._long_term.redacted(words)
+        said = Message(role="user", content=words, session=state["thread_id"])
         deadline = self._deadline(self.rules.response_timeout)
         found, failure = await attempt(
             lambda: self._extractor.extract(said, policy=self._long_term.policy, budget=self._budget, deadline=deadline)
@@ -211,7 +234,7 @@ class MemorySteps:
             return MemoryState(errors=with_error(state, "extract_memory_candidates", failure))
         return MemoryState(
             memory_candidates=[as_data(candidate) for candidate in found.candidates],
-            skipped_memory_updates=[_skipped(one, state["input"]) for one in found.skipped],
+            skipped_memory_updates=[_skipped(one, words) for one in found.skipped],
         )
 
     async def validate_memory_updates(self, state: MemoryState) -> MemoryState:

@@ -8,13 +8,14 @@ called before any transaction is open; whatever fails before the commit leaves n
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch, StoreFailed
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
 from mnemic.guard.policy import Policy
@@ -51,6 +52,10 @@ BATCH = 32
 MAX_SECRETS = 10_000
 
 
+_PASSING = secrets.token_bytes(32)
+"""Keys markers that nothing is stored under."""
+
+
 class MemoryWritePipeline:
     """Turns candidates into memories, each with a receipt of what every step decided and cost. A write is all or
     nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint in its scope.
@@ -71,14 +76,14 @@ class MemoryWritePipeline:
     ) -> None:
         self._store, self._embedder, self._clock = store, embedder, clock
         self.rules = rules or WriteRules()
-        self._redactor = redactor or Redactor()
-        self._vault, self._judge = checked(vault, needed=self._redactor.tokenises), judge
+        self.redactor = redactor or Redactor()
+        self._vault, self._judge = checked(vault, needed=self.redactor.tokenises), judge
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
         self.successor: Embedder | None = None
         self._prepare: PrepareSteps = (
             ("validate", validate),
-            ("redact", partial(redact, redactor=self._redactor)),
+            ("redact", partial(redact, redactor=self.redactor)),
             ("fingerprint", fingerprint),
         )
 
@@ -217,7 +222,7 @@ class MemoryWritePipeline:
 
     async def redacted(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
-        return self._redactor.redact(text, await self.secret(tenant)).text
+        return self.redactor.redact(text, await self.secret(tenant)).text
 
     async def secret(self, tenant: str) -> bytes:
         """The tenant's secret, asked for once: it never changes."""
@@ -348,6 +353,17 @@ class MemoryWritePipeline:
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         durable = self._store.capabilities.durable
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
+
+
+async def shown(pipeline: MemoryWritePipeline, text: str, *, tenant: str) -> str:
+    """`text` as a model may see it, also while the store is down: its markers are then of this process alone.
+
+    Raises InvalidInput (`redaction`).
+    """
+    try:
+        return await pipeline.redacted(text, tenant=tenant)
+    except StoreFailed:
+        return pipeline.redactor.redact(text, _PASSING).text
 
 
 async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps: Laps) -> Draft:

@@ -27,7 +27,7 @@ from mnemic.steps import (
     resume_turn,
     run_turn_with_memory,
 )
-from mnemic.types import Actor, Candidate, Skipped
+from mnemic.types import Actor, Candidate, Message, Skipped
 from tests.unit.steps.scripted import POLICY, Model, Proposals, engine_of, wish
 
 OUTPUT = {"status", "response", "retrieved_memories", "stored_updates", "skipped_updates", "errors"}
@@ -513,6 +513,40 @@ async def test_a_model_may_summarise(runner: str, memory: LongTerm, fails: bool)
         assert "harbour" in turn["short_term_summary"]
     else:
         assert turn["short_term_summary"] == "2 older messages"
+
+
+async def test_no_model_sees_what_is_redacted(runner: str, memory: LongTerm) -> None:
+    """Neither the one that answers, nor the one that summarises, nor the one that extracts."""
+    canary, seen = "zq.canary@example.com", []
+
+    class Watching(Proposals):
+        asks_model = True
+
+        async def extract(self, message: Message, **options: Any) -> Any:
+            seen.append(message.content)
+            return await super().extract(message, **options)
+
+    async def summarise(older: Sequence[Any], before: str) -> str:
+        seen.append(repr((older, before)))
+        return f"they wrote from {canary}"
+
+    rules = TurnRules(max_history_tokens=30)
+    assistant = Assistant(runner, memory, rules=rules, summarise=summarise, extractor=Watching())
+    for number in range(3):
+        turn = await assistant.say(f"Message {number}: my address is {canary}, write to me there.")
+    seen += [repr(context) for context in assistant.model.contexts]
+    assert len(seen) >= 8
+    assert [text for text in seen if canary in text] == []
+    assert all("[EMAIL#" in text for text in seen)
+    assert canary in turn["messages"][-2]["content"]
+
+
+async def test_what_cannot_be_redacted_reaches_no_model(runner: str, memory: LongTerm) -> None:
+    assistant = Assistant(runner, Broken(memory, redacted=InvalidInput("redaction")), extractor=Proposals())
+    turn = await assistant.say("Hello there.")
+    assert turn["final_output"]["status"] == "failed"
+    assert turn["final_output"]["errors"] == ["generate_response: invalid_input:redaction"]
+    assert assistant.model.contexts == []
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ async def test_it_is_built_anew(folder: Path) -> None:
         before = lines(folder)
         log = EpisodeLog(folder)
         await log.apply(told(episode("a stray")))
-        await rebuild(engine.store, Feed(log, engine.store, clock), "default")
+        await rebuild(Feed(log, engine.store, clock), "default")
         assert [one for one in lines(folder) if one["tenant"] == "default"] == before
 
 

@@ -34,7 +34,7 @@ NER := build/ner/venv/bin
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts client-built deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -47,7 +47,7 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; echo; \
 	done
 
-test: $(DEV_READY) neo4j browser ## every test
+test: $(DEV_READY) neo4j browser client-built ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
@@ -58,7 +58,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) neo4j browser ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j browser client-built ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@mkdir -p build
 	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
@@ -116,19 +116,22 @@ conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on
 # The types are generated from the description that the service gives of itself.
 CLIENT_TS := clients/typescript
 client-ts: $(DEV_READY) ## the TypeScript client: generated, built, and tested against a running service (needs node and npm)
-	@command -v node > /dev/null && command -v npm > /dev/null \
-	    || { echo "NOT RUN: the TypeScript client needs node 20 and npm." >&2; exit 1; }
-	@$(BIN)/python -c "import json; from mnemic.entrypoints.rest.app import routes; print(json.dumps(routes().openapi()))" \
-	    > $(CLIENT_TS)/openapi.json
-	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npm run --silent generate && npm run --silent build
-	@$(BIN)/python -m pytest -q tests/e2e/test_typescript.py
+	@$(MAKE) --no-print-directory client-built
+	@$(BIN)/python -m pytest -q -rs tests/e2e/test_typescript.py
+
+client-built: $(DEV_READY)
+	@if ! command -v node > /dev/null || ! command -v npm > /dev/null; then \
+	    echo "NOT RUN: the TypeScript client needs node 20 and npm." >&2; exit 0; fi; \
+	$(BIN)/python -c "import json; from mnemic.entrypoints.rest.app import routes; print(json.dumps(routes().openapi()))" \
+	    > $(CLIENT_TS)/openapi.json \
+	    && cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npm run --silent generate && npm run --silent build
 
 # Helm comes from the Go module proxy; building it takes minutes, once.
 deploy-check: $(DEV_READY) ## the files in deploy/, the Helm chart with helm itself (needs go)
 	@command -v helm > /dev/null || test -x build/deploy/helm || { command -v go > /dev/null \
 	    && GOBIN="$(CURDIR)/build/deploy" go install helm.sh/helm/v3/cmd/helm@v3.16.4; } \
 	    || echo "NOT RUN with helm: it needs helm or go." >&2
-	@$(BIN)/python -m pytest -q -rs tests/unit/test_deployment.py
+	@$(BIN)/python -m pytest -q -rs tests/unit/test_deployment.py tests/deploy
 
 console-types: ## the types that the console's comments state, checked by TypeScript (needs node and npm)
 	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json

@@ -19,7 +19,6 @@ from tests.e2e.settings_page import MARK, PAGE, rendered, variables
 
 DEPLOY = ROOT / "deploy"
 SYSTEMD = shutil.which("systemd-analyze")
-HELM = shutil.which("helm") or shutil.which("helm", path=str(ROOT / "build" / "deploy"))
 KNOWN = {*variables(Settings), *variables(ServiceSettings)}
 
 
@@ -83,27 +82,3 @@ def test_systemd_takes_the_unit(unit: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert (verified.returncode, verified.stderr.strip()) == (0, "")
-
-
-@pytest.mark.skipif(HELM is None, reason="NOT RUN: `make deploy-check` builds helm")
-@pytest.mark.parametrize("given", [[], ["--set", 'policy=levels = ["user"]', "--set", "replicas=5"]])
-def test_helm_renders_what_kubernetes_would_take(given: list[str]) -> None:
-    chart = str(DEPLOY / "helm" / "mnemic")
-    lint = subprocess.run([str(HELM), "lint", "--strict", chart, *given], capture_output=True, text=True, check=False)
-    assert lint.returncode == 0, lint.stdout
-    shown = subprocess.run(
-        [str(HELM), "template", "memory", chart, *given], capture_output=True, text=True, check=False
-    )
-    assert shown.returncode == 0, shown.stderr
-    made = [one for one in yaml.safe_load_all(shown.stdout) if one]
-    assert sorted(one["kind"] for one in made) == [
-        "ConfigMap", "Deployment", "Deployment", "PodDisruptionBudget", "Service",
-    ]  # fmt: skip
-    for deployment in (one for one in made if one["kind"] == "Deployment"):
-        pod = deployment["spec"]["template"]
-        assert deployment["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
-        (container,) = pod["spec"]["containers"]
-        assert container["args"][0] in COMMANDS
-        assert container["securityContext"]["readOnlyRootFilesystem"] is True
-        mounted = {mount["name"] for mount in container["volumeMounts"]}
-        assert mounted == {volume["name"] for volume in pod["spec"]["volumes"]}

@@ -273,11 +273,15 @@ async def test_the_model_sees_policy_and_memories_but_no_identity() -> None:
 class WithoutSearch(InProcessStore):
     """A store whose keyword list is down."""
 
-    async def match(self, *_: object, **__: object) -> Any:
-        raise StoreUnavailable
-
     async def read(self, work: Callable[[Snapshot], Any]) -> Any:
-        return await work(self)
+        async def deafened(moment: Snapshot) -> Any:
+            moment.match = down  # type: ignore[method-assign]
+            return await work(moment)
+
+        async def down(*_: object, **__: object) -> Any:
+            raise StoreUnavailable
+
+        return await super().read(deafened)
 
 
 async def test_a_list_that_fails_is_reported_and_the_run_goes_on() -> None:

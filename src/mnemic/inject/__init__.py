@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.inject.bound import ActorMemories, injector_for
+from mnemic.inject.bound import ActorMemories, account_for, injector_for
 from mnemic.inject.entry import Entry, MemorySource
 from mnemic.inject.fold import Folded, Placement, fold
 from mnemic.inject.injection import Injection, InjectionRun
@@ -22,6 +22,7 @@ __all__ = [
     "Placement",
     "RecallLog",
     "TextInjector",
+    "account_for",
     "fold",
     "injector_for",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from mnemic.inject.entry import Entry, MemorySource
+from mnemic.inject.injection import InjectionRun
 from mnemic.inject.injector import InjectionConfig, Injector, RecallLog
 from mnemic.inject.recall import record_injection
 from mnemic.ports import Clock, RecordStore
@@ -86,6 +87,13 @@ def recall_log(engine: Engine, actor: Actor) -> RecallLog:
         await record_injection(engine.store, engine.clock, actor, run_id, hits, digest=digest, foreign=foreign)
 
     return record
+
+
+async def account_for(engine: Engine, actor: Actor, hits: Sequence[Hit]) -> None:
+    """A model asked for these memories itself and is about to be shown them: a line in the audit, as for an injection,
+    of a run of its own. Raises StoreFailed: what cannot be accounted for is not shown.
+    """
+    await record_injection(engine.store, engine.clock, actor, InjectionRun().run_id, hits)
 
 
 def injector_for(

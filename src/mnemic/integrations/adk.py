@@ -21,7 +21,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from mnemic.engine import MemoryEngine
-from mnemic.inject import Injection, InjectionConfig
+from mnemic.inject import Injection, InjectionConfig, account_for
 from mnemic.integrations.turns import TurnMemory, shown
 from mnemic.types import Actor, Origin
 
@@ -64,6 +64,7 @@ class MnemicMemoryService(BaseMemoryService):
         memory = self.memory_of(app_name, user_id)
         await memory.open()
         found = await self._engine.search(query, actor=memory.actor, top_k=SEARCH_RESULTS)
+        await account_for(self._engine, memory.actor, found.hits)
         return SearchMemoryResponse(memories=[_entry(shown(hit.memory)) for hit in found.hits])
 
     async def add_session_to_memory(self, session: Session) -> None:

@@ -22,7 +22,15 @@ from strands.plugins import Plugin
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
-from mnemic.inject import ActorMemories, Injection, InjectionConfig, InjectionContext, MemorySource, TextInjector
+from mnemic.inject import (
+    ActorMemories,
+    Injection,
+    InjectionConfig,
+    InjectionContext,
+    MemorySource,
+    TextInjector,
+    account_for,
+)
 from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text import RenderContent
 from mnemic.integrations.turns import TurnMemory, captured
@@ -92,6 +100,7 @@ class MnemicMemoryStore:
         limit = (options or {}).get("max_search_results") or self.max_search_results or DEFAULT_MAX_SEARCH_RESULTS
         deadline = Deadline.after(SEARCH_TIMEOUT, self._engine.clock.monotonic)
         found = await self._memories.search(query, limit=min(limit, MAX_TOP_K), deadline=deadline)
+        await account_for(self._engine, self._actor, [entry.hit for entry in found if entry.hit is not None])
         return [
             MemoryEntry(
                 content=entry.content,

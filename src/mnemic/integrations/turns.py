@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, injector_for
+from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
 from mnemic.inject.entry import TRUSTED_ORIGINS
 from mnemic.inject.messages import is_user_turn, text_of
 from mnemic.inject.render import defused, visible
@@ -128,6 +128,7 @@ class TurnMemory:
         try:
             await self.open()
             found = await self._engine.search(query, actor=self.actor, top_k=max(1, min(max_results, MAX_RESULTS)))
+            await account_for(self._engine, self.actor, found.hits)
         except MnemicError as failure:
             self.counts[f"tool_failed:{failure.reason}"] += 1
             return {"memories": [], "error": failure.reason}

@@ -48,6 +48,23 @@ async def test_a_tool_loop_is_one_run_and_the_next_ask_another(engine: MemoryEng
     assert first == loop != again
 
 
+async def test_what_a_model_searched_for_itself_is_in_the_audit(engine: MemoryEngine) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    memory = TurnMemory(engine, ANA)
+    answer = await memory.search_memory("Which seat do I prefer?")
+    (event,) = [event for event in await engine.audit(actor=ANA) if event.action == "injected"]
+    assert event.detail["memories"] == [[shown["memory_id"], 1] for shown in answer["memories"]]
+
+
+async def test_what_cannot_be_accounted_for_is_not_shown_to_a_model(
+    engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    monkeypatch.setattr(engine.store, "transact", down)
+    answer = await TurnMemory(engine, ANA).search_memory("Which seat do I prefer?")
+    assert answer == {"memories": [], "error": "store_unavailable"}
+
+
 async def test_the_same_words_asked_again_are_searched_again(engine: MemoryEngine) -> None:
     memory = TurnMemory(engine, ANA)
     assert (await memory.inject([ASK])).reason == "no_match"

@@ -98,8 +98,9 @@ class ErasureReceipt:
 
 @dataclass(slots=True)
 class _Erasure:
-    """One erasure on its way. `block` None: only some memories go, there is no tombstone and consents stay. `told`:
-    projections hold copies, and hear of every memory that goes.
+    """One erasure on its way. `block` None: only some memories go, there is no tombstone and consents stay. `subject`:
+    the requests of this user go whatever they were for. `told`: projections hold copies, and hear of every memory that
+    goes.
     """
 
     store: RecordStore
@@ -109,6 +110,7 @@ class _Erasure:
     now: datetime
     receipt_id: str
     feeds: Sequence[Feed] = ()
+    subject: str | None = None
     told: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     memory_ids: set[str] = field(default_factory=set)
@@ -158,7 +160,7 @@ class _Erasure:
         imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
 
         async def work(tx: Transaction) -> int:
-            requests = await tx.remove_requests(self.actor.tenant, self.memory_ids)
+            requests = await self._forget_requests(tx)
             await drop(tx, self.actor.tenant, [*names, *sealed, *imports])
             if whole:
                 value = json.dumps({"block": self.block, "at": self.now.isoformat()})
@@ -168,6 +170,9 @@ class _Erasure:
         self.counts["requests"] = await self.store.transact(work)
         self.counts["consents"] = len(names)
         self.counts["vault"] = len(sealed)
+
+    async def _forget_requests(self, tx: Transaction) -> int:
+        return await tx.remove_requests(self.actor.tenant, self.memory_ids, owner=self.subject)
 
     async def run(self, memories: list[Memory]) -> None:
         """Erase these memories, and what stands beside them."""
@@ -185,7 +190,7 @@ class _Erasure:
                 break
             for memory in late:
                 await self.note(memory)
-            await self.store.transact(lambda tx: tx.remove_requests(self.actor.tenant, self.memory_ids))
+            await self.store.transact(self._forget_requests)
             await self.take(late)
         await self.finish()
 
@@ -227,7 +232,7 @@ async def erase(
     checked_identifier(subject, "subject")
     now = clock.now()
     token = await subject_token(store, actor.tenant, subject)
-    erasure = _Erasure(store, actor, token, block, now, new_id(now), feeds)
+    erasure = _Erasure(store, actor, token, block, now, new_id(now), feeds, subject)
     own = Scope(tenant=actor.tenant, level=Level.USER, owner=subject)
 
     async def everything() -> list[Memory]:

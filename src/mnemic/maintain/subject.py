@@ -22,6 +22,7 @@ from mnemic.maintain.erase import made_of
 from mnemic.maintain.export import as_dict, plain
 from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.types import Actor, AuditEvent, Level, Memory, Message, Scope, Status, checked_identifier
+from mnemic.write.fingerprint import request_owner
 from mnemic.write.vault import Vault, marker_of, vault_prefix
 
 FORMAT = "mnemic-subject/1"
@@ -190,7 +191,7 @@ class Holdings:
             receipts = {one: json.loads(one.receipt) for one in page}
             mine = await self._mine({said["memory_id"] for said in receipts.values() if said.get("memory_id")})
             for request, said in receipts.items():
-                own = request.idempotency_key.startswith(f"{self.own.owner}:")
+                own = request_owner(request.idempotency_key) == self.own.owner
                 if own or said.get("memory_id") in mine:
                     yield {
                         "idempotency_key": request.idempotency_key if own else None,

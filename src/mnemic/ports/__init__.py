@@ -108,8 +108,10 @@ class Transaction(Protocol):
     ) -> None:
         """Keep the receipt of a request, in the same transaction as its effect."""
 
-    async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
-        """Forget the tenant's requests whose receipt names one of these memories anywhere; how many there were."""
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
+        """Forget the tenant's requests whose receipt names one of these memories anywhere, and those whose idempotency
+        key is `owner`, a colon, and more without a colon; how many there were.
+        """
 
     async def space(self) -> VectorSpace:
         """The store's vector space now."""

@@ -188,11 +188,15 @@ class _InProcessTransaction(Transaction):
         kept = KeptRequest(idempotency_key=idempotency_key, receipt=receipt, at=at)
         self._state.requests[tenant, idempotency_key] = (digest, kept)
 
-    async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
         named = [
             place
             for place, (_, kept) in self._state.requests.items()
-            if place[0] == tenant and not _texts(load(kept.receipt)).isdisjoint(memory_ids)
+            if place[0] == tenant
+            and (
+                (owner is not None and place[1].rpartition(":")[:2] == (owner, ":"))
+                or not _texts(load(kept.receipt)).isdisjoint(memory_ids)
+            )
         ]
         for place in named:
             del self._state.requests[place]

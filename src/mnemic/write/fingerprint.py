@@ -83,7 +83,13 @@ def request_key(draft: Draft, idempotency_key: object) -> str:
     """
     if not isinstance(idempotency_key, str) or not 0 < len(idempotency_key) <= MAX_IDEMPOTENCY_KEY_CHARS:
         raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
-    return f"{draft.actor.user}:{keyed_hash(draft.secret, 'idempotency', [draft.actor.user, idempotency_key])[:32]}"
+    user = draft.actor.user
+    return f"{user}:{keyed_hash(draft.secret, 'idempotency', [user, idempotency_key])[:32]}"
+
+
+def request_owner(name: str) -> str:
+    """Whose idempotency key is stored under this name."""
+    return name.rpartition(":")[0]
 
 
 def keyed_hash(secret: bytes, purpose: str, parts: list[Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,17 @@ async def test_another_users_new_value_under_a_key_stays(engine: MemoryEngine, a
     receipt = await engine.erase("ana", actor=ben)
     assert (receipt.counts["memories"], receipt.counts["derived"]) == (1, 0)
     assert [memory.content for memory in await engine.list(actor=ben)] == ["Lisbon"]
+
+
+async def test_the_subjects_requests_go_whatever_they_were_for(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
+    forgotten = await engine.add("The spare key hangs behind the door.", actor=ana, idempotency_key="k")
+    assert forgotten.memory_id is not None
+    await engine.forget(forgotten.memory_id, actor=ana)
+    like_ana = replace(ana, user="ana:b")
+    await engine.add("Lunch is at noon.", actor=like_ana, idempotency_key="k")
+    await engine.erase("ana", actor=ben)
+    (left,) = await engine.store.requests(ana.tenant)
+    assert left.idempotency_key.startswith("ana:b:")
 
 
 async def test_a_tombstone_can_block_learning_again(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:

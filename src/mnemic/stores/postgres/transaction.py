@@ -234,9 +234,10 @@ class PostgresTransaction(Transaction):
         if not await self._rows("remember_request", tenant, idempotency_key, digest, receipt, to_micros(at)):
             raise IdempotencyConflict
 
-    async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
         await self._enter(tenant)
-        return len(await self._rows("remove_requests", tenant, in_json(storable(memory_ids))))
+        prefix = owner and f"{owner}:"
+        return len(await self._rows("remove_requests", tenant, in_json(storable(memory_ids)), prefix))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         if scope is None:

@@ -40,9 +40,13 @@ _STORED = """
     WHERE m.tenant = ? AND m.memory_id = ? AND c.level = ? AND c.owner = ?
 """
 _FORGET_REQUESTS = """
-    DELETE FROM request WHERE tenant = :tenant AND EXISTS (
-        SELECT 1 FROM json_tree(receipt) said
-        WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids))
+    DELETE FROM request WHERE tenant = :tenant AND (
+        (substr(idempotency_key, 1, length(:prefix)) = :prefix
+            AND NOT instr(substr(idempotency_key, length(:prefix) + 1), ':'))
+        OR EXISTS (
+            SELECT 1 FROM json_tree(receipt) said
+            WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids))
+        )
     ) RETURNING 1
 """
 _ENQUEUE = "INSERT INTO outbox (tenant, level, owner, action, memory_id, version) VALUES (?, ?, ?, ?, ?, ?)"
@@ -191,9 +195,10 @@ class SqliteTransaction(Transaction):
         except apsw.ConstraintError as error:
             raise IdempotencyConflict from error
 
-    async def remove_requests(self, tenant: str, memory_ids: Collection[str]) -> int:
+    async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
         self.removed = True
-        return len(self._rows(_FORGET_REQUESTS, {"tenant": tenant, "memory_ids": dump(sorted(memory_ids))}))
+        named = {"tenant": tenant, "memory_ids": dump(sorted(memory_ids)), "prefix": owner and f"{owner}:"}
+        return len(self._rows(_FORGET_REQUESTS, named))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return usage(self._open, tenant, since, scope)

@@ -147,6 +147,20 @@ class KeepingContract(Setting):
         assert await store.transact(find) == [False, False, True]
         assert await store.transact(lambda transaction: transaction.find_request("rival", "made")) is not None
 
+    async def test_requests_of_one_owner_are_forgotten(self, store: RecordStore) -> None:
+        names = ["ana:1", "ana:2", "ana:b:1", "anabel:1", "bob:ana:1"]
+
+        async def keep(transaction: Transaction) -> None:
+            for tenant in ("acme", "rival"):
+                for name in names:
+                    await transaction.remember_request(tenant, name, "d", '{"memory_id": null}', START)
+
+        await store.transact(keep)
+        assert await store.transact(lambda transaction: transaction.remove_requests("acme", [])) == 0
+        assert await store.transact(lambda transaction: transaction.remove_requests("acme", [], owner="ana")) == 2
+        assert [one.idempotency_key for one in await store.requests("acme")] == names[2:]
+        assert len(await store.requests("rival")) == len(names)
+
     async def test_requests_are_walked_in_order_of_their_keys(self, store: RecordStore) -> None:
         receipt = '{"outcome": "created", "memory_id": "m1"}'
 

@@ -218,7 +218,10 @@ RETURNING 1
 -- name: remove_requests
 -- $2: the identifiers as they stand in JSON, quotes included.
 DELETE FROM request
-WHERE tenant = $1 AND EXISTS (SELECT FROM unnest($2::text[]) AS said WHERE position(said IN request.receipt) > 0)
+WHERE tenant = $1 AND (
+    (starts_with(idempotency_key, $3::text) AND position(':' IN substr(idempotency_key, length($3::text) + 1)) = 0)
+    OR EXISTS (SELECT FROM unnest($2::text[]) AS said WHERE position(said IN request.receipt) > 0)
+)
 RETURNING 1
 
 -- name: find_mark

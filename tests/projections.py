@@ -38,7 +38,7 @@ class Copy:
                 self.held[change.entry.memory_id] = change.shown.content
 
     async def clear(self, tenant: str) -> None:
-        self.held = {name: said for name, said in self.held.items() if self._tenants[name] != tenant}
+        self.held = {name: said for name, said in self.held.items() if self._tenants.get(name, tenant) != tenant}
 
     async def close(self) -> None:
         self.closed = True

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, expire, health, project, reembed, review, rollback, undo, vault
+from mnemic.maintain import consent, erase, project, review, rollback, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
-from mnemic.maintain.health import Health
 from mnemic.maintain.project import DrainReport
-from mnemic.maintain.reembed import Reembedded
 from mnemic.maintain.review import Verdict, Waiting
 from mnemic.maintain.subject import json_chunks, opened
 from mnemic.maintain.subject_page import page_chunks
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
-from mnemic.ports import Embedder, SessionStore
-from mnemic.reading import ReadVerbs
+from mnemic.ports import SessionStore
 from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
-from mnemic.write import calibration
-from mnemic.write.feed import Feed
-from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.upkeep import UpkeepVerbs
 from mnemic.write.vault import Vault
 
 Form = Literal["json", "html"]
@@ -78,20 +73,14 @@ class Decided:
     reason: str | None = None
 
 
-class StewardVerbs(ReadVerbs):
+class StewardVerbs(UpkeepVerbs):
     """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
     others proposed; without it they reach only the actor's own scopes at the granted levels.
     """
 
-    embedder: Embedder
     sessions: SessionStore | None
     redaction: RedactionRules
     vault: Vault | None
-    _pipeline: MemoryWritePipeline
-
-    @property
-    def _feeds(self) -> Sequence[Feed]:
-        return self._pipeline.publisher.feeds
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self._scopes(actor)
@@ -275,16 +264,6 @@ class StewardVerbs(ReadVerbs):
 
     # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
 
-    async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
-        """Mark what has expired in the actor's tenant, purge what was marked a grace period ago; see
-        `mnemic.maintain.expire`.
-        """
-        rules = rules or ExpiryRules(hard_kinds=self.gateway.limits.hard_kinds)
-        report = await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
-        if not dry_run:
-            await self._pipeline.publisher.catch_up()
-        return report
-
     async def maintain(
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
@@ -298,12 +277,6 @@ class StewardVerbs(ReadVerbs):
             expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run
         )
 
-    async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
-        """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
-        memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
-        """
-        return await health.examine(self.store, actor.tenant, self.clock.now(), limit=limit)
-
     async def _age(self, actor: Actor, dry_run: bool) -> int:
         """Turn down what has waited for review longer than the limits allow; how many."""
         longest = self.gateway.limits.review_longest
@@ -312,33 +285,6 @@ class StewardVerbs(ReadVerbs):
         if dry_run:
             return len(await self.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
         return len(await self.reject_older(longest, actor=actor, whole_tenant=True))
-
-    async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
-        """Change the whole store, every tenant's memories, to another embedder while it is used; see
-        `mnemic.maintain.reembed`. This engine goes on with it, and closes the one it had; other processes find by words
-        until they are started with the new one. Raises EmbedderFailed, StoreFailed: a further call goes on.
-        """
-        self._pipeline.successor = embedder
-        try:
-            done = await reembed.reembed(self.store, embedder, on_progress=on_progress)
-        except BaseException:
-            self._pipeline.successor = None
-            raise
-        before, self.embedder, self.gateway.searcher.embedder = self.embedder, embedder, embedder
-        self._pipeline.use(embedder)
-        if (found := await calibration.stored(self.store, embedder.space)) is not None:
-            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
-        await before.close()
-        return done
-
-    async def rebuild(self, projection: str, *, actor: Actor) -> int:
-        """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that
-        this engine does not feed, StoreFailed.
-        """
-        feeds = {feed.name: feed for feed in self._feeds}
-        if projection not in feeds:
-            raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
-        return await project.rebuild(feeds[projection], actor.tenant)
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`

@@ -18,16 +18,16 @@ from mnemic.stores.postgres.statements import load
 from mnemic.testing.graph_store import fragment
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START
-from mnemic.types import AuditEvent, Memory, OutboxEntry, PutDocument
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, PutDocument
 from tests.servers import PostgresServer
 
 TABLES = (
-    *("tenant", "scope", "memory", "memory_version", "usage", "posting"),
+    *("tenant", "scope", "memory", "memory_version", "usage", "posting", "facet"),
     *("audit", "audit_head", "outbox", "request", "mark"),
     *("graph_node", "graph_relation"),
     *("document", "document_vector"),
 )
-GLOBAL = {"projection", "salt", "schema_version", "space"}
+GLOBAL = {"next_space", "projection", "salt", "schema_version", "space"}
 """Tables that hold nothing of a tenant."""
 
 TENANTS = ("acme", "rival")
@@ -44,7 +44,8 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
     for tenant in TENANTS:
         await store.secret(tenant)
         kept = memory("the harbour", scope=scope(tenant=tenant), memory_id="same", fingerprint="f")
-        await remember(store, kept)
+        booking = memory("a booking", scope=scope(tenant=tenant), kind=Kind.STRUCTURED, data={"seat": "12A"})
+        await remember(store, kept, booking)
 
         async def trail(transaction: Any, tenant: str = tenant, kept: Memory = kept) -> None:
             await transaction.append_audit(AuditEvent(tenant=tenant, action="created", at=START, actor="ada"))

@@ -84,7 +84,8 @@ class Statement:
     """A text taken apart: its words of content in order, how often it negates, whether it asks.
 
     `denied` are the words that its negations stand before, in alphabetical order. `readings` are the orders in which
-    it may be told: as it stands, and a passive also as its active. `clauses` are its parts, where it has more than one.
+    it may be told: as it stands, and a passive also as its active. `parts` are the texts of its clauses, where it has
+    more than one.
     """
 
     words: tuple[Word, ...]
@@ -92,18 +93,17 @@ class Statement:
     asks: bool
     denied: tuple[str, ...] = ()
     readings: tuple[tuple[Word, ...], ...] = ()
-    clauses: tuple[Statement, ...] = ()
+    parts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Statement:
         """The statement that `text` makes."""
         plain = _PHRASE.sub(lambda match: PHRASES[match.group().lower()], nfkc(text).replace("’", "'"))
-        parts = [part for part in _CLAUSE_END.split(plain) if part.strip()]
-        clauses = tuple(cls._of(part) for part in parts) if 1 < len(parts) <= MAX_CLAUSES else ()
-        return cls._of(plain, clauses)
+        parts = tuple(part for part in _CLAUSE_END.split(plain) if part.strip())
+        return cls._of(plain, parts if 1 < len(parts) <= MAX_CLAUSES else ())
 
     @classmethod
-    def _of(cls, plain: str, clauses: tuple[Statement, ...] = ()) -> Statement:
+    def _of(cls, plain: str, parts: tuple[str, ...] = ()) -> Statement:
         tokens: list[str] = []
         told: list[list[Word]] = []
         gaps: list[str] = []
@@ -123,7 +123,14 @@ class Statement:
                 before = low
         words = tuple(word for some in told for word in some)
         readings = (words, *_retold(tokens, gaps, told))
-        return cls(words, negations, plain.rstrip().endswith("?"), _denied(tokens, told), readings, clauses)
+        return cls(words, negations, plain.rstrip().endswith("?"), _denied(tokens, told), readings, parts)
+
+    @property
+    def clauses(self) -> tuple[Statement, ...]:
+        """Its clauses, or itself where it has but one. Most statements are compared without: they are taken apart when
+        they are asked for.
+        """
+        return tuple(self._of(part) for part in self.parts) or (self,)
 
     @property
     def stems(self) -> list[str]:
@@ -198,7 +205,7 @@ def _alike(one: Statement, other: Statement) -> int:
 
 def _denies(one: Statement, other: Statement) -> bool:
     """Whether a clause of `one` denies what clauses of `other` tell without denying it."""
-    if not (one.clauses or other.clauses):
+    if not one.negations or not (one.parts or other.parts):
         return False
     asserted = {word.stem for clause in _asserting(other) for word in clause.words}
     return any(10 * len(asserted & said) >= 6 * len(said) for said in _denied_claims(one))
@@ -214,17 +221,19 @@ def denies(one: Statement, other: Statement) -> bool:
 
 
 def _denies_one(one: Statement, other: Statement) -> bool:
+    if not one.negations:
+        return False
     told = [{word.stem for word in clause.words} for clause in _asserting(other)]
     return any(3 * len(words & said) >= 2 * len(said) for said in _denied_claims(one) for words in told)
 
 
 def _asserting(statement: Statement) -> list[Statement]:
-    return [clause for clause in statement.clauses or (statement,) if not clause.negations]
+    return [clause for clause in statement.clauses if not clause.negations]
 
 
 def _denied_claims(statement: Statement) -> Iterator[set[str]]:
     """The words of each clause that denies one thing, where they are enough to know the thing by."""
-    for clause in statement.clauses or (statement,):
+    for clause in statement.clauses:
         said = {word.stem for word in clause.words} - RELATIONS
         if clause.negations == 1 and len(said) >= 3:
             yield said
@@ -237,17 +246,28 @@ def negates(text: str) -> bool:
 
 def any_opposite(mine: Iterable[Word], theirs: Iterable[Word]) -> bool:
     """Whether a word of the one side is opposite to a word of the other."""
-    pairs = product(mine, theirs)
-    return any(opposite(one.stem, other.stem) or opposite(one.form, other.form) for one, other in pairs)
+    ours, others = list(mine), list(theirs)
+    return _opposites({one.stem for one in ours}, {other.stem for other in others}) or _opposites(
+        {one.form for one in ours}, {other.form for other in others}
+    )
 
 
 def opposite(one: str, other: str) -> bool:
     """Whether two stems are antonyms, by the list or by a prefix such as un-; also as comparatives."""
-    one, other = _positive(one), _positive(other)
-    if other in ANTONYMS.get(one, ()) or one in ANTONYMS.get(other, ()):
-        return True
-    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
-    return len(shorter) >= 3 and longer.endswith(shorter) and longer[: -len(shorter)] in NEGATIVE_PREFIXES
+    return _opposites({one}, {other})
+
+
+def _opposites(mine: set[str], theirs: set[str]) -> bool:
+    ours, others = {_positive(stem) for stem in mine}, {_positive(stem) for stem in theirs}
+    return _opposes(ours, others) or _opposes(others, ours)
+
+
+def _opposes(mine: set[str], theirs: set[str]) -> bool:
+    return any(not theirs.isdisjoint(ANTONYMS.get(stem, ())) for stem in mine) or any(
+        stem.startswith(prefix) and len(stem) >= len(prefix) + 3 and stem[len(prefix) :] in theirs
+        for stem in mine
+        for prefix in NEGATIVE_PREFIXES
+    )
 
 
 def _positive(stem: str) -> str:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+from tests.processes import running
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer
 
@@ -13,17 +14,11 @@ from tests.valkey import ValkeyServer
 def main() -> int:
     """The command's exit code."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers are stopped then, too
-    database, cache = PostgresServer(), ValkeyServer()
-    try:
-        database.start()
-        cache.start()
+    with running(PostgresServer()) as database, running(ValkeyServer()) as cache:
         servers = ["--server", database.dsn(), "--sessions", cache.url]
         return subprocess.run(
             [sys.executable, "-m", "mnemic", "bench", *servers, *sys.argv[1:]], check=False
         ).returncode
-    finally:
-        cache.stop()
-        database.stop()
 
 
 if __name__ == "__main__":

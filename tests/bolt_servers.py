@@ -11,7 +11,6 @@ import shutil
 import socket
 import subprocess
 import sysconfig
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, LiteralString
@@ -20,6 +19,7 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
 
 from mnemic.stores.neo4j import Neo4jGraph
+from tests.processes import OneProcess, free_port
 from tests.servers import in_thread
 
 NEO4J_JARS = Path(os.environ.get("MNEMIC_NEO4J_JARS", Path(__file__).parents[1] / "build" / "neo4j" / "jars"))
@@ -29,27 +29,19 @@ _PASSWORD = "only-for-tests"
 _OPENS = ("java.nio", "java.io", "java.lang", "sun.nio.ch", "jdk.internal.ref")
 
 
-def free_port() -> int:
-    """A port of the loopback that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def has_neo4j() -> bool:
     """Whether Neo4j can be started here."""
     return shutil.which("java") is not None and NEO4J_JARS.is_dir() and any(NEO4J_JARS.glob("neo4j-server-*.jar"))
 
 
-class BoltServer:
+class BoltServer(OneProcess):
     """A server that speaks Bolt: `start`, then `url`, and in the end `stop`. `kill` ends it as a crash would."""
 
     name = ""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix=f"mnemic-{self.name}-"))
+        super().__init__(self.name)
         self.port = free_port()
-        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
@@ -70,18 +62,6 @@ class BoltServer:
             if time.monotonic() > until or self._process.poll() is not None:
                 raise RuntimeError((self.folder / "output").read_text(errors="replace")[-2000:])
             time.sleep(0.2)
-
-    def kill(self) -> None:
-        """End the server as a crash would."""
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait()
-
-    def stop(self) -> None:
-        """Stop the server and remove all its files: nothing in them is wanted any more."""
-        if self._process is not None and self._process.poll() is None:
-            self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def empty(self, *tenants: str) -> str:
         """The address of the server, without anything of these tenants."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.bolt_servers import BOLT_SERVERS, BoltServer
+from tests.processes import running
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyCluster, ValkeyServer
 
@@ -51,34 +52,23 @@ def postgres() -> Iterator[PostgresServer]:
 
     It does not wait for its disk, and the store says so: what it holds would not survive a power cut.
     """
-    server = PostgresServer("fsync=off", "max_connections=200")
-    try:
-        server.start()
+    with running(PostgresServer("fsync=off", "max_connections=200")) as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="session", params=BOLT_SERVERS, ids=lambda server: server.name)
 def bolt(request: pytest.FixtureRequest) -> Iterator[BoltServer]:
     """A graph server of this process's own that speaks Bolt: each one that can be started here, one after the other."""
     server: BoltServer = request.param()
-    try:
-        server.start()
+    with running(server):
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="session")
 def valkey_server() -> Iterator[ValkeyServer]:
     """A Valkey server of this process's own."""
-    server = ValkeyServer()
-    try:
-        server.start()
+    with running(ValkeyServer()) as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture
@@ -91,9 +81,5 @@ def valkey(valkey_server: ValkeyServer) -> ValkeyServer:
 @pytest.fixture(scope="session")
 def valkey_cluster() -> Iterator[ValkeyCluster]:
     """A cluster of three masters of this process's own. Whoever kills one starts one of their own."""
-    cluster = ValkeyCluster()
-    try:
-        cluster.start()
+    with running(ValkeyCluster()) as cluster:
         yield cluster
-    finally:
-        cluster.stop()

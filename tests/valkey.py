@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
 import subprocess
 import sysconfig
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -15,6 +12,8 @@ from typing import Any
 
 from redis import Redis
 from redis.exceptions import RedisError
+
+from tests.processes import OneProcess, free_port
 
 _WAIT_SECONDS = 60.0
 _SLOTS = 16384
@@ -25,12 +24,6 @@ def _binary() -> Path:
     return found
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _until(met: Callable[[], bool], what: str) -> None:
     until = time.monotonic() + _WAIT_SECONDS
     while not met():
@@ -39,14 +32,13 @@ def _until(met: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
-class ValkeyServer:
+class ValkeyServer(OneProcess):
     """One server on a port of the loopback, which keeps nothing on disk: `start`, then `url`, and in the end `stop`."""
 
     def __init__(self, *options: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="mnemic-vk-"))
+        super().__init__("vk")
         self.port = 0
         self._options = options
-        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
@@ -58,7 +50,7 @@ class ValkeyServer:
 
     def start(self) -> None:
         """Start the server, for the first time or again on its port, and return once it answers."""
-        ports = [self.port] if self.port else [_free_port() for _ in range(5)]
+        ports = [self.port] if self.port else [free_port() for _ in range(5)]
         for port in ports:
             self.port = port
             self._launch()
@@ -81,18 +73,6 @@ class ValkeyServer:
             left = self.ask("PTTL", key) - duration // timedelta(milliseconds=1)
             assert self.ask("PTTL", key) > 0, "a key without an end"
             self.ask(*(("PEXPIRE", key, left) if left > 0 else ("DEL", key)))
-
-    def kill(self) -> None:
-        """End the server as a crash would."""
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait()
-
-    def stop(self) -> None:
-        """Stop the server at once if it runs, and remove all its files."""
-        if self._process is not None and self._process.poll() is None:
-            self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _launch(self) -> None:
         settings = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", ""]
@@ -123,7 +103,7 @@ class ValkeyCluster:
             "--cluster-require-full-coverage",
             "no",
         )
-        self.masters = [ValkeyServer(*options, "--cluster-port", str(_free_port())) for _ in range(3)]
+        self.masters = [ValkeyServer(*options, "--cluster-port", str(free_port())) for _ in range(3)]
 
     @property
     def url(self) -> str:

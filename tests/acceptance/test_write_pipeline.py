@@ -25,6 +25,7 @@ from mnemic.stores.redis import RedisHotSet, RedisLink
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Memory, Outcome, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
+from tests.processes import running
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer
 
@@ -81,12 +82,8 @@ def embedder() -> MiniLmEmbedder:
 @pytest.fixture(scope="module")
 def cache() -> Iterator[ValkeyServer]:
     """A server of these tests' own: one of them kills it."""
-    server = ValkeyServer()
-    try:
-        server.start()
+    with running(ValkeyServer()) as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -25,6 +25,7 @@ from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START
 from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Vector, Where
 from tests.faults.scale import size
+from tests.processes import running
 from tests.servers import PostgresServer, in_thread
 
 EVERYTHING = Where(scopes=(scope(),))
@@ -39,12 +40,8 @@ HUNG = 60  # seconds after which a call counts as hung
 @pytest.fixture
 def server() -> Iterator[PostgresServer]:
     """A server that waits for its disk, and that a test may kill."""
-    server = PostgresServer()
-    try:
-        server.start()
+    with running(PostgresServer()) as server:
         yield server
-    finally:
-        server.stop()
 
 
 # -- the server is killed ---------------------------------------------------------------------------------------------
@@ -329,15 +326,12 @@ async def test_more_clients_than_the_server_takes(say: Callable[[str], None]) ->
             await insist(lambda new=new: store.transact(lambda transaction: transaction.insert(new)))
         await store.close()
 
-    try:
-        server.start()
+    with running(server):
         async with asyncio.timeout(4 * HUNG):
             await asyncio.gather(*(client(number) for number in range(STORM)))
         store = PostgresStore(server.dsn())
         await store.open(EMBEDDER.space)
         assert await store.count(EVERYTHING) == 3 * STORM
         await store.close()
-    finally:
-        server.stop()
     say(f"{STORM} clients, 12 connections: {3 * STORM} written, 0 lost; told {dict(seen)}")
     assert set(seen) <= {"store_unavailable", "store_busy"}

@@ -18,6 +18,7 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic.types import Actor, Level, Message, Outcome, Scope
 from tests.faults.scale import size
+from tests.processes import running
 from tests.valkey import ValkeyCluster, ValkeyServer
 
 ANA = Actor(user="ana")
@@ -145,12 +146,8 @@ async def test_a_server_that_lost_everything_is_filled_again(valkey: ValkeyServe
 @pytest.fixture
 def cluster() -> Iterator[ValkeyCluster]:
     """A cluster of this test's own: it loses a master."""
-    cluster = ValkeyCluster()
-    try:
-        cluster.start()
+    with running(ValkeyCluster()) as cluster:
         yield cluster
-    finally:
-        cluster.stop()
 
 
 async def test_a_cluster_that_loses_a_master_loses_its_sessions_alone(cluster: ValkeyCluster) -> None:

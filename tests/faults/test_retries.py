@@ -14,9 +14,6 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MnemicError
 from mnemic.guard.execution import Grant
 from mnemic.ports import RecordStore
-from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.calls import FailingStore
@@ -24,19 +21,14 @@ from mnemic.types import Actor
 from mnemic.write.pipeline import WriteRules
 from tests.faults.operations import OPERATIONS, Operation, Prepare
 from tests.faults.scale import size
-from tests.servers import PostgresServer
+from tests.faults.stores import NAMES, store_named
 
 RETRIES = 3
 
 
-@pytest.fixture(params=["inprocess", "sqlite", "postgres"])
+@pytest.fixture(params=NAMES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> RecordStore:
-    if request.param == "inprocess":
-        return InProcessStore()
-    if request.param == "sqlite":
-        return SqliteStore(tmp_path / "m.db", durability="fast")
-    server: PostgresServer = request.getfixturevalue("postgres")
-    return PostgresStore(server.database(tmp_path))
+    return store_named(request, tmp_path, durability="fast")
 
 
 async def test_no_write_has_its_effect_twice(store: RecordStore, say: Callable[[str], None]) -> None:

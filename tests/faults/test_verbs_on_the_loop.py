@@ -19,16 +19,13 @@ from mnemic.engine import MemoryEngine
 from mnemic.guard.execution import Grant
 from mnemic.ports import RecordStore
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.redis import RedisLink, RedisSessions
-from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Message
 from mnemic.write.pipeline import WriteRules
 from tests.faults.operations import OPERATIONS, SAID_AT
 from tests.faults.scale import size
-from tests.servers import PostgresServer
+from tests.faults.stores import NAMES, store_named
 from tests.valkey import ValkeyServer
 
 ANA = Actor(tenant="acme", user="ana", agent="guide", session="s")
@@ -57,14 +54,9 @@ def _elsewhere(here: int, allowed: Callable[..., bool]) -> Callable[..., bool]:
     return lambda *args, **more: get_ident() != here or allowed(*args, **more)
 
 
-@pytest.fixture(params=["inprocess", "sqlite", "postgres"])
+@pytest.fixture(params=NAMES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> RecordStore:
-    if request.param == "inprocess":
-        return InProcessStore()
-    if request.param == "sqlite":
-        return SqliteStore(tmp_path / "m.db", durability="durable")
-    server: PostgresServer = request.getfixturevalue("postgres")
-    return PostgresStore(server.database(tmp_path))
+    return store_named(request, tmp_path)
 
 
 @pytest.fixture

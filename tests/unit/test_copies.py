@@ -17,6 +17,7 @@ from mnemic.stores.azure_search import AzureSearchIndex
 from mnemic.stores.episode_log import EpisodeLog
 from mnemic.types import Actor
 from tests.azure_search import KEY, AzureSearchServer
+from tests.processes import running
 
 ANA = Actor(user="ana")
 STORE = "postgresql://ana@host/db?sslmode=require"
@@ -60,9 +61,8 @@ async def test_an_engine_feeds_its_copies(tmp_path: Path) -> None:
 
 def test_a_command_makes_the_index_and_fills_it(tmp_path: Path) -> None:
     file = f"sqlite:///{tmp_path}/m.db"
-    service, runner = AzureSearchServer(), CliRunner()
-    service.start()
-    try:
+    runner = CliRunner()
+    with running(AzureSearchServer()) as service:
         assert runner.invoke(cli, ["add", "--store", file, "--user", "ana", "I like tea"]).exit_code == 0
         copied = f"{file}?copy=" + service.endpoint.replace("http://", f"azure-search://:{KEY}@") + "/memories"
         told = runner.invoke(cli, ["maintain", "--store", copied, "--rebuild", "search_index", "--json"])
@@ -71,5 +71,3 @@ def test_a_command_makes_the_index_and_fills_it(tmp_path: Path) -> None:
         assert [document["content"] for document in service.documents.values()] == ["I like tea"]
         refused = runner.invoke(cli, ["maintain", "--store", copied, "--rebuild", "nothing"])
         assert refused.exit_code == 3
-    finally:
-        service.stop()

@@ -5,10 +5,6 @@ forward, and a service on it.
 from __future__ import annotations
 
 import json
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -214,26 +210,3 @@ def served_here(store: Path, *, open_to: Principal | None = None) -> Iterator[st
     finally:
         server.should_exit = True
         thread.join()
-
-
-@contextmanager
-def served(store: Path) -> Iterator[str]:
-    """The address of `mnemic serve` on `store`, in a process of its own, until the block ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mnemic", "serve", "--port", "0", "--store", str(store)],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        assert process.stderr is not None
-        address = ""
-        while not address and (line := process.stderr.readline()):
-            found = re.search(r"running on (http://127\.0\.0\.1:\d+)", line)
-            address = found.group(1) if found else ""
-        assert address, "the service said no address"
-        yield address
-    finally:
-        process.kill()
-        process.wait()
-        process.communicate()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +11,8 @@ from playwright.async_api import Browser, expect
 
 from mnemic.entrypoints.rest.credentials import Principal, Role
 from tests.e2e.browser.chromium import visit
-from tests.e2e.browser.stage import served, served_here
+from tests.e2e.browser.stage import served_here
+from tests.service import run, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -23,17 +22,11 @@ ROLES = ("reader", "writer", "subject")
 @pytest.fixture
 def first_day(tmp_path: Path) -> Iterator[tuple[str, str]]:
     """The address of a service on a new store, and the first key."""
-    store = tmp_path / "first.db"
     roles = [word for role in ROLES for word in ("--role", role)]
-    made = subprocess.run(
-        [sys.executable, "-m", "mnemic", "apikeys", "create", *roles, "--for-user", "ana", "--store", str(store)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    with served(store) as address:
-        yield address, made.stdout.strip()
+    made = run(tmp_path, "apikeys", "create", *roles, "--for-user", "ana")
+    assert made.returncode == 0, made.stderr
+    with serving(tmp_path) as served:
+        yield served.address, made.stdout.strip()
 
 
 async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_day: tuple[str, str]) -> None:

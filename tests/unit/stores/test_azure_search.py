@@ -21,16 +21,15 @@ from mnemic.testing.record_store import EMBEDDER, memory, scope
 from mnemic.testing.record_store.setting import day
 from mnemic.types import Actor, Change, Kind, OutboxEntry, Scored, Status, Where
 from tests.azure_search import KEY, AzureSearchServer, Filter
+from tests.processes import running
 
 HERE = Where(scopes=(scope(),))
 
 
 @pytest.fixture
 def service() -> Iterator[AzureSearchServer]:
-    service = AzureSearchServer()
-    service.start()
-    yield service
-    service.stop()
+    with running(AzureSearchServer()) as service:
+        yield service
 
 
 @pytest.fixture

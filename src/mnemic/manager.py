@@ -6,8 +6,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.config import Settings
@@ -18,13 +17,13 @@ from mnemic.guard.policy import Policy
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.maintain.health import Health
-from mnemic.portal import Portal
+from mnemic.portal import Portal, PortalOwner
 from mnemic.stewardship import Form, MaintenanceReport
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, SearchResult, WriteReceipt
 
 
-class MemoryManager:
+class MemoryManager(PortalOwner):
     """One user's memory with one agent.
 
         with MemoryManager("ana") as memory:
@@ -76,19 +75,8 @@ class MemoryManager:
             self._portal.close()
             raise
 
-    def close(self) -> None:
-        """Release the file, the model and the background thread. May be called twice."""
-        if not self._portal.closed:
-            self._portal.call(self.engine.close)
-            self._portal.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    async def _release(self) -> None:
+        await self.engine.close()
 
     def add(
         self,

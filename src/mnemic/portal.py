@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack
-from typing import Any, ParamSpec, TypeVar
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
@@ -47,3 +49,27 @@ class Portal:
         """Stop the loop and its thread. May be called twice."""
         self._closed = True
         self._stack.close()
+
+
+class PortalOwner(ABC):
+    """Something asynchronous with a portal of its own for synchronous callers. Use it in `with`, or call `close`."""
+
+    _portal: Portal
+
+    @abstractmethod
+    async def _release(self) -> None:
+        """Let go of what is held beside the portal; called on its loop, once."""
+
+    def close(self) -> None:
+        """Release what is held, the background thread with it. May be called twice."""
+        if not self._portal.closed:
+            self._portal.call(self._release)
+            self._portal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -12,7 +12,7 @@ from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes
 from mnemic.client.memory import MemoryClient
 from mnemic.client.remote import Remote
 from mnemic.face import Awaited, Blocking, awaited, blocking
-from mnemic.portal import Portal
+from mnemic.portal import Portal, PortalOwner
 
 
 class AsyncClient(MemoryClient[Awaited]):
@@ -37,7 +37,7 @@ class AsyncClient(MemoryClient[Awaited]):
         await self.close()
 
 
-class BlockingClient(MemoryClient[Blocking]):
+class BlockingClient(MemoryClient[Blocking], PortalOwner):
     """A client whose verbs wait for their result. Use it in `with`, or call `close`. Threads may share it."""
 
     def __init__(self, remote: Remote) -> None:
@@ -55,19 +55,8 @@ class BlockingClient(MemoryClient[Blocking]):
         """Each change with its id, as it comes; see `changes`."""
         return self._portal.iterate(self.changes(after=after))
 
-    def close(self) -> None:
-        """Close the connections and the background thread. May be called twice."""
-        if not self._portal.closed:
-            self._portal.call(self._remote.close)
-            self._portal.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    async def _release(self) -> None:
+        await self._remote.close()
 
 
 def connect(

@@ -37,6 +37,7 @@ from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.gate import Gate, Refused
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.revise import candidate_of
 from mnemic.write.vault import keep
 
 FORMAT = "mnemic-archive/1"
@@ -153,18 +154,8 @@ class Restorer:
 
     async def _draft(self, memory: Memory) -> Draft:
         home = self.actor.scope(memory.scope.level)
-        candidate = Candidate(
-            content=memory.content,
-            key=memory.key,
-            kind=memory.kind,
-            level=memory.scope.level,
-            category=memory.category,
-            context=memory.context,
-            data=memory.data,
-            confidence=memory.confidence,
-            source=replace(memory.source, origin=self._origin(memory.source.origin)),
-            occurred_at=memory.occurred_at,
-        )
+        source = replace(memory.source, origin=self._origin(memory.source.origin))
+        candidate = replace(candidate_of(memory), source=source, valid_from=None, valid_to=None)
         return await self.pipeline.drafted(candidate, home=home, actor=self.actor)
 
     def _origin(self, origin: Origin) -> Origin:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mnemic.errors import RunStopped
 from mnemic.guard.contract import check_candidate
 from mnemic.guard.execution import admit
 from mnemic.guard.policy_file import GuardFile
-from mnemic.maintain.export import plain
 from mnemic.ports import RecordStore
-from mnemic.types import Candidate, Memory, Status
+from mnemic.types import Memory, Status
+from mnemic.write.revise import candidate_of
 
 MOST_NAMED = 200
 _TRIED = (Status.ACTIVE, Status.PENDING_REVIEW, Status.SUPERSEDED)
@@ -60,18 +60,8 @@ async def tried(
 
 
 def _refusal(memory: Memory, guard: GuardFile) -> str | None:
-    candidate = Candidate(
-        content=memory.content,
-        kind=memory.kind,
-        key=memory.key,
-        level=memory.scope.level,
-        category=memory.category,
-        data=plain(memory.data),
-        confidence=memory.confidence,
-        source=replace(memory.source, quote=None),
-    )
     try:
-        checked = check_candidate(candidate, guard.policy, guard.budget)
+        checked = check_candidate(candidate_of(memory), guard.policy, guard.budget)
     except RunStopped as breach:
         return breach.reason
     blocked = admit([checked], guard.grant, guard.budget).blocked

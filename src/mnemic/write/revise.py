@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Transaction
@@ -14,10 +14,10 @@ from mnemic.write.embed import require_present
 from mnemic.write.vault import keep
 
 
-def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
-    """The candidate that says `content` in the place of `known`. The old quote does not support it any more."""
+def candidate_of(known: Memory) -> Candidate:
+    """What would be proposed to say what `known` says; how long it is kept is not part of it."""
     return Candidate(
-        content=content,
+        content=known.content,
         key=known.key,
         kind=known.kind,
         level=known.scope.level,
@@ -25,11 +25,17 @@ def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Ca
         context=known.context,
         data=known.data,
         confidence=known.confidence,
-        source=Source(origin=origin, session=actor.session, speaker=known.source.speaker),
+        source=known.source,
         occurred_at=known.occurred_at,
         valid_from=known.valid_from,
         valid_to=known.valid_to,
     )
+
+
+def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
+    """The candidate that says `content` in the place of `known`. The old quote does not support it any more."""
+    source = Source(origin=origin, session=actor.session, speaker=known.source.speaker)
+    return replace(candidate_of(known), content=content, source=source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.face import awaited
+from mnemic.guard.policy import EntityReading
 from mnemic.kinds.entity import EntityMemory
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Outcome, WriteReceipt
@@ -32,11 +33,13 @@ class NoticingEngine(MemoryEngine):
 
     Read are sentences of the user's own (memories without a key at level `user`; recorded messages that name no other
     speaker), once they are stored; of what waits for review nothing is read. The write stands whatever becomes of that:
-    where it fails, the receipt's `degraded` names `entities`. What was read from a memory is forgotten with it.
+    where it fails, the receipt's `degraded` names `entities`. What was read from a memory is forgotten with it. `reads`
+    is what the policy file calls the reader.
     """
 
-    def __init__(self, *, entity_reader: EntityReader, **parts: Any) -> None:
+    def __init__(self, *, entity_reader: EntityReader, reads: EntityReading | None = None, **parts: Any) -> None:
         super().__init__(**parts)
+        self.reads = reads
         self._reader = entity_reader
 
     async def _add(

@@ -124,7 +124,8 @@ def _engine_of(guard: GuardFile, completer: Completer | None) -> Callable[..., M
     """The engine that the policy file asks for: one that notices entities, or one that does not."""
     if guard.entities is None:
         return MemoryEngine
-    return partial(NoticingEngine, entity_reader=build_entity_reader(guard.entities, completer))
+    reader = build_entity_reader(guard.entities, completer)
+    return partial(NoticingEngine, entity_reader=reader, reads=guard.entities)
 
 
 def _write_rules(settings: Settings) -> WriteRules:

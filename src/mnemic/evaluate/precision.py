@@ -73,7 +73,11 @@ class Seeded:
                 raise InvalidInput("data:precision", hint="a belief cannot be stored")
             for belief in [*earlier[1:], newest] if earlier else ():
                 await self.engine.update(
-                    memory_id, str(belief["content"]), actor=actor, data=_data(belief), context=_context(belief)
+                    memory_id,
+                    str(belief["content"]),
+                    actor=actor,
+                    data=_data(belief),
+                    context=str(belief["why_it_matters"]),
                 )
             self.held[memory_id] = str(newest["_id"])
 

@@ -16,6 +16,7 @@ from mnemic.entrypoints.rest.shapes import PolicyTrial
 from mnemic.guard.limits import MINUTE, Quota
 from mnemic.guard.policy_file import GuardFile, guard_data, read_guard
 from mnemic.maintain.trial import tried
+from mnemic.noticing import NoticingEngine
 from mnemic.types import Kind, Level, Usage
 
 router = APIRouter(prefix="/v1", tags=["operations"])
@@ -45,7 +46,7 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
 
 @router.get("/policy")
 async def policy(_: Operating, service: TheService) -> dict[str, Any]:
-    """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction."""
+    """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities."""
     return guard_data(_guard(service))
 
 
@@ -122,4 +123,5 @@ def _guard(service: TheService) -> GuardFile:
         budget=gateway.budget,
         limits=gateway.limits,
         redaction=service.engine.redaction,
+        entities=service.engine.reads if isinstance(service.engine, NoticingEngine) else None,
     )

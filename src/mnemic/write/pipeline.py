@@ -97,11 +97,6 @@ class MemoryWritePipeline:
         self.rules = self._configured.calibrated(found.cosines if found else {})
         self._embedder, self.successor = embedder, None
 
-    @property
-    def failures(self) -> dict[str, int]:
-        """How often each projection missed a change since the start."""
-        return dict(self.publisher.failures)
-
     async def write(
         self,
         candidate: Candidate,

@@ -40,7 +40,8 @@ class UpkeepVerbs(ReadVerbs):
         """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
         memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
         """
-        return await health.examine(self.store, actor.tenant, self.clock.now(), limit=limit)
+        near = self._pipeline.rules.nominate
+        return await health.examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
         """Change the whole store, every tenant's memories, to another embedder while it is used; see

@@ -65,6 +65,7 @@ __all__ = [
     "build_scratch",
     "build_sessions",
     "build_store",
+    "build_write_rules",
     "keeps_graph",
     "key_folder",
     "load_profile",
@@ -114,7 +115,7 @@ def build_engine(
         judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
         graph=graph,
         projections=[*copies, *fed, *further],
-        rules=_write_rules(settings),
+        rules=build_write_rules(settings),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
     )
@@ -127,7 +128,8 @@ def _engine_of(guard: GuardFile, completer: Completer | None) -> Callable[..., M
     return partial(NoticingEngine, entity_reader=build_entity_reader(guard.entities, completer))
 
 
-def _write_rules(settings: Settings) -> WriteRules:
+def build_write_rules(settings: Settings) -> WriteRules:
+    """The thresholds of writes; what the settings name themselves no calibration replaces."""
     return WriteRules(
         near_duplicate=settings.near_duplicate,
         conflict=settings.conflict,

@@ -16,6 +16,7 @@ from typing import Any
 from mnemic.errors import NotSupported, RevealDenied
 from mnemic.guard.limits import MINUTE, Quota
 from mnemic.identity import token_of
+from mnemic.inject.recall import INJECTED, injected_in
 from mnemic.maintain.belonging import PAGE, conversation, written_elsewhere
 from mnemic.maintain.consent import consent_prefix, tombstone
 from mnemic.maintain.erase import made_of
@@ -207,10 +208,10 @@ class Holdings:
         """
         async for event, mine in self._events():
             self._follow(event, mine)
-            if event.action != "injected":
+            if event.action != INJECTED:
                 continue
             whose = self._whose(event.actor)
-            shown = [list(pair) for pair in _injected(event) if whose == "subject" or pair[0] in mine]
+            shown = [list(pair) for pair in injected_in(event) if whose == "subject" or pair[0] in mine]
             if shown or whose == "subject":
                 yield {
                     "sequence": event.sequence,
@@ -225,7 +226,7 @@ class Holdings:
         was done about them. Others who had a hand in it are not named.
         """
         async for event, mine in self._events():
-            if event.action != "injected" and self._concerns(event, mine):
+            if event.action != INJECTED and self._concerns(event, mine):
                 yield {
                     "sequence": event.sequence,
                     "at": event.at.isoformat(),
@@ -352,13 +353,9 @@ def _message(message: Message) -> dict[str, Any]:
     }
 
 
-def _injected(event: AuditEvent) -> list[tuple[str, int]]:
-    return [(memory_id, version) for memory_id, version in event.detail.get("memories", ())]  # type: ignore[union-attr, misc]
-
-
 def _named(event: AuditEvent) -> set[str]:
     named = {event.memory_id} if event.memory_id else set()
-    return named | {memory_id for memory_id, _ in _injected(event)} if event.action == "injected" else named
+    return named | {memory_id for memory_id, _ in injected_in(event)}
 
 
 def _batches(memory_ids: Collection[str]) -> list[list[str]]:

@@ -32,7 +32,7 @@ from mnemic.types import (
     Scope,
     WriteReceipt,
 )
-from mnemic.write import calibration
+from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Request, Settled, blocked_receipt
 from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
@@ -93,8 +93,7 @@ class MemoryWritePipeline:
 
         Raises StoreFailed; then nothing has changed.
         """
-        found = await calibration.stored(self._store, embedder.space)
-        self.rules = self._configured.calibrated(found.cosines if found else {})
+        self.rules = await calibrated(self._store, embedder.space, self._configured)
         self._embedder, self.successor = embedder, None
 
     async def write(

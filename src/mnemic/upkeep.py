@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mnemic.errors import InvalidInput
-from mnemic.maintain import expire, health, project, reembed
+from mnemic.maintain import expire, health, reembed
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reembed import Reembedded
@@ -66,4 +66,4 @@ class UpkeepVerbs(ReadVerbs):
         feeds = {feed.name: feed for feed in self._feeds}
         if projection not in feeds:
             raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
-        return await project.rebuild(feeds[projection], actor.tenant)
+        return await feeds[projection].rebuild(actor.tenant)

@@ -43,7 +43,6 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.maintain.graph import GraphProjection
-from mnemic.noticing import NoticingEngine
 from mnemic.ports import Clock, Completer
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.write.judge import ModelJudge
@@ -125,6 +124,8 @@ def _engine_of(guard: GuardFile, completer: Completer | None) -> Callable[..., M
     """The engine that the policy file asks for: one that notices entities, or one that does not."""
     if guard.entities is None:
         return MemoryEngine
+    from mnemic.noticing import NoticingEngine
+
     return partial(NoticingEngine, entity_reader=build_entity_reader(guard.entities, completer))
 
 

@@ -49,7 +49,6 @@ from mnemic.types import (
     Status,
     WriteReceipt,
 )
-from mnemic.write import calibration
 from mnemic.write.detect import DETECTORS
 from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
@@ -111,9 +110,7 @@ class MemoryEngine(StewardVerbs):
         await self.store.open(self.embedder.space)
         if self.graph is not None:
             await self.graph.open()
-        found = await calibration.stored(self.store, self.embedder.space)
-        if found is not None:
-            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
+        await self._pipeline.use(self.embedder)
         self._drainer = self._drainer or Drainer(self._pipeline.publisher.feeds)
         self._drainer.start()
         return self

@@ -12,7 +12,6 @@ from mnemic.maintain.reembed import Reembedded
 from mnemic.ports import Embedder
 from mnemic.reading import ReadVerbs
 from mnemic.types import Actor
-from mnemic.write import calibration
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -54,10 +53,8 @@ class UpkeepVerbs(ReadVerbs):
         except BaseException:
             self._pipeline.successor = None
             raise
+        await self._pipeline.use(embedder)
         before, self.embedder, self.gateway.searcher.embedder = self.embedder, embedder, embedder
-        self._pipeline.use(embedder)
-        if (found := await calibration.stored(self.store, embedder.space)) is not None:
-            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
         await before.close()
         return done
 

@@ -34,6 +34,7 @@ from mnemic.types import (
 )
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft
+from mnemic.write.embed import require_present
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.gate import Gate, Refused
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -138,25 +139,26 @@ class Restorer:
         """
         if isinstance(archived, ArchivedConsent):
             return await self._consent(archived)
-        drafts = [await self._draft(one) for one in archived.versions]
+        newest = archived.versions[-1]
+        drafts = [await self._draft(one, newest=one is newest) for one in archived.versions]
         blocked = next((draft.blocked for draft in drafts if draft.blocked is not None), None)
         if blocked is not None:
             return _blocked(drafts[-1].candidate, blocked)
-        last = len(drafts) - 1
         versions = [
-            self._version(one, draft, newest=place == last)
-            for place, (one, draft) in enumerate(zip(archived.versions, drafts, strict=True))
+            self._version(one, draft, newest=one is newest)
+            for one, draft in zip(archived.versions, drafts, strict=True)
         ]
         try:
             return await self.store.transact(lambda tx: self._write(tx, versions, drafts))
         except Refused as refused:
             return _blocked(drafts[-1].candidate, refused.reason)
 
-    async def _draft(self, memory: Memory) -> Draft:
+    async def _draft(self, memory: Memory, *, newest: bool) -> Draft:
+        """What is stored of a version. Only the newest has a vector."""
         home = self.actor.scope(memory.scope.level)
         source = replace(memory.source, origin=self._origin(memory.source.origin))
         candidate = replace(candidate_of(memory), source=source, valid_from=None, valid_to=None)
-        return await self.pipeline.drafted(candidate, home=home, actor=self.actor)
+        return await self.pipeline.drafted(candidate, home=home, actor=self.actor, embedded=newest)
 
     def _origin(self, origin: Origin) -> Origin:
         return origin if self.own or TRUST[origin] < TRUST[Origin.IMPORT] else Origin.IMPORT
@@ -181,7 +183,7 @@ class Restorer:
             author=memory.author if self.own else self.actor.user,
             status=status,
             fingerprint=fingerprint_of(draft.secret, draft.scope, timed) if newest else "",
-            vector=draft.vector if newest else None,
+            vector=draft.vector,
         )
 
     async def _write(self, tx: Transaction, versions: Sequence[Memory], drafts: Sequence[Draft]) -> WriteReceipt:
@@ -195,6 +197,7 @@ class Restorer:
             twin = await tx.find_fingerprint(newest.scope, newest.fingerprint)
             if twin is not None and twin.memory_id != newest.memory_id:
                 return receipt_of(Outcome.REFRESHED, twin, "said_already")
+        await require_present(tx, drafts[-1])
         for version in versions[present.version if present else 0 :]:
             await (tx.insert(version) if version.version == 1 else tx.replace(version))
         for draft in drafts:

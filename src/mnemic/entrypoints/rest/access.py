@@ -98,9 +98,8 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
     principal = await credential_of(request, service)
     if principal is None:
         raise unauthenticated()
-    wait = service.rate.wait_for(
-        principal.key_id, calls=1 + request.scope["state"].get(BODY_BYTES, 0) / BYTES_OF_A_CALL
-    )
+    size = request.scope.get("state", {}).get(BODY_BYTES, 0)
+    wait = service.rate.wait_for(principal.key_id, calls=1 + size // BYTES_OF_A_CALL)
     if wait:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
     return principal

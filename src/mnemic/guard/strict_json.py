@@ -24,13 +24,15 @@ class NotStrictJson(ValueError):
     """The text breaks one of the rules; the message says which, and holds none of the text."""
 
 
-def loads(text: object, *, max_bytes: int = MAX_BYTES) -> object:
-    """The value `text` spells. Raises NotStrictJson, and nothing else, whatever the text."""
+def loads(text: object, *, max_bytes: int = MAX_BYTES, max_parts: int = MAX_PARTS) -> object:
+    """The value `text` spells; other bounds are for files that a person names. Raises NotStrictJson, and nothing else,
+    whatever the text.
+    """
     if not isinstance(text, str):
         raise NotStrictJson("not text")
     if len(text) > max_bytes or len(text.encode("utf-8", "replace")) > max_bytes:
         raise NotStrictJson(f"larger than {max_bytes} bytes")
-    _require_bounded(text)
+    _require_bounded(text, max_parts)
     try:
         value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except NotStrictJson:
@@ -41,15 +43,15 @@ def loads(text: object, *, max_bytes: int = MAX_BYTES) -> object:
     return value
 
 
-def _require_bounded(text: str) -> None:
+def _require_bounded(text: str, max_parts: int) -> None:
     """Refuse a text of too many parts or too many levels before any recursive parser sees it."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     brackets = _NO_STRUCTURE.sub("", text)
-    if brackets.count("[") + brackets.count("{") > MAX_PARTS:
-        raise NotStrictJson(f"more than {MAX_PARTS} objects and lists")
+    if brackets.count("[") + brackets.count("{") > max_parts:
+        raise NotStrictJson(f"more than {max_parts} objects and lists")
     deepest = depth = 0
-    for bracket in brackets[: 2 * MAX_PARTS]:
+    for bracket in brackets[: 2 * max_parts]:
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
     if deepest > MAX_DEPTH:

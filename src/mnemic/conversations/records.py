@@ -147,7 +147,7 @@ def _record(number: int, line: bytes) -> Record:
 
 def _parsed(data: bytes, *, first_line: int, limit: int) -> Any:
     try:
-        return strict_json.loads(data.decode("utf-8"), max_bytes=limit, max_parts=limit)
+        return strict_json.loads(data.decode("utf-8"), max_bytes=limit)
     except UnicodeDecodeError as error:
         at = first_line + data.count(b"\n", 0, error.start)
         raise InvalidInput("file:encoding", hint=f"line {at}: not UTF-8") from None

@@ -1,61 +1,81 @@
 """JSON as RFC 8259 means it, read defensively: nothing a later reader could understand differently.
 
-No NaN or Infinity (also not as `1e999`), no duplicate names in an object, at most 32 levels deep, at most 64 KiB, at
-most 20,000 objects and lists, no half surrogate pairs. A Markdown fence around the object is not JSON and is refused
-like any other text. The rules are checked by scans in C, so that a text built to be slow costs little more than
-parsing it: a service reads such texts before it knows who sent them.
+No NaN or Infinity (also not as `1e999`), no duplicate names in an object, at most 32 levels deep, at most 64 KiB, no
+half surrogate pairs. A Markdown fence around the object is not JSON and is refused like any other text. The rules are
+checked by scans in C, so that a text built to be slow costs little more than parsing it, and a service, which reads
+such texts before it knows what they are, can say how many values it takes.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
+from itertools import islice
 from typing import Any
 
 MAX_DEPTH = 32
 MAX_BYTES = 64 * 1024
-MAX_PARTS = 20_000
-"""Objects and lists of one text."""
 
-_NO_STRUCTURE = re.compile(r'(?:"(?:[^"\\]|\\.)*+"?|[^\[\]{}"])++', re.DOTALL)
+_STRING = r'"(?:[^"\\]|\\.)*+"?'
+_NOT_BRACKET = re.compile(rf'(?:{_STRING}|[^\[\]{{}}"])++', re.DOTALL)
+_UP_TO_VALUE = re.compile(rf'(?:{_STRING}|[^\[{{,"])*+[\[{{,]', re.DOTALL)
 
 
 class NotStrictJson(ValueError):
     """The text breaks one of the rules; the message says which, and holds none of the text."""
 
 
-def loads(text: object, *, max_bytes: int = MAX_BYTES, max_parts: int = MAX_PARTS) -> object:
-    """The value `text` spells; other bounds are for files that a person names. Raises NotStrictJson, and nothing else,
-    whatever the text.
+def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = None) -> object:
+    """The value `text` spells. Raises NotStrictJson, and nothing else, whatever the text.
+
+    `max_values` bounds how many values (objects, lists and what is in them) the text may hold, before it is parsed.
     """
     if not isinstance(text, str):
         raise NotStrictJson("not text")
-    if len(text) > max_bytes or len(text.encode("utf-8", "replace")) > max_bytes:
+    if len(text) > max_bytes or _bytes(text) > max_bytes:
         raise NotStrictJson(f"larger than {max_bytes} bytes")
-    _require_bounded(text, max_parts)
+    if max_values is not None and _has_more_values(text, max_values):
+        raise NotStrictJson(f"more than {max_values} values")
+    if _depth(text) > MAX_DEPTH:
+        raise NotStrictJson(f"deeper than {MAX_DEPTH} levels")
     try:
-        value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+        value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant, parse_float=_finite)
     except NotStrictJson:
         raise
     except (ValueError, RecursionError) as error:
         raise NotStrictJson("not JSON") from error
-    _require_writable(value)
+    if "\\ud" in text or "\\uD" in text:
+        _bytes(json.dumps(value, ensure_ascii=False))
     return value
 
 
-def _require_bounded(text: str, max_parts: int) -> None:
-    """Refuse a text of too many parts or too many levels before any recursive parser sees it."""
+def _bytes(text: str) -> int:
+    """The size of the text in UTF-8, which knows no half of a surrogate pair."""
+    try:
+        return len(text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise NotStrictJson("half a surrogate pair") from error
+
+
+def _has_more_values(text: str, most: int) -> bool:
+    """Whether the text holds more values than `most`: each begins an object or a list or follows a comma."""
+    if sum(map(text.count, "[{,")) <= most:
+        return False
+    return next(islice(_UP_TO_VALUE.finditer(text), most, None), None) is not None
+
+
+def _depth(text: str) -> int:
+    """How deep the brackets nest, counted before any recursive parser sees them."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return
-    brackets = _NO_STRUCTURE.sub("", text)
-    if brackets.count("[") + brackets.count("{") > max_parts:
-        raise NotStrictJson(f"more than {max_parts} objects and lists")
+        return 0
     deepest = depth = 0
-    for bracket in brackets[: 2 * max_parts]:
+    for bracket in _NOT_BRACKET.sub("", text):
         depth += 1 if bracket in "[{" else -1
+        if not 0 <= depth <= MAX_DEPTH:
+            return depth
         deepest = max(deepest, depth)
-    if deepest > MAX_DEPTH:
-        raise NotStrictJson(f"deeper than {MAX_DEPTH} levels")
+    return deepest
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -69,11 +89,8 @@ def _no_constant(_: str) -> float:
     raise NotStrictJson("NaN or Infinity")
 
 
-def _require_writable(value: object) -> None:
-    """Refuse what can be read and not written again: a number that became infinite, half a surrogate pair."""
-    try:
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise NotStrictJson("half a surrogate pair") from error
-    except ValueError as error:
-        raise NotStrictJson("a number too large") from error
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise NotStrictJson("a number too large")
+    return value

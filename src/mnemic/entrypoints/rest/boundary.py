@@ -22,6 +22,8 @@ OPEN_ENDED = frozenset({"/v1/export", "/v1/changes"})
 COUNTED_APART = frozenset({"/v1/changes"})
 """They stay open for as long as somebody listens, and have limits of their own."""
 
+MAX_VALUES = 50_000
+"""Of one body: the largest batch, 500 memories, may hold a hundred each."""
 BODY_BYTES = "body_bytes"
 """Where a request's `state` says how large its body was."""
 
@@ -121,7 +123,7 @@ def _require_strict(scope: Scope, body: bytes | bytearray) -> None:
     if not body or scope["method"] in ("GET", "HEAD"):
         return
     try:
-        strict_json.loads(body.decode("utf-8"), max_bytes=len(body))
+        strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
     except UnicodeDecodeError as error:
         raise Refused(HTTPStatus.BAD_REQUEST, "invalid_input:body:encoding") from error
     except strict_json.NotStrictJson as error:

@@ -16,6 +16,7 @@ from typing import Any
 from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.maintain.consent import consent_prefix, subject_token
+from mnemic.maintain.derived import note, sources_of
 from mnemic.maintain.export import as_dict, from_dict
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.text.normalise import canonical_key
@@ -161,7 +162,9 @@ class Restorer:
         return await self.pipeline.drafted(candidate, home=home, actor=self.actor, embedded=newest)
 
     def _origin(self, origin: Origin) -> Origin:
-        return origin if self.own or TRUST[origin] < TRUST[Origin.IMPORT] else Origin.IMPORT
+        if self.own or origin is Origin.AGENT_INFERRED or TRUST[origin] < TRUST[Origin.IMPORT]:
+            return origin  # what an agent inferred never becomes a person's words
+        return Origin.IMPORT
 
     def _version(self, memory: Memory, draft: Draft, *, newest: bool) -> Memory:
         """The version as it is stored. Only the newest is searched, and told from its like by its fingerprint."""
@@ -202,6 +205,8 @@ class Restorer:
             await (tx.insert(version) if version.version == 1 else tx.replace(version))
         for draft in drafts:
             await keep(tx, draft)
+        if sources_of(newest):
+            await note(tx, newest.scope.tenant)
         reason = await self.gate(tx, drafts[-1].candidate)
         if reason is not None:
             raise Refused(reason)

@@ -293,3 +293,14 @@ class NotSupported(MnemicError):
     """A backend declares that it cannot do this; it never answers with silence instead."""
 
     code = "not_supported"
+
+
+def error_behind(reason: str) -> type[MnemicError]:
+    """The kind of error that has this `reason`; MnemicError itself for a reason that is no error's."""
+    waiting: list[type[MnemicError]] = [MnemicError]
+    while waiting:
+        kind = waiting.pop()
+        if kind.code == reason.partition(":")[0]:
+            return kind
+        waiting += kind.__subclasses__()
+    return MnemicError

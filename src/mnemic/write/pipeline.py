@@ -375,7 +375,7 @@ async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps
         if draft.blocked is not None:
             return draft
     if draft.tokens and vault is not None:
-        return await asyncio.to_thread(vault.sealed, draft)
+        return await asyncio.to_thread(vault.readied, draft)
     return draft
 
 

@@ -35,7 +35,7 @@ class Bounds:
     """
 
     max_bytes: int = 2 * 1024 * 1024
-    stranger_bytes: int = 64 * 1024
+    stranger_bytes: int = 4 * 1024
     seconds: float = 30.0
     at_once: int = 64
 

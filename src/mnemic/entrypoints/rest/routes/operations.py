@@ -16,7 +16,6 @@ from mnemic.entrypoints.rest.shapes import PolicyTrial
 from mnemic.guard.limits import MINUTE, Quota
 from mnemic.guard.policy_file import GuardFile, guard_data, read_guard
 from mnemic.maintain.trial import tried
-from mnemic.noticing import NoticingEngine
 from mnemic.types import Kind, Level, Usage
 
 router = APIRouter(prefix="/v1", tags=["operations"])
@@ -123,5 +122,5 @@ def _guard(service: TheService) -> GuardFile:
         budget=gateway.budget,
         limits=gateway.limits,
         redaction=service.engine.redaction,
-        entities=service.engine.reads if isinstance(service.engine, NoticingEngine) else None,
+        entities=service.engine.reads,
     )

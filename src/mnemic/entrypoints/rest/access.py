@@ -92,10 +92,15 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
     principal = await credential_of(request, service)
     if principal is None:
         raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})
+    require_rate(principal, service)
+    return principal
+
+
+def require_rate(principal: Principal, service: Service) -> None:
+    """Take one call of the credential's rate. Refuses with 429."""
     wait = service.rate.wait_for(principal.key_id)
     if wait:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
-    return principal
 
 
 async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:

@@ -47,9 +47,11 @@ def mcp_(given: Given, port: int | None) -> int:
 
 async def _serve(port: int | None, token: str | None, engine: MemoryEngine, actor: Actor) -> None:
     try:
+        from mnemic.entrypoints.rest.logs import configure
         from mnemic.integrations.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
         raise InvalidConfig("mcp", hint="pip install 'mnemic[mcp]'") from missing
+    configure(as_json=False)
     server = memory_server(engine, actor)
     if port is None:
         await server.run_stdio_async()

@@ -1,7 +1,7 @@
 """The service's log: one line for what happened, as text or JSON, with nothing in it but an allow-list of fields.
 
-An exception is told by its type: its message, or a line of its traceback, may hold what somebody said. The same goes for
-the messages of libraries: of these a line tells the place in their code instead.
+An exception is told by its type: its message, or a line of its traceback, may hold what somebody said. The same goes
+for the messages of libraries: of these a line tells the place in their code instead.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ async def who(request: Request, service: TheService) -> dict[str, Any]:
 
 @router.post("/console/session")
 async def sign_in(given: SignIn, request: Request, response: Response, service: TheService) -> dict[str, Any]:
-    """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key, and 429 past its rate."""
+    """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key, and with 429 past its
+    rate.
+    """
     require_same_origin(request)
     shown = shown_key(given.api_key.strip())
     principal = None if shown is None else await service.keys.principal(*shown)

@@ -56,12 +56,12 @@ async def stream(
         while step is not None:
             yield written("step", step)
             step = await steps.get()
-        try:
+        failure = work.exception()
+        if failure is None:
             yield written("report", work.result())
-        except MnemicError as failure:
-            yield written("problem", {"reason": failure.reason})
-        except Exception:  # told in the log
-            yield written("problem", {"reason": "internal_error"})
+        else:
+            reason = failure.reason if isinstance(failure, MnemicError) else "internal_error"
+            yield written("problem", {"reason": reason})
 
     return EventStream(events())
 

@@ -99,7 +99,10 @@ async def test_everything_is_erased_only_where_the_own_name_is_typed(browser: Br
         page = await context.new_page()
         await context.request.post("/v1/memories", data={"content": "I prefer aisle seats."})
         await visit(page, "mine")
-        for typed, told in (("no", "That is not your name. Nothing was erased."), ("ana-maria", "Everything is erased")):
+        for typed, told in (
+            ("no", "That is not your name. Nothing was erased."),
+            ("ana-maria", "Everything is erased"),
+        ):
             await expect(page.get_by_text("I prefer aisle seats.")).to_be_visible()
             await page.get_by_role("button", name="Erase everything about me").click()
             await page.get_by_label("Type your name, ana-maria, to confirm").fill(typed)

@@ -12,6 +12,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
+from mnemic.entrypoints.rest.boundary import OPEN_ENDED
 from mnemic.entrypoints.rest.observed import Observation
 
 FIELDS = ("method", "route", "status", "ms", "reason", "error")
@@ -74,7 +75,9 @@ def _handler(stream: TextIO, line: Line) -> logging.Handler:
 
 
 class RequestLog:
-    """A line for each request that failed or took at least `slow_ms`; for every one where `all_of_them`."""
+    """A line for each request that failed or took at least `slow_ms`; for every one where `all_of_them`. A stream takes
+    its time and is not slow.
+    """
 
     def __init__(self, *, slow_ms: float, all_of_them: bool) -> None:
         self._slow_ms = slow_ms
@@ -85,7 +88,7 @@ class RequestLog:
 
     def ended(self, seen: Observation) -> None:
         """Tell of it, if it is worth a line."""
-        slow = seen.seconds * 1000 >= self._slow_ms and not seen.route.endswith(("/changes", "/export"))
+        slow = seen.seconds * 1000 >= self._slow_ms and seen.route not in OPEN_ENDED
         if not (slow or self._all or seen.status >= 500):
             return
         fields = {

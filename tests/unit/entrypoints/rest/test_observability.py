@@ -167,6 +167,15 @@ async def talking(*roles: str) -> AsyncIterator[tuple[httpx.AsyncClient, dict[st
         yield client, {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
 
 
+def test_a_stream_takes_its_time_and_is_not_slow(caplog: pytest.LogCaptureFixture) -> None:
+    routes = ("/v1/changes", "/v1/export", "/v1/runs/stream", "/v1/runs")
+    with caplog.at_level(logging.INFO, logger="mnemic.service"):
+        for route in routes:
+            seen = Observation(method="POST", route=route, status=200, began=0, ended=90_000_000_000)
+            RequestLog(slow_ms=1000, all_of_them=False).ended(seen)
+    assert [getattr(record, "route", None) for record in caplog.records] == ["/v1/runs"]
+
+
 async def test_what_a_library_says_of_a_failing_tool_is_told_without_its_words(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -13,6 +13,7 @@ import click
 from mnemic.entrypoints.cli.failures import Exit
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def mcp_(given: Given, port: int | None) -> int:
 
 async def _serve(port: int | None, token: str | None, engine: MemoryEngine, actor: Actor) -> None:
     try:
-        from mnemic.entrypoints.rest.logs import configure
         from mnemic.integrations.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
         raise InvalidConfig("mcp", hint="pip install 'mnemic[mcp]'") from missing

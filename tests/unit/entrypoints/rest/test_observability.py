@@ -20,9 +20,10 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.log_lines import Line, configure
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys
-from mnemic.entrypoints.rest.logs import Line, RequestLog, configure
+from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.observed import Observation
 from mnemic.entrypoints.rest.telemetry import Telemetry

@@ -14,6 +14,7 @@ from mnemic.extract.entities import EntityReader
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.face import awaited
 from mnemic.kinds.entity import EntityMemory
+from mnemic.maintain.export import accepted, everything
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Outcome, WriteReceipt
 
@@ -22,7 +23,6 @@ ENTITIES = "entities"
 
 _READ_KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _NEW = frozenset({Outcome.CREATED, Outcome.MERGED, Outcome.SUPERSEDED})
-_PAGE = 500
 _log = logging.getLogger("mnemic.noticing")
 
 
@@ -64,12 +64,9 @@ class NoticingEngine(MemoryEngine):
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """See `MemoryEngine.forget`."""
         await super().forget(memory_id, actor=actor)
-        before: str | None = None
-        while page := await self.list(actor=actor, kinds=[Kind.ENTITY], limit=_PAGE, before=before):
-            before = page[-1].memory_id
-            for memory in page:
-                if memory.source.ref == memory_id:
-                    await super().forget(memory.memory_id, actor=actor)
+        entities = accepted(self.store, everything(self._where(actor, [Kind.ENTITY])))
+        for read in [entity.memory_id async for entity in entities if entity.source.ref == memory_id]:
+            await super().forget(read, actor=actor)
 
     async def _noticed(self, candidate: Candidate, receipt: WriteReceipt, actor: Actor) -> WriteReceipt:
         """The receipt, once what was stored has been read."""

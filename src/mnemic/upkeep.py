@@ -1,18 +1,21 @@
-"""Verbs that keep a store in order: expiry, what stands beside the rows, another embedder, a look at what is held."""
+"""Verbs that keep a store in order: expiry, what is drawn together from memories, what stands beside the rows, another
+embedder, a look at what is held.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from mnemic.errors import InvalidInput
-from mnemic.maintain import expire, health, project, reembed
+from mnemic.errors import InvalidInput, RunStopped
+from mnemic.guard.contract import check_candidate
+from mnemic.maintain import consolidate, derived, expire, health, project, reembed
+from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reembed import Reembedded
-from mnemic.ports import Embedder
+from mnemic.ports import Completer, Embedder, Transaction
 from mnemic.reading import ReadVerbs
-from mnemic.types import Actor
-from mnemic.write import calibration
+from mnemic.types import Actor, Candidate, Outcome, WriteReceipt
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -21,6 +24,7 @@ class UpkeepVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over."""
 
     embedder: Embedder
+    completer: Completer | None
     _pipeline: MemoryWritePipeline
 
     @property
@@ -36,6 +40,45 @@ class UpkeepVerbs(ReadVerbs):
         if not dry_run:
             await self._pipeline.publisher.catch_up()
         return report
+
+    async def consolidate(
+        self, *, actor: Actor, rules: ConsolidationRules | None = None, dry_run: bool = False
+    ) -> Consolidated:
+        """Draw together what the users of the actor's tenant said: summaries, profiles, reflections; see
+        `mnemic.maintain.consolidate`. Without `rules` no model is asked. Raises StoreFailed, EmbedderFailed.
+        """
+        done = await consolidate.consolidate(
+            self.store,
+            self.clock,
+            actor=actor,
+            rules=rules or ConsolidationRules(),
+            write=self._derive,
+            hidden=self.gateway.hidden_keys,
+            completer=self.completer,
+            dry_run=dry_run,
+        )
+        if not dry_run:
+            await self._pipeline.publisher.catch_up()
+        return done
+
+    async def _derive(self, candidate: Candidate, actor: Actor, sources: Collection[str]) -> WriteReceipt:
+        """Write what was derived, if its sources are there when it is committed. Guard and limits hold as ever."""
+        gateway = self.gateway
+        try:
+            checked = check_candidate(candidate, gateway.policy, gateway.budget)
+        except RunStopped as breach:
+            return blocked(candidate, breach.reason)
+        admission, _ = await gateway.admitted([checked], actor)
+        if admission.blocked:
+            return blocked(checked, admission.blocked[0].reason)
+        gate, scope = await gateway.gate(actor), actor.scope(checked.level)
+
+        async def still(tx: Transaction, one: Candidate) -> str | None:
+            await derived.note(tx, actor.tenant)
+            reason = await gate(tx, one)
+            return reason or (None if await derived.present(tx, scope, sources) else "sources_gone")
+
+        return await self._pipeline.write(checked, actor=actor, policy=gateway.policy, gate=still)
 
     async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
         """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
@@ -54,10 +97,8 @@ class UpkeepVerbs(ReadVerbs):
         except BaseException:
             self._pipeline.successor = None
             raise
+        await self._pipeline.use(embedder)
         before, self.embedder, self.gateway.searcher.embedder = self.embedder, embedder, embedder
-        self._pipeline.use(embedder)
-        if (found := await calibration.stored(self.store, embedder.space)) is not None:
-            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
         await before.close()
         return done
 
@@ -69,3 +110,8 @@ class UpkeepVerbs(ReadVerbs):
         if projection not in feeds:
             raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
         return await project.rebuild(feeds[projection], actor.tenant)
+
+
+def blocked(candidate: Candidate, reason: str) -> WriteReceipt:
+    """The receipt of what was not let through."""
+    return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)

@@ -9,7 +9,8 @@ import pytest
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
-from mnemic.testing.record_store import RecordStoreContract
+from mnemic.testing.record_store import EMBEDDER, RecordStoreContract, memory, remember
+from mnemic.types import VectorSpace
 from tests.servers import PostgresServer
 
 
@@ -34,6 +35,20 @@ class TestPostgresStore(RecordStoreContract):
 
     def new_store(self, folder: Path) -> RecordStore:
         return PostgresStore(self.server.database(folder))
+
+    async def test_an_index_that_a_kill_left_half_built_is_built_anew(self, store: RecordStore) -> None:
+        """Of a new vector space: the server keeps what was under way as an index that it does not use."""
+        await remember(store, tea := memory("tea"))
+        await store.begin_space(other := VectorSpace(model="other", dimension=EMBEDDER.space.dimension))
+        await store.fill([(tea, tea.vector)])
+        self.server.sql(
+            "CREATE INDEX memory_by_next_vector ON mnemic.memory USING hnsw (next_vector vector_ip_ops) WHERE large",
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'mnemic.memory_by_next_vector'::regclass",
+        )
+        assert await store.switch_space()
+        valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'mnemic.memory_by_vector'::regclass"
+        assert self.server.sql(valid) == [(True,)]
+        await store.open(other)
 
 
 class TestPostgresStoreThatSearchesInTheDatabase(TestPostgresStore):

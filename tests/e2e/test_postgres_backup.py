@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -139,6 +140,53 @@ def test_a_changed_copy_is_refused_and_leaves_nothing(
         assert mnemic("restore", "monday", "--to", empty, *at(dsn)).exit_code == 4
     manifest.write_text(json.dumps(right))
     assert told(mnemic("restore", "monday", "--to", empty, "--json", *at(dsn)))["verified"]
+
+
+def test_a_backup_of_an_older_schema_is_brought_up_to_date(
+    mnemic: Call, dsn: str, empty: str, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    """As schema 11 has it, without the facets of structured memories that came after."""
+    mnemic("add", "A seat by the window.", "--kind", "structured", "--data", '{"row": 1}', *at(dsn))
+    mnemic("backup", "monday", *at(dsn))
+    manifest, copy = tmp_path / "monday" / "manifest.json", tmp_path / "monday" / "memory.copy"
+    right = json.loads(manifest.read_text())
+    *tables, facet = right["layout"]["tables"]
+    assert (facet["table"], facet["rows"] > 0) == ("facet", True)
+    data = copy.read_bytes()[: -facet["bytes"]]
+    copy.write_bytes(data)
+    old = right | {"sha256": sha256(data).hexdigest(), "bytes": len(data)}
+    for number, wrong in ((11, tables[:-1]), (10_000, tables), (11, right["layout"]["tables"])):
+        manifest.write_text(json.dumps(old | {"layout": right["layout"] | {"schema": number, "tables": wrong}}))
+        assert mnemic("restore", "monday", "--to", empty, *at(dsn)).exit_code == 4
+    manifest.write_text(json.dumps(old | {"layout": right["layout"] | {"schema": 11, "tables": tables}}))
+    assert told(mnemic("restore", "monday", "--to", empty, "--json", *at(dsn)))["verified"]
+    assert lines(mnemic, empty) == lines(mnemic, dsn)
+    name = urlsplit(empty).path[1:]
+    assert postgres.sql("SELECT facet FROM mnemic.facet", database=name) == [(0,)]
+
+
+def test_an_address_that_names_copies_is_backed_up_and_restored(
+    mnemic: Call, dsn: str, empty: str, tmp_path: Path
+) -> None:
+    copied = [f"{each}&copy=jsonl://{tmp_path}/log" for each in (dsn, empty)]
+    assert all("?host=" in each for each in copied)
+    mnemic("add", "The sea is calm.", *at(copied[0]))
+    told(mnemic("backup", "monday", "--json", *at(copied[0])))
+    restored = mnemic("restore", "monday", "--to", copied[1], "--erasures", copied[0], "--json", *at(dsn))
+    assert told(restored)["verified"]
+    assert lines(mnemic, empty) == lines(mnemic, dsn)
+
+
+def test_a_restore_that_cannot_ask_who_was_erased_leaves_nothing_open(
+    mnemic: Call, dsn: str, empty: str, postgres: PostgresServer
+) -> None:
+    mnemic("add", "The sea is calm.", *at(dsn))
+    mnemic("backup", "monday", *at(dsn))
+    running = set(threading.enumerate())
+    nowhere = postgres.dsn("nowhere")
+    refused = mnemic("restore", "monday", "--to", empty, "--erasures", nowhere, *at(dsn))
+    assert complaint(refused).startswith("store_unavailable")
+    assert set(threading.enumerate()) <= running
 
 
 def test_an_owner_who_is_no_superuser_copies_every_tenant(

@@ -22,7 +22,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome
+from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome, Status
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 SAID = "My sister Eva works at Siemens in Berlin."
@@ -88,6 +88,19 @@ async def test_what_was_read_names_its_memory_and_is_forgotten_with_it(
     assert {memory.source.ref for memory in read} == {said.memory_id, kept.memory_id}
     await engine.forget(said.memory_id or "", actor=ANA)
     assert set(await around(entity)) == {"Tom", "Porto"}
+
+
+async def test_what_has_ended_of_what_was_read_is_forgotten_with_its_memory_too(engine: NoticingEngine) -> None:
+    said = await engine.add("My sister Eva works at Siemens.", actor=ANA)
+    await engine.add("Good news: my sister Eva now works at Bosch.", actor=ANA)
+
+    async def read() -> list[str]:
+        held = await engine.store.held(ANA.tenant, statuses=list(Status), limit=100)
+        return [one.content for one in held if one.kind is Kind.ENTITY and one.source.ref == said.memory_id]
+
+    assert any("Siemens" in content for content in await read())
+    await engine.forget(said.memory_id or "", actor=ANA)
+    assert await read() == []
 
 
 async def test_told_again_nothing_is_read_again(engine: NoticingEngine) -> None:

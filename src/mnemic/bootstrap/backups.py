@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemic.bootstrap.extras import extra
-from mnemic.bootstrap.stores import build_store, is_postgres, store_file
+from mnemic.bootstrap.stores import build_store, postgres_dsn, store_file
 from mnemic.errors import NotSupported
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.restore import erase_again, erased_since
-from mnemic.ports import Clock, Keyring
+from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
     """
     from mnemic.stores.sqlite.backup import take
 
-    if is_postgres(location):
+    if (dsn := postgres_dsn(location)) is not None:
         with extra("postgres"):
             from mnemic.stores.postgres import backup as database
-        return asyncio.run(database.take(location, folder, clock.now()))
+        return asyncio.run(database.take(dsn, folder, clock.now()))
     path = store_file(location)
     if path is None:
         raise NotSupported("backup", hint="what ends with the process is not copied")
@@ -53,24 +54,29 @@ def restore_store(
     erased: list[ErasureReceipt] = []
 
     async def prepared(part: str, manifest: Manifest) -> None:
-        later = None if erasures is None else build_store(erasures, durability="durable", keyring=keyring)
-        copy = build_store(part, durability="durable", keyring=keyring)
-        for store in filter(None, (copy, later)):
-            await store.open(None)
-        try:
+        async with AsyncExitStack() as stores:
+            copy = await stores.enter_async_context(_opened(part, keyring))
+            later = None if erasures is None else await stores.enter_async_context(_opened(erasures, keyring))
             for tenant in manifest.tenants:
                 known = {} if later is None else await erased_since(later, tenant, manifest.taken_at)
                 known |= {one.subject: one.blocks_relearning for one in receipts if one.tenant == tenant}
                 erased.extend(await erase_again(copy, clock, tenant, known, actor=Actor(tenant=tenant, user="restore")))
-        finally:
-            for store in filter(None, (copy, later)):
-                await store.close()
 
-    if is_postgres(target):
+    if (dsn := postgres_dsn(target)) is not None:
         with extra("postgres"):
             from mnemic.stores.postgres import backup as database
-        return asyncio.run(database.restore(target, folder, prepared)), erased
+        return asyncio.run(database.restore(dsn, folder, prepared)), erased
     path = store_file(target)
     if path is None:
         raise NotSupported("restore", hint="a backup is restored into a file or a database")
     return restore(folder, path, lambda part, manifest: asyncio.run(prepared(part, manifest))), erased
+
+
+@asynccontextmanager
+async def _opened(location: str, keyring: Keyring | None) -> AsyncIterator[RecordStore]:
+    store = build_store(location, durability="durable", keyring=keyring)
+    await store.open(None)
+    try:
+        yield store
+    finally:
+        await store.close()

@@ -36,11 +36,11 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         from mnemic.stores.inprocess import InProcessStore
 
         return InProcessStore()
-    if is_postgres(location):
+    if (dsn := postgres_dsn(location)) is not None:
         with extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
 
-        return PostgresStore(without_copies(location), durability=settled, keyring=keyring, seals=seals)
+        return PostgresStore(dsn, durability=settled, keyring=keyring, seals=seals)
     from mnemic.stores.sqlite import SqliteStore
 
     path = sqlite_path(location)
@@ -53,11 +53,11 @@ def build_documents(location: str) -> DocumentStore:
     """
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
-    if is_postgres(location):
+    if (dsn := postgres_dsn(location)) is not None:
         with extra("postgres"):
             from mnemic.stores.postgres import PostgresDocuments
 
-        return PostgresDocuments(without_copies(location))
+        return PostgresDocuments(dsn)
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
@@ -84,10 +84,10 @@ def build_graph(settings: Settings) -> GraphStore:
         from mnemic.stores.graph import InProcessGraph
 
         return InProcessGraph()
-    if is_postgres(settings.store):
+    if (dsn := postgres_dsn(settings.store)) is not None:
         with extra("postgres"):
             from mnemic.stores.postgres.graph import PostgresGraph
-        return PostgresGraph(without_copies(settings.store))
+        return PostgresGraph(dsn)
     from mnemic.stores.sqlite.graph import SqliteGraph
 
     return SqliteGraph(sqlite_path(settings.store))
@@ -102,17 +102,18 @@ def build_scratch(server: str) -> ScratchDatabase:
     """A database of its own on the server at `server`, for a measurement. Raises InvalidConfig for what is no
     `postgresql://` address.
     """
-    if not is_postgres(server):
+    dsn = postgres_dsn(server)
+    if dsn is None:
         raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
     with extra("postgres"):
         from mnemic.stores.postgres.scratch import ScratchDatabase
 
-    return ScratchDatabase(server)
+    return ScratchDatabase(dsn)
 
 
 def store_file(location: str) -> Path | None:
     """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
-    return None if location == "memory:" or is_postgres(location) else sqlite_path(location)
+    return None if location == "memory:" or postgres_dsn(location) is not None else sqlite_path(location)
 
 
 def sqlite_path(location: str) -> Path:
@@ -125,6 +126,6 @@ def sqlite_path(location: str) -> Path:
     return Path(unquote(parts.path.removeprefix("/")))
 
 
-def is_postgres(location: str) -> bool:
-    """Whether `location` names a PostgreSQL database."""
-    return location.startswith(_POSTGRES)
+def postgres_dsn(location: str) -> str | None:
+    """The address of the PostgreSQL database that `location` names, as a store understands it, or None for another."""
+    return without_copies(location) if location.startswith(_POSTGRES) else None

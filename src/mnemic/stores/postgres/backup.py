@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from mnemic.errors import InvalidInput, StoreCorrupt, StoreNewer, StoreUnavailable
+from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
 from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder, synced
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.opening import Access
@@ -51,6 +51,9 @@ _COLUMNS = """
 _SEQUENCES = """
     SELECT sequencename AS name, coalesce(last_value, 0) AS last FROM pg_sequences
     WHERE schemaname = 'mnemic' ORDER BY 1
+"""
+_THERE = """
+    SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('mnemic') AND relkind = 'r'
 """
 _USED = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'mnemic')"
 
@@ -107,14 +110,16 @@ async def take(dsn: str, folder: Path, now: datetime) -> Manifest:
 
 
 async def _copied(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
-    await connection.execute(_BEGIN)
-    # As pg_dump does: from here on nobody changes a table's form.
-    await connection.execute(f"LOCK TABLE {', '.join(TABLES)} IN ACCESS SHARE MODE")
-    space = await present(connection)
+    space, tables = await present(connection), await _tables(connection)
     if space is None:
         raise StoreUnavailable("empty", hint="nothing was ever stored here")
+    await connection.execute(_BEGIN)
+    # As pg_dump does: from here on nobody changes a table's form. What is read begins after it.
+    await connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS SHARE MODE")
+    if tables != await _tables(connection):
+        raise StoreBusy(hint="the database was being brought up to date; try again")
     output, sections = _Output(file), []
-    for table in TABLES:
+    for table in tables:
         columns = tuple(row[0] for row in await connection.fetch(_COLUMNS, table))
         before = output.rows, output.bytes
         await connection.copy_from_table(
@@ -197,6 +202,8 @@ async def _loaded(connection: Any, file: Path, manifest: Manifest) -> None:
         if await connection.fetchval(_USED):
             raise InvalidInput("restore:exists", hint="restore into a database that has no schema mnemic yet")
         await migrate(connection, up_to=layout["schema"])
+        if [section.table for section in sections] != await _tables(connection):
+            raise StoreCorrupt("backup_manifest", hint="it names other tables than its schema has")
         await claim(connection, manifest.space)
         await connection.execute("CREATE TABLE mnemic.restoring (); DELETE FROM mnemic.salt")
         with file.open("rb") as opened:
@@ -216,11 +223,17 @@ def _sections(manifest: Manifest) -> list[_Section]:
             _Section(one["table"], tuple(one["columns"]), int(one["rows"]), int(one["bytes"]))
             for one in manifest.layout["tables"]
         ]
-        if [section.table for section in sections] != list(TABLES) or _counts(sections) != dict(manifest.counts):
-            raise StoreCorrupt("backup_manifest", hint="it names other tables, or counts that do not agree")
+        if _counts(sections) != dict(manifest.counts):
+            raise StoreCorrupt("backup_manifest", hint="its counts do not agree")
     except (KeyError, TypeError, ValueError) as error:
         raise StoreCorrupt("backup_manifest", hint="not the manifest of a database") from error
     return sections
+
+
+async def _tables(connection: Any) -> list[str]:
+    """What is copied of the schema as it is now: an older one has fewer tables."""
+    there = {name for (name,) in await connection.fetch(_THERE)}
+    return [table for table in TABLES if table in there]
 
 
 async def _fill(connection: Any, section: _Section, file: IO[bytes]) -> None:

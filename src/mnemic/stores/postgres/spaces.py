@@ -40,6 +40,9 @@ _FILL = """
     WHERE m.tenant = given.tenant AND m.memory_id = given.memory_id AND m.version = given.version
     RETURNING 1
 """
+_HALF_BUILT = """
+    SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('mnemic.memory_by_next_vector') AND NOT indisvalid
+"""
 _INDEX = """
     CREATE INDEX CONCURRENTLY IF NOT EXISTS memory_by_next_vector
     ON memory USING hnsw (next_vector vector_ip_ops) WHERE large
@@ -119,7 +122,7 @@ async def switch(connection: Any) -> VectorSpace | None:
     if space is None:
         raise InvalidInput("space", hint="no vector space is being filled")
     if space.dimension <= LONGEST_INDEXED:
-        await connection.execute(_INDEX)
+        await _index(connection)
     async with connection.transaction():
         await connection.execute("SET LOCAL lock_timeout = '5s'")
         await connection.execute("LOCK TABLE memory IN ACCESS EXCLUSIVE MODE")
@@ -127,3 +130,10 @@ async def switch(connection: Any) -> VectorSpace | None:
             return None
         await connection.execute(_SWITCH)
     return space
+
+
+async def _index(connection: Any) -> None:
+    """Build the index, unless it is there; one that was cut off on its way is never used, and would be kept."""
+    if await connection.fetchval(_HALF_BUILT):
+        await connection.execute("DROP INDEX CONCURRENTLY memory_by_next_vector")
+    await connection.execute(_INDEX)

@@ -72,7 +72,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     principal = None if shown is None else await service.keys.principal(*shown)
     if shown is None or principal is None:
         raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated")
-    require_rate(principal, service)
+    require_rate(principal, request, service)
     cookie, session = await service.sessions.begin(principal, shown[1])
     response.set_cookie(
         COOKIE,

@@ -20,7 +20,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
-from mnemic.guard.policy import Policy
+from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.archive import Archived, ArchivedMemory, Restorer
@@ -44,12 +44,11 @@ from mnemic.types import (
     Level,
     Message,
     Origin,
-    Outcome,
     Source,
     Status,
     WriteReceipt,
 )
-from mnemic.write import calibration
+from mnemic.write.commit import blocked_receipt
 from mnemic.write.detect import DETECTORS
 from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
@@ -64,6 +63,9 @@ class MemoryEngine(StewardVerbs):
     levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
     them leaves a write half done.
     """
+
+    reads: EntityReading | None = None
+    """What notices entities in ordinary texts, as the policy file calls it; None: nothing does."""
 
     _drainer: Drainer | None = None
 
@@ -111,9 +113,7 @@ class MemoryEngine(StewardVerbs):
         await self.store.open(self.embedder.space)
         if self.graph is not None:
             await self.graph.open()
-        found = await calibration.stored(self.store, self.embedder.space)
-        if found is not None:
-            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
+        await self._pipeline.use(self.embedder)
         self._drainer = self._drainer or Drainer(self._pipeline.publisher.feeds)
         self._drainer.start()
         return self
@@ -192,7 +192,7 @@ class MemoryEngine(StewardVerbs):
         checked = check_candidate(candidate, self.policy, self.gateway.budget)
         admission, check = await self.gateway.admitted([checked], actor)
         if admission.blocked:
-            return _blocked(checked, admission.blocked[0].reason)
+            return blocked_receipt(checked, admission.blocked[0].reason)
         receipt = await self._pipeline.write(
             checked,
             actor=actor,
@@ -217,13 +217,13 @@ class MemoryEngine(StewardVerbs):
             try:
                 passed = check_candidate(candidate, self.policy, self.gateway.budget)
             except RunStopped as breach:
-                receipts[place] = _blocked(candidate, breach.reason)
+                receipts[place] = blocked_receipt(candidate, breach.reason)
                 continue
             reason = check(passed)
             if reason is None:
                 checked[place] = passed, key
             else:
-                receipts[place] = _blocked(passed, reason)
+                receipts[place] = blocked_receipt(passed, reason)
         written = await self._pipeline.write_many(
             [candidate for candidate, _ in checked.values()],
             actor=actor,
@@ -282,7 +282,7 @@ class MemoryEngine(StewardVerbs):
             proposed = Candidate(content=content, key=known.key, kind=known.kind, level=known.scope.level)
             reason = (await self.gateway.limit_check(actor))(proposed)
             if reason is not None:
-                return _blocked(proposed, reason)
+                return blocked_receipt(proposed, reason)
         return await self._pipeline.revise(
             memory_id,
             content,
@@ -341,10 +341,6 @@ class MemoryEngine(StewardVerbs):
             actor=actor, message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key, watch=watch
         )
         return await run_turn(self._parts, request)
-
-
-def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
-    return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)
 
 
 def _gateway(

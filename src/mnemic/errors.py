@@ -240,7 +240,8 @@ class StoreNewer(StoreFailed):
 
 class KeyFailed(StoreFailed):
     """What is sealed cannot be opened, or nothing can be sealed: `key_failed:missing` (no such data key here),
-    `:destroyed` (its subject was erased), `:wrong_key` (of another master key), `:damaged`, `:unreadable` (the folder).
+    `:destroyed` (its subject was erased), `:rotated` (a copy from before the data keys changed), `:wrong_key` (of
+    another master key), `:damaged`, `:unreadable` (the folder).
     """
 
     code = "key_failed"
@@ -292,3 +293,14 @@ class NotSupported(MnemicError):
     """A backend declares that it cannot do this; it never answers with silence instead."""
 
     code = "not_supported"
+
+
+def error_behind(reason: str) -> type[MnemicError]:
+    """The kind of error that has this `reason`; MnemicError itself for a reason that is no error's."""
+    waiting: list[type[MnemicError]] = [MnemicError]
+    while waiting:
+        kind = waiting.pop()
+        if kind.code == reason.partition(":")[0]:
+            return kind
+        waiting += kind.__subclasses__()
+    return MnemicError

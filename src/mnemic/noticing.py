@@ -13,7 +13,9 @@ from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.face import awaited
+from mnemic.guard.policy import EntityReading
 from mnemic.kinds.entity import EntityMemory
+from mnemic.maintain.export import accepted, everything
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Outcome, WriteReceipt
 
@@ -22,7 +24,6 @@ ENTITIES = "entities"
 
 _READ_KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _NEW = frozenset({Outcome.CREATED, Outcome.MERGED, Outcome.SUPERSEDED})
-_PAGE = 500
 _log = logging.getLogger("mnemic.noticing")
 
 
@@ -35,8 +36,9 @@ class NoticingEngine(MemoryEngine):
     where it fails, the receipt's `degraded` names `entities`. What was read from a memory is forgotten with it.
     """
 
-    def __init__(self, *, entity_reader: EntityReader, **parts: Any) -> None:
+    def __init__(self, *, entity_reader: EntityReader, reads: EntityReading | None = None, **parts: Any) -> None:
         super().__init__(**parts)
+        self.reads = reads
         self._reader = entity_reader
 
     async def _add(
@@ -64,12 +66,9 @@ class NoticingEngine(MemoryEngine):
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """See `MemoryEngine.forget`."""
         await super().forget(memory_id, actor=actor)
-        before: str | None = None
-        while page := await self.list(actor=actor, kinds=[Kind.ENTITY], limit=_PAGE, before=before):
-            before = page[-1].memory_id
-            for memory in page:
-                if memory.source.ref == memory_id:
-                    await super().forget(memory.memory_id, actor=actor)
+        entities = accepted(self.store, everything(self._where(actor, [Kind.ENTITY])))
+        for read in [entity.memory_id async for entity in entities if entity.source.ref == memory_id]:
+            await super().forget(read, actor=actor)
 
     async def _noticed(self, candidate: Candidate, receipt: WriteReceipt, actor: Actor) -> WriteReceipt:
         """The receipt, once what was stored has been read."""

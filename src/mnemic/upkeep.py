@@ -1,18 +1,22 @@
-"""Verbs that keep a store in order: expiry, what stands beside the rows, another embedder, a look at what is held."""
+"""Verbs that keep a store in order: expiry, what is drawn together from memories, what stands beside the rows, another
+embedder, a look at what is held.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from mnemic.errors import InvalidInput
-from mnemic.maintain import expire, health, project, reembed
+from mnemic.errors import InvalidInput, RunStopped
+from mnemic.guard.contract import check_candidate
+from mnemic.maintain import consolidate, derived, expire, health, reembed
+from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reembed import Reembedded
-from mnemic.ports import Embedder
+from mnemic.ports import Completer, Embedder, Transaction
 from mnemic.reading import ReadVerbs
-from mnemic.types import Actor
-from mnemic.write import calibration
+from mnemic.types import Actor, Candidate, WriteReceipt
+from mnemic.write.commit import blocked_receipt
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -21,6 +25,7 @@ class UpkeepVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over."""
 
     embedder: Embedder
+    completer: Completer | None
     _pipeline: MemoryWritePipeline
 
     @property
@@ -37,11 +42,51 @@ class UpkeepVerbs(ReadVerbs):
             await self._pipeline.publisher.catch_up()
         return report
 
+    async def consolidate(
+        self, *, actor: Actor, rules: ConsolidationRules | None = None, dry_run: bool = False
+    ) -> Consolidated:
+        """Draw together what the users of the actor's tenant said: summaries, profiles, reflections; see
+        `mnemic.maintain.consolidate`. Without `rules` no model is asked. Raises StoreFailed, EmbedderFailed.
+        """
+        done = await consolidate.consolidate(
+            self.store,
+            self.clock,
+            actor=actor,
+            rules=rules or ConsolidationRules(),
+            write=self._derive,
+            hidden=self.gateway.hidden_keys,
+            completer=self.completer,
+            dry_run=dry_run,
+        )
+        if not dry_run:
+            await self._pipeline.publisher.catch_up()
+        return done
+
+    async def _derive(self, candidate: Candidate, actor: Actor, sources: Collection[str]) -> WriteReceipt:
+        """Write what was derived, if its sources are there when it is committed. Guard and limits hold as ever."""
+        gateway = self.gateway
+        try:
+            checked = check_candidate(candidate, gateway.policy, gateway.budget)
+        except RunStopped as breach:
+            return blocked_receipt(candidate, breach.reason)
+        admission, _ = await gateway.admitted([checked], actor)
+        if admission.blocked:
+            return blocked_receipt(checked, admission.blocked[0].reason)
+        gate, scope = await gateway.gate(actor), actor.scope(checked.level)
+
+        async def still(tx: Transaction, one: Candidate) -> str | None:
+            await derived.note(tx, actor.tenant)
+            reason = await gate(tx, one)
+            return reason or (None if await derived.present(tx, scope, sources) else "sources_gone")
+
+        return await self._pipeline.write(checked, actor=actor, policy=gateway.policy, gate=still)
+
     async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
         """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
         memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
         """
-        return await health.examine(self.store, actor.tenant, self.clock.now(), limit=limit)
+        near = self._pipeline.rules.nominate
+        return await health.examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
         """Change the whole store, every tenant's memories, to another embedder while it is used; see
@@ -54,10 +99,8 @@ class UpkeepVerbs(ReadVerbs):
         except BaseException:
             self._pipeline.successor = None
             raise
+        await self._pipeline.use(embedder)
         before, self.embedder, self.gateway.searcher.embedder = self.embedder, embedder, embedder
-        self._pipeline.use(embedder)
-        if (found := await calibration.stored(self.store, embedder.space)) is not None:
-            self._pipeline.rules = self._pipeline.rules.calibrated(found.cosines)
         await before.close()
         return done
 
@@ -68,4 +111,4 @@ class UpkeepVerbs(ReadVerbs):
         feeds = {feed.name: feed for feed in self._feeds}
         if projection not in feeds:
             raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
-        return await project.rebuild(feeds[projection], actor.tenant)
+        return await feeds[projection].rebuild(actor.tenant)

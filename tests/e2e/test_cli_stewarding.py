@@ -94,6 +94,25 @@ def test_the_jobs_and_the_audit(run: Run) -> None:
     assert [event["action"] for event in told["events"]] == ["created"]
 
 
+def test_what_was_said_is_drawn_together_where_that_is_asked_for(run: Run, tmp_path: Path) -> None:
+    lines = [
+        {"role": "user", "content": text, "session": "trip", "timestamp": f"2024-05-01T10:0{place}:00Z"}
+        for place, text in enumerate(
+            ["We fly to Lisbon in May.", "The hotel is called Aurora.", "It has a garden."] * 2
+        )
+    ]
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert run("import", str(chat))[0] == 0
+    assert "consolidated" not in run("maintain")[1]
+    code, told = run("maintain", "--consolidate", "rules")
+    assert (code, told["consolidated"]["made"], told["consolidated"]["complete"]) == (0, {"summary": 1}, True)
+    assert told["consolidated"]["cost"] == {"calls": 0, "input_tokens": 0, "output_tokens": 0}
+    assert run("maintain", "--consolidate", "model")[1]["consolidated"]["degraded"] == {"no_model": 1}
+    code, told = run("list")
+    assert [one["category"] for one in told["memories"]].count("summary") == 1
+
+
 def test_everything_about_somebody_is_written_for_machines_and_people(run: Run, tmp_path: Path) -> None:
     run("add", "vegan", "--key", "diet")
     run("add", "Ben's own affair.", user="ben")

@@ -153,6 +153,13 @@ def test_locomo(tmp_path: Path, wrapped: bool) -> None:
     assert [item.skipped for item in items] == [None, "empty", None]
 
 
+def test_a_document_of_very_many_messages(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": f"Message {number}."} for number in range(21_000)]
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps([LONGMEMEVAL | {"haystack_sessions": [turns]}]))
+    assert sum(1 for item in read_conversation(path) if item.content is not None) == 21_000
+
+
 def test_longmemeval(tmp_path: Path) -> None:
     (item,) = read(write(tmp_path, json.dumps([LONGMEMEVAL])))
     (message,) = messages([item])

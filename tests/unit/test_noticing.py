@@ -22,7 +22,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome
+from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome, Status
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 SAID = "My sister Eva works at Siemens in Berlin."
@@ -90,6 +90,19 @@ async def test_what_was_read_names_its_memory_and_is_forgotten_with_it(
     assert set(await around(entity)) == {"Tom", "Porto"}
 
 
+async def test_what_has_ended_of_what_was_read_is_forgotten_with_its_memory_too(engine: NoticingEngine) -> None:
+    said = await engine.add("My sister Eva works at Siemens.", actor=ANA)
+    await engine.add("Good news: my sister Eva now works at Bosch.", actor=ANA)
+
+    async def read() -> list[str]:
+        held = await engine.store.held(ANA.tenant, statuses=list(Status), limit=100)
+        return [one.content for one in held if one.kind is Kind.ENTITY and one.source.ref == said.memory_id]
+
+    assert any("Siemens" in content for content in await read())
+    await engine.forget(said.memory_id or "", actor=ANA)
+    assert await read() == []
+
+
 async def test_told_again_nothing_is_read_again(engine: NoticingEngine) -> None:
     await engine.add(SAID, actor=ANA)
     before = await engine.count(actor=ANA)
@@ -138,7 +151,9 @@ def test_the_policy_file_says_what_reads(tmp_path: Path) -> None:
     policy.write_text("")
     assert not isinstance(build_engine(settings), NoticingEngine)
     policy.write_text('[entities]\nread = "rules"\n')
-    assert isinstance(build_engine(settings), NoticingEngine)
+    noticing = build_engine(settings)
+    assert isinstance(noticing, NoticingEngine)
+    assert noticing.reads == "rules"
     policy.write_text('[entities]\nread = "model"\n')
     with pytest.raises(InvalidConfig, match=r"entities\.read"):
         build_engine(settings)

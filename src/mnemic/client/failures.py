@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from mnemic.errors import BudgetSpent, MnemicError, RunStopped, ServiceRefused
+from mnemic.errors import BudgetSpent, MnemicError, RunStopped, ServiceRefused, error_behind
 
 _BUDGETS = ("max_seconds", "max_capture_items")
-
-
-def _below(kind: type[MnemicError]) -> Iterator[type[MnemicError]]:
-    for known in kind.__subclasses__():
-        yield known
-        yield from _below(known)
-
-
-_KINDS = {kind.code: kind for kind in _below(MnemicError)}
 
 
 def failure_of(body: Mapping[str, Any], retry_after: str | None) -> MnemicError:
     """The error that a problem stands for, by its `reason`; ServiceRefused for a reason of the service's own."""
     reason, hint = str(body.get("reason", "unknown")), body.get("detail")
-    code, _, detail = reason.partition(":")
-    kind = _KINDS.get(code)
+    kind, detail = error_behind(reason), reason.partition(":")[2]
     if reason in _BUDGETS:
         failure: MnemicError = BudgetSpent(reason)
-    elif kind is None or kind in (BudgetSpent, RunStopped):
+    elif kind in (MnemicError, BudgetSpent, RunStopped):
         failure = ServiceRefused(reason, hint=hint)
     else:
         failure = kind(detail or None, hint=hint)

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mnemic.client.answers import hit_of, memory_of, receipt_of, report_of
+from mnemic.client.failures import failure_of
 from mnemic.client.remote import Remote, events
 from mnemic.errors import MemoryNotFound
 from mnemic.face import Face, Ground, M, verb
@@ -132,7 +133,8 @@ class MemoryClient(Face[M]):
         self, import_id: str, memories: Iterable[Mapping[str, Any]], *, part: int = PART
     ) -> ImportState:
         """Take in memories (as `add` takes them: `content`, `key`, ...), `part` (at most 500) at a time. Called again
-        with the same memories after it was cut off, it goes on where it stopped.
+        with the same memories after it was cut off, it goes on where it stopped. Raises what the service's store or
+        embedder failed with (StoreFailed, EmbedderFailed): the memories from there on are not taken yet.
         """
         place = f"/v1/imports/{quote(import_id, safe='')}"
         try:
@@ -142,7 +144,10 @@ class MemoryClient(Face[M]):
         source = islice(iter(memories), state.taken, None)
         while some := list(islice(source, part)):
             body = {"at": state.taken, "memories": [dict(one) for one in some]}
-            state = _state(await self._remote.call("POST", place, body, repeatable=True))
+            told = await self._remote.call("POST", place, body, repeatable=True)
+            state, before = _state(told), state.taken
+            if state.taken < before + len(some):
+                raise failure_of(told["receipts"][state.taken - before], None)
         return state
 
     # -- reading ------------------------------------------------------------------------------------------------------

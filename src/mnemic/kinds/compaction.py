@@ -1,4 +1,4 @@
-"""The older part of a conversation made short, by a model or without one, with every line traceable to what was said.
+"""The older part of a conversation made short, with every line traceable to what was said.
 
 A summary is derived: its role is `summary`, its channel `agent_inferred`, and it names the messages it was made of. No
 rule and no model takes facts from it; those were taken from the messages themselves.
@@ -6,29 +6,16 @@ rule and no model takes facts from it; those were taken from the messages themse
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
-from mnemic.errors import ModelFailed, ModelInvalidSchema
-from mnemic.extract.clauses import sentences
-from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, Folded
-from mnemic.guard.contract import parse_json
 from mnemic.inject.compact import estimated_tokens
-from mnemic.ports import Completer
-from mnemic.prompts import summary_prompt
-from mnemic.text.analyse import terms
-from mnemic.types import Deadline, Message
+from mnemic.types import Message
 
-SUMMARY = "summary"
-"""The role of a message that stands for older ones."""
 MAX_LINEAGE = 1_000
 _OVERHEAD_TOKENS = 4
 """Role and separators around one message."""
-_TOKENS_A_POINT = 30
-_LONGEST_LINE = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,14 +29,6 @@ class Compaction:
     tokens_before: int = 0
     tokens_after: int = 0
     by: Literal["model", "extract"] | None = None
-    degraded: str | None = None
-
-
-class Shortened(NamedTuple):
-    """The lines of a summary, by what they were made, and what went wrong before."""
-
-    lines: list[str]
-    by: Literal["model", "extract"]
     degraded: str | None = None
 
 
@@ -73,112 +52,3 @@ def lineage(messages: Sequence[Message]) -> tuple[str, ...]:
     """The messages that a summary of `messages` comes from, through summaries before it; the newest 1,000."""
     names = [name for one in messages for name in (one.derived_from or ((one.message_id,) if one.message_id else ()))]
     return tuple(names[-MAX_LINEAGE:])
-
-
-async def shortened(
-    messages: Sequence[Message], *, max_tokens: int, completer: Completer | None, deadline: Deadline
-) -> Shortened:
-    """`messages` in lines that cost at most `max_tokens`: by the model where there is one and it keeps to what was
-    said, else by choosing among their sentences.
-    """
-    known = [line for message in messages if message.role == SUMMARY for line in message.content.splitlines()]
-    told = [message for message in messages if message.role != SUMMARY]
-    degraded: str | None = None
-    if completer is not None:
-        try:
-            lines = await _by_model(told, "\n".join(known), max_tokens, completer, deadline)
-            if lines or not told:
-                return Shortened(_newest([*known, *lines], max_tokens), "model")
-            degraded = "unsupported"
-        except ModelFailed as failure:
-            degraded = failure.reason
-    return Shortened(_chosen(known, told, max_tokens), "extract", degraded)
-
-
-# -- by a model --------------------------------------------------------------------------------------------------------
-
-
-async def _by_model(
-    messages: Sequence[Message], summary: str, max_tokens: int, completer: Completer, deadline: Deadline
-) -> list[str]:
-    """The model's points, without those whose quote the named message does not hold. Raises ModelFailed."""
-    prompt = summary_prompt(messages, summary=summary, max_points=max(1, max_tokens // _TOKENS_A_POINT))
-    answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
-    points = answer.get("points") if isinstance(answer, Mapping) else None
-    if not isinstance(points, list) or not all(isinstance(point, Mapping) for point in points):
-        raise ModelInvalidSchema(hint="points is not a list of objects")
-    return [" ".join(str(point["text"]).split())[:_LONGEST_LINE] for point in points if _is_held(point, messages)]
-
-
-def _is_held(point: Mapping[str, Any], messages: Sequence[Message]) -> bool:
-    text, number, quote = (point.get(name) for name in ("text", "message", "quote"))
-    if not isinstance(text, str) or not text.strip() or not isinstance(quote, str):
-        return False
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(messages):
-        return False
-    content = messages[number].content
-    whole = len(quote.split()) >= SHORTEST_QUOTE_WORDS or quote.strip() == content.strip()
-    return whole and Folded(content).find(quote) is not None
-
-
-# -- without a model ---------------------------------------------------------------------------------------------------
-
-
-class _Sentence(NamedTuple):
-    place: int
-    line: str
-    worth: float
-
-
-def _chosen(known: Sequence[str], messages: Sequence[Message], max_tokens: int) -> list[str]:
-    """The sentences that say most of what was said, in their order, word for word; `known` lines are among them."""
-    said = [*((line, "", True) for line in known), *_said(messages)]
-    words = [frozenset(terms(text)) for text, _, _ in said]
-    common = Counter(word for one in words for word in one)
-    found = [
-        _Sentence(place, f"{role}: {text}" if role else text, _worth(words[place], common, text, own))
-        for place, (text, role, own) in enumerate(said)
-    ]
-    kept: dict[str, int] = {}
-    left = max_tokens
-    for one in sorted(found, key=lambda sentence: (-sentence.worth, -sentence.place)):
-        cost = estimated_tokens(one.line) + 1
-        if one.worth > 0 and cost <= left and one.line not in kept:
-            kept[one.line] = one.place
-            left -= cost
-    return sorted(kept, key=lambda line: kept[line])
-
-
-def _said(messages: Sequence[Message]) -> Iterator[tuple[str, str, bool]]:
-    for message in messages:
-        for start, end in sentences(message.content):
-            text = " ".join(message.content[start:end].split())
-            yield (
-                (text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE] + "…"),
-                message.role,
-                message.role == "user",
-            )
-
-
-def _worth(words: frozenset[str], common: Mapping[str, int], text: str, own: bool) -> float:
-    """How much of the conversation's vocabulary a sentence shares, by its length; the user's own words count more, and
-    so do names and numbers, questions less.
-    """
-    if len(words) < 2:
-        return 0.0
-    central = sum(math.log1p(common[word]) for word in words) / math.sqrt(len(words))
-    names = sum(1 for word in text.split()[1:] if word[:1].isupper() or any(c.isdigit() for c in word))
-    asked = 0.5 if text.rstrip().endswith("?") else 1.0
-    return central * (1.5 if own else 1.0) * (1 + 0.1 * min(names, 5)) * asked
-
-
-def _newest(lines: Sequence[str], max_tokens: int) -> list[str]:
-    """The last lines that fit: what is newer matters more."""
-    kept: list[str] = []
-    left = max_tokens
-    for line in reversed(lines):
-        left -= estimated_tokens(line) + 1
-        if left < 0:
-            break
-        kept.insert(0, line)
-    return kept

@@ -16,13 +16,13 @@ from typing import Any
 from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.maintain.consent import consent_prefix, subject_token
+from mnemic.maintain.derived import note, sources_of
 from mnemic.maintain.export import as_dict, from_dict
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.text.normalise import canonical_key
 from mnemic.types import (
     Actor,
     AuditEvent,
-    Candidate,
     Memory,
     Origin,
     OutboxEntry,
@@ -32,8 +32,9 @@ from mnemic.types import (
     WriteReceipt,
     aware,
 )
-from mnemic.write.commit import receipt_of
+from mnemic.write.commit import blocked_receipt, receipt_of
 from mnemic.write.draft import Draft
+from mnemic.write.embed import require_present
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.gate import Gate, Refused
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -138,28 +139,31 @@ class Restorer:
         """
         if isinstance(archived, ArchivedConsent):
             return await self._consent(archived)
-        drafts = [await self._draft(one) for one in archived.versions]
+        newest = archived.versions[-1]
+        drafts = [await self._draft(one, newest=one is newest) for one in archived.versions]
         blocked = next((draft.blocked for draft in drafts if draft.blocked is not None), None)
         if blocked is not None:
-            return _blocked(drafts[-1].candidate, blocked)
-        last = len(drafts) - 1
+            return blocked_receipt(drafts[-1].candidate, blocked)
         versions = [
-            self._version(one, draft, newest=place == last)
-            for place, (one, draft) in enumerate(zip(archived.versions, drafts, strict=True))
+            self._version(one, draft, newest=one is newest)
+            for one, draft in zip(archived.versions, drafts, strict=True)
         ]
         try:
             return await self.store.transact(lambda tx: self._write(tx, versions, drafts))
         except Refused as refused:
-            return _blocked(drafts[-1].candidate, refused.reason)
+            return blocked_receipt(drafts[-1].candidate, refused.reason)
 
-    async def _draft(self, memory: Memory) -> Draft:
+    async def _draft(self, memory: Memory, *, newest: bool) -> Draft:
+        """What is stored of a version. Only the newest has a vector."""
         home = self.actor.scope(memory.scope.level)
         source = replace(memory.source, origin=self._origin(memory.source.origin))
         candidate = replace(candidate_of(memory), source=source, valid_from=None, valid_to=None)
-        return await self.pipeline.drafted(candidate, home=home, actor=self.actor)
+        return await self.pipeline.drafted(candidate, home=home, actor=self.actor, embedded=newest)
 
     def _origin(self, origin: Origin) -> Origin:
-        return origin if self.own or TRUST[origin] < TRUST[Origin.IMPORT] else Origin.IMPORT
+        if self.own or origin is Origin.AGENT_INFERRED or TRUST[origin] < TRUST[Origin.IMPORT]:
+            return origin  # what an agent inferred never becomes a person's words
+        return Origin.IMPORT
 
     def _version(self, memory: Memory, draft: Draft, *, newest: bool) -> Memory:
         """The version as it is stored. Only the newest is searched, and told from its like by its fingerprint."""
@@ -181,7 +185,7 @@ class Restorer:
             author=memory.author if self.own else self.actor.user,
             status=status,
             fingerprint=fingerprint_of(draft.secret, draft.scope, timed) if newest else "",
-            vector=draft.vector if newest else None,
+            vector=draft.vector,
         )
 
     async def _write(self, tx: Transaction, versions: Sequence[Memory], drafts: Sequence[Draft]) -> WriteReceipt:
@@ -195,10 +199,13 @@ class Restorer:
             twin = await tx.find_fingerprint(newest.scope, newest.fingerprint)
             if twin is not None and twin.memory_id != newest.memory_id:
                 return receipt_of(Outcome.REFRESHED, twin, "said_already")
+        await require_present(tx, drafts[-1])
         for version in versions[present.version if present else 0 :]:
             await (tx.insert(version) if version.version == 1 else tx.replace(version))
         for draft in drafts:
             await keep(tx, draft)
+        if sources_of(newest):
+            await note(tx, newest.scope.tenant)
         reason = await self.gate(tx, drafts[-1].candidate)
         if reason is not None:
             raise Refused(reason)
@@ -242,7 +249,3 @@ class Restorer:
 
         outcome = Outcome.CREATED if await self.store.transact(work) else Outcome.REFRESHED
         return WriteReceipt(outcome=outcome, key=consent.key)
-
-
-def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
-    return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)

@@ -18,6 +18,7 @@ from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
 from mnemic.maintain.belonging import PAGE, conversation, written_elsewhere
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
+from mnemic.maintain.derived import derived_from
 from mnemic.maintain.intake import import_prefix
 from mnemic.maintain.project import drain
 from mnemic.maintain.vault import drop, sweep
@@ -253,7 +254,9 @@ async def erase(
 async def erase_key(
     store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor, feeds: Sequence[Feed] = ()
 ) -> ErasureReceipt:
-    """Erase what the user holds under one key, in every status and version, as after a consent that was revoked."""
+    """Erase what the user holds under one key, in every status and version, as after a consent that was revoked, and
+    what was derived from it.
+    """
     now = clock.now()
     token = await subject_token(store, actor.tenant, user)
     erasure = _Erasure(store, actor, token, None, now, new_id(now), feeds)
@@ -264,7 +267,9 @@ async def erase_key(
     )
 
     async def everything() -> list[Memory]:
-        return await store.newest(where, limit=await store.count(where))
+        keyed = await store.newest(where, limit=await store.count(where))
+        named = {memory.memory_id for memory in keyed} | erasure.memory_ids
+        return keyed + [one for one in await derived_from(store, where.scopes[0], named) if one not in keyed]
 
     await erasure.run(await everything())
     await erasure.follow(everything)

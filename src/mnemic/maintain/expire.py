@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from mnemic.errors import VersionConflict
+from mnemic.maintain.derived import sources_of
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.types import Actor, AuditEvent, Kind, Memory, OutboxEntry, Status
 
@@ -24,8 +25,8 @@ _CLOSED = (Status.EXPIRED, Status.SUPERSEDED, Status.REJECTED, Status.PENDING_RE
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiryRules:
     """`grace`: how long a memory stays recoverable after the job has marked it. `apart`: how far apart two readings of
-    the clock must lie to count as two. Kinds in `hard_kinds` get no grace: they are purged with the run that marks
-    them.
+    the clock must lie to count as two. Kinds in `hard_kinds` get no grace, nor does what was derived and can be derived
+    again: they are purged with the run that marks them.
     """
 
     grace: timedelta = timedelta(days=30)
@@ -193,7 +194,7 @@ async def _read_clock(
 def _purgeable(memory: Memory, until: datetime, rules: ExpiryRules) -> bool:
     if memory.expires_at is None:
         return False
-    if memory.kind in rules.hard_kinds:
+    if memory.kind in rules.hard_kinds or sources_of(memory):
         return memory.expires_at <= until
     limit = until - rules.grace
     return memory.expires_at <= limit and (memory.status is not Status.EXPIRED or memory.updated_at <= limit)

@@ -132,13 +132,19 @@ def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-async def exported(store: RecordStore, where: Where) -> AsyncIterator[dict[str, Any]]:
-    """Everything `where` accepts, newest first, page by page; one dict a memory."""
+async def accepted(store: RecordStore, where: Where) -> AsyncIterator[Memory]:
+    """Every memory that `where` accepts, newest first, page by page."""
     before: str | None = None
     while page := await store.newest(where, limit=PAGE, before=before):
-        for memory in page:
-            yield as_dict(memory)
         before = page[-1].memory_id
+        for memory in page:
+            yield memory
+
+
+async def exported(store: RecordStore, where: Where) -> AsyncIterator[dict[str, Any]]:
+    """Everything `where` accepts, newest first, page by page; one dict a memory."""
+    async for memory in accepted(store, where):
+        yield as_dict(memory)
 
 
 def everything(where: Where) -> Where:

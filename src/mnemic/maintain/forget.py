@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from mnemic.errors import MemoryNotFound
+from mnemic.maintain.derived import derived_from, remove, take_away
 from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, Memory, OutboxEntry, Scope, subject_of
+from mnemic.types import Actor, Memory, Scope, subject_of
 
 
 async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Delete the memory with all its versions and index entries, and the sealed values that nothing else names; the
-    audit keeps that it happened, not what it said.
+    """Delete the memory with all its versions and index entries, what was derived from it, and the sealed values that
+    nothing else names; the audit keeps that it happened, not what it said.
 
     Raises MemoryNotFound where no memory of `scopes` has this id.
     """
@@ -19,20 +20,10 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
         memory = await transaction.get(memory_id, scopes=scopes)
         if memory is None:
             raise MemoryNotFound()
-        await transaction.remove(memory_id, scope=memory.scope)
-        await transaction.append_audit(
-            AuditEvent(
-                tenant=actor.tenant,
-                action="forgotten",
-                at=clock.now(),
-                actor=actor.user,
-                scope=memory.scope,
-                memory_id=memory_id,
-                version=memory.version,
-            )
-        )
-        await transaction.enqueue(OutboxEntry.of(memory, "remove"))
+        await remove(transaction, memory, by=actor, now=clock.now())
         return memory
 
     memory = await store.transact(work)
+    derived = await derived_from(store, memory.scope, [memory_id])
+    await take_away(store, derived, by=actor, now=clock.now())
     await sweep(store, actor.tenant, subject_of(memory.scope, memory.author))

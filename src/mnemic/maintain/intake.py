@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.errors import EmbedderFailed, InvalidInput, MemoryNotFound, StoreFailed, error_behind
 from mnemic.maintain.consent import subject_token
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.types import Actor, Candidate, WriteReceipt, checked_identifier
@@ -61,7 +61,8 @@ async def take_part(
     engine: Adds, actor: Actor, import_id: str, at: int, candidates: Sequence[Candidate]
 ) -> tuple[ImportProgress, list[WriteReceipt]]:
     """Take the part of an import that begins with its memory number `at` (from 0); what was taken before is left out.
-    The progress, and a receipt for each memory that was new in this part.
+    The progress, and a receipt for each memory that was new in this part. Where the store or the embedder failed on the
+    way, `taken` ends before the first memory that this befell: the next part begins with that one.
 
     Raises InvalidInput (`invalid_input:import:gap`) for a part that does not follow the one before.
     """
@@ -75,15 +76,24 @@ async def take_part(
         actor=actor,
         idempotency_keys=[f"import:{import_id}:{progress.taken + place}" for place in range(len(fresh))],
     )
-    counted = Counter(progress.outcomes) + Counter(receipt.outcome.value for receipt in receipts)
+    final = _final(receipts)
+    counted = Counter(progress.outcomes) + Counter(receipt.outcome.value for receipt in receipts[:final])
     done = ImportProgress(
         import_id=import_id,
-        taken=progress.taken + len(fresh),
+        taken=progress.taken + final,
         outcomes=dict(counted),
         updated_at=engine.clock.now(),
     )
     await _keep(engine, actor, done, known)
     return done, list(receipts)
+
+
+def _final(receipts: Sequence[WriteReceipt]) -> int:
+    """How many receipts from the first on stay as they are: another time, what failed may not."""
+    failed = (StoreFailed, EmbedderFailed)
+    return next(
+        (n for n, one in enumerate(receipts) if issubclass(error_behind(one.reason or ""), failed)), len(receipts)
+    )
 
 
 async def _known(engine: Adds, actor: Actor) -> dict[str, ImportProgress]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.maintain.export import accepted
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.types import Actor, AuditEvent, Memory, OutboxEntry, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.write.commit import receipt_of
@@ -13,7 +14,6 @@ from mnemic.write.draft import Draft
 from mnemic.write.embed import require_present
 from mnemic.write.merge import closed
 
-PAGE = 500
 _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)
 
 
@@ -37,11 +37,7 @@ async def chosen(store: RecordStore, memory_id: str, version: int, *, scopes: Se
 async def successors(store: RecordStore, memory: Memory) -> list[Memory]:
     """The active memories of its scope that took its place, directly or over others."""
     where = Where(scopes=(memory.scope,), statuses=frozenset(_PRESENT))
-    found: list[Memory] = []
-    before = None
-    while page := await store.newest(where, limit=PAGE, before=before):
-        before = page[-1].memory_id
-        found += [one for one in page if one.supersedes]
+    found = [one async for one in accepted(store, where) if one.supersedes]
     line, grew = {memory.memory_id}, True
     while grew:
         more = {one.memory_id for one in found if not line.isdisjoint(one.supersedes)} - line

@@ -19,7 +19,7 @@ from mnemic.types.documents import (
 from mnemic.types.finds import Detector, Found
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
-from mnemic.types.models import Completion, Prompt, VectorSpace
+from mnemic.types.models import Completion, Cost, Prompt, VectorSpace
 from mnemic.types.reading import Cues, Hit, Hottest, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
@@ -34,6 +34,7 @@ __all__ = [
     "Candidate",
     "Change",
     "Completion",
+    "Cost",
     "Cues",
     "Deadline",
     "Detector",

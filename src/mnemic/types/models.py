@@ -35,3 +35,28 @@ class Completion:
     model: str
     input_tokens: int = 0
     output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What was asked of language models: calls that were answered, and their tokens."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @classmethod
+    def of(cls, completion: Completion) -> Cost:
+        """The cost of one answer."""
+        return cls(calls=1, input_tokens=completion.input_tokens, output_tokens=completion.output_tokens)
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+    def as_dict(self) -> dict[str, int]:
+        """The cost as JSON data."""
+        return {"calls": self.calls, "input_tokens": self.input_tokens, "output_tokens": self.output_tokens}

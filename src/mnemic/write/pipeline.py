@@ -32,6 +32,7 @@ from mnemic.types import (
     Scope,
     WriteReceipt,
 )
+from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Request, Settled, blocked_receipt
 from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
@@ -75,7 +76,7 @@ class MemoryWritePipeline:
         projections: Sequence[Projection] = (),
     ) -> None:
         self._store, self._embedder, self._clock = store, embedder, clock
-        self.rules = rules or WriteRules()
+        self._configured = self.rules = rules or WriteRules()
         self.redactor = redactor or Redactor()
         self._vault, self._judge = checked(vault, needed=self.redactor.tokenises), judge
         self.publisher = Publisher(store, clock, projections)
@@ -87,14 +88,13 @@ class MemoryWritePipeline:
             ("fingerprint", fingerprint),
         )
 
-    def use(self, embedder: Embedder) -> None:
-        """Make vectors with `embedder`."""
-        self._embedder, self.successor = embedder, None
+    async def use(self, embedder: Embedder) -> None:
+        """Make vectors with `embedder`, and decide by what is calibrated for it in the store, else as configured.
 
-    @property
-    def failures(self) -> dict[str, int]:
-        """How often each projection missed a change since the start."""
-        return dict(self.publisher.failures)
+        Raises StoreFailed; then nothing has changed.
+        """
+        self.rules = await calibrated(self._store, embedder.space, self._configured)
+        self._embedder, self.successor = embedder, None
 
     async def write(
         self,
@@ -207,14 +207,15 @@ class MemoryWritePipeline:
         actor: Actor,
         laps: Laps | None = None,
         deadline: Deadline | None = None,
+        embedded: bool = True,
     ) -> Draft:
-        """The candidate as it would stand in the scope `home`: checked, redacted, embedded, not stored.
+        """The candidate as it would stand in the scope `home`: checked, redacted, `embedded`, not stored.
 
         `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
         laps = laps or Laps(self._clock)
         draft = await _prepared(await self._begun(candidate, actor, Policy(), home), self._prepare, self._vault, laps)
-        if draft.blocked is not None:
+        if draft.blocked is not None or not embedded:
             return draft
         job = Job(draft, None, laps)
         await self._embed([job], deadline)
@@ -320,7 +321,7 @@ class MemoryWritePipeline:
             settled, laps = await self._settle(job, deadline)
             while settled is None:
                 # The identical memory is gone by now, or the store has changed to other vectors.
-                self._follow(job.draft)
+                await self._follow(job)
                 job.known = False
                 await self._embed([job], deadline)
                 settled, laps = await self._settle(job, deadline)
@@ -328,12 +329,13 @@ class MemoryWritePipeline:
             return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
         return await self._publish(settled, laps, deadline)
 
-    def _follow(self, draft: Draft) -> None:
+    async def _follow(self, job: Job) -> None:
         """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
-        if draft.vector is not None and draft.space == self._embedder.space:
+        if job.draft.vector is not None and job.draft.space == self._embedder.space:
             if self.successor is None:
                 raise SpaceMismatch(hint="the store has another embedder by now; start anew with that")
-            self.use(self.successor)
+            await self.use(self.successor)
+        job.draft = replace(job.draft, rules=self.rules)
 
     async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
         _check(deadline)
@@ -373,7 +375,7 @@ async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps
         if draft.blocked is not None:
             return draft
     if draft.tokens and vault is not None:
-        return await asyncio.to_thread(vault.sealed, draft)
+        return await asyncio.to_thread(vault.readied, draft)
     return draft
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import hypot
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.evaluate.calibration import LabelledPair, calibrate, labelled_pairs
+from mnemic.maintain.reembed import reembed
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Outcome, Vector, VectorSpace
@@ -136,6 +138,25 @@ async def test_an_engine_decides_by_it_but_for_what_is_fixed(tmp_path: Path) -> 
         await keep(engine.store, space, None)
     async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as engine:
         assert (await engine.add("User prefers dark mode", actor=ANA)).outcome is Outcome.MERGED
+
+
+@pytest.mark.parametrize("followed", [False, True], ids=["changed here", "changed elsewhere"])
+async def test_another_embedder_does_not_inherit_it(tmp_path: Path, followed: bool) -> None:
+    store, old, new = SqliteStore(tmp_path / "m.db"), WordEmbedder(), WordEmbedder(768)
+    rules = WriteRules(conflict=0.8)
+    await store.open(old.space)
+    await keep(store, old.space, found(old.space, nominate=1.0, denied=1.0))
+    await keep(store, new.space, found(new.space, denied=0.9))
+    async with MemoryEngine(store=store, embedder=old, rules=rules) as engine:
+        pipeline = engine.gateway.pipeline
+        assert (pipeline.rules.nominate, pipeline.rules.denied) == (1.0, 1.0)
+        if followed:
+            pipeline.successor = new
+            await reembed(store, new)
+        else:
+            await engine.reembed(new)
+        assert (await engine.add("Prefers dark mode", actor=ANA)).stored
+        assert pipeline.rules == replace(rules, denied=0.9)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cosines": {"nominate": 7}, "error": 1, "flagged": 1, "pairs": 1}'])

@@ -12,17 +12,38 @@ import pytest
 
 from mnemic.conversations import read_conversation
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidInput, ScopeDenied, VersionConflict
+from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
 from mnemic.guard.execution import Grant
 from mnemic.maintain.archive import ArchivedMemory, read_line
+from mnemic.maintain.reembed import reembed
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Kind, Message, Origin, Outcome, Source, Status, Where, WriteReceipt
+from mnemic.types import (
+    Actor,
+    Candidate,
+    Kind,
+    Message,
+    Origin,
+    Outcome,
+    Source,
+    Status,
+    VectorSpace,
+    Where,
+    WriteReceipt,
+)
 
 Line = dict[str, Any]
 LEVELS = frozenset({"user", "workspace"})
+
+
+class Renamed(WordEmbedder):
+    """Vectors as long as before, and of another model."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._space = VectorSpace(model="another", dimension=self._space.dimension)
 
 
 @pytest.fixture
@@ -117,6 +138,31 @@ async def test_twice_changes_nothing_and_later_versions_follow(
     receipts = await bring(other, ana, await archive(engine, ana))
     assert [one.memory_id for one in receipts if one.outcome is Outcome.CREATED] == [far.memory_id]
     assert (await other.get(far.memory_id, actor=ana)).content == "The harbour is gone."
+
+
+async def test_only_the_newest_version_is_embedded(
+    engine: MemoryEngine, other: MemoryEngine, clock: ManualClock, ana: Actor
+) -> None:
+    added = await engine.add("The harbour is near.", actor=ana)
+    for said in ("The harbour is far.", "The harbour is gone."):
+        clock.advance(timedelta(hours=1))
+        await engine.update(added.memory_id or "", said, actor=ana)
+    before = other.embedder.texts  # type: ignore[attr-defined]
+    await bring(other, ana, await archive(engine, ana))
+    assert other.embedder.texts - before == 1  # type: ignore[attr-defined]
+    versions = await other.history(added.memory_id or "", actor=ana)
+    embedder = WordEmbedder()
+    assert [one.vector for one in versions] == [None, None, embedder.vector("The harbour is gone.")]
+
+
+async def test_a_vector_of_another_embedder_is_not_stored(
+    engine: MemoryEngine, other: MemoryEngine, ana: Actor
+) -> None:
+    await engine.add("The harbour is near.", actor=ana)
+    await reembed(other.store, Renamed())
+    with pytest.raises(SpaceMismatch):
+        await bring(other, ana, await archive(engine, ana))
+    assert await other.count(actor=ana) == 0
 
 
 async def test_without_a_word_for_it_everything_counts_as_imported(

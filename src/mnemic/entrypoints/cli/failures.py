@@ -48,9 +48,7 @@ def exit_code(error: type[errors.MnemicError]) -> Exit:
 
 def exit_code_of_run(stop_reason: str) -> Exit:
     """The exit code of a run that did not end well: a failing store, model or embedder shows, the rest is a refusal."""
-    stem = stop_reason.partition(":")[0]
-    known = [item for item in vars(errors).values() if isinstance(item, type) and issubclass(item, errors.MnemicError)]
-    code = next((exit_code(error) for error in known if error.code == stem), Exit.REFUSED)
+    code = exit_code(errors.error_behind(stop_reason))
     return code if code in {Exit.STORE, Exit.MODEL} else Exit.REFUSED
 
 

@@ -16,6 +16,7 @@ from mnemic.entrypoints.cli.views import day, label, memory_dict, receipt_dict, 
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
+    from mnemic.maintain.consolidate import Consolidated
     from mnemic.maintain.erase import ErasureReceipt
     from mnemic.maintain.review import Waiting
     from mnemic.stewardship import MaintenanceReport
@@ -266,13 +267,22 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
 @click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
 @click.option("--vacuum", is_flag=True, help="Write the file anew; needs as much free room again.")
 @click.option("--rebuild", metavar="COPY", help="Only build this copy anew: graph, search_index, episode_log, hot_set.")
+@click.option(
+    "--consolidate", type=click.Choice(["rules", "model"]), help="Draw together what users said; model: with its help."
+)
+@click.option("--most", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Texts of --consolidate.")
 @click.option("--reembed", is_flag=True, help="First change all tenants' memories to the embedder of the settings.")
 @click.pass_obj
-def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool, rebuild: str | None, reembed: bool) -> None:
+def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: Any) -> None:
     r"""Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
 
     The first run only reads the clock: a moment counts as past when two runs have seen it behind them. --rebuild fills
     a copy of the tenant's memories from the store, and makes an index that is not there yet.
+
+    --consolidate also writes what the tenant's users said once more, shorter: a summary of each conversation that has
+    ended, a profile of each thing they speak of, a reflection for each theme that comes up again. At most --most texts;
+    the next run goes on. Each names its sources and goes with them. With `model` each text is a call of the language
+    model, whose tokens are told.
 
     With --reembed every memory gets a second vector first, batch by batch, while the store is used; then the new ones
     take the place of the old in one step. Killed, it goes on where it was. Programs with the old embedder find by words
@@ -286,21 +296,39 @@ def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool, rebu
         built = given.with_engine(lambda engine, actor: engine.rebuild(rebuild, actor=actor))
         given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {built} memories")
         return
-    if reembed and dry_run:
+    if reembed and options["dry_run"]:
         raise click.UsageError("--reembed has no --dry-run", ctx=click.get_current_context())
     reembedded = _reembedded(given) if reembed else None
 
-    async def work(engine: MemoryEngine, actor: Actor) -> MaintenanceReport:
-        from datetime import timedelta
+    report, consolidated = given.with_engine(lambda engine, actor: _maintained(engine, actor, options))
+    told = _maintenance_dict(report)
+    if reembedded is not None:
+        told["reembedded"] = reembedded
+    if consolidated is not None:
+        told["consolidated"] = consolidated.as_dict()
+    given.show(told, lambda: table([[name.replace("_", " "), str(value)] for name, value in told.items()]))
 
-        from mnemic.maintain.expire import ExpiryRules
 
-        rules = ExpiryRules(grace=timedelta(days=grace_days), hard_kinds=engine.gateway.limits.hard_kinds)
-        return await engine.maintain(actor=actor, rules=rules, whole=vacuum, dry_run=dry_run)
+async def _maintained(
+    engine: MemoryEngine, actor: Actor, options: dict[str, Any]
+) -> tuple[MaintenanceReport, Consolidated | None]:
+    from datetime import timedelta
 
-    report = given.with_engine(work)
+    from mnemic.maintain.consolidate import ConsolidationRules
+    from mnemic.maintain.expire import ExpiryRules
+
+    dry_run = options["dry_run"]
+    rules = ExpiryRules(grace=timedelta(days=options["grace_days"]), hard_kinds=engine.gateway.limits.hard_kinds)
+    report = await engine.maintain(actor=actor, rules=rules, whole=options["vacuum"], dry_run=dry_run)
+    if options["consolidate"] is None:
+        return report, None
+    drawn = ConsolidationRules(by=options["consolidate"], most=options["most"])
+    return report, await engine.consolidate(actor=actor, rules=drawn, dry_run=dry_run)
+
+
+def _maintenance_dict(report: MaintenanceReport) -> dict[str, Any]:
     expiry = report.expiry
-    told = {
+    return {
         "dry_run": report.dry_run,
         "expired": expiry.expired,
         "purged": expiry.purged,
@@ -311,9 +339,7 @@ def maintain_(given: Given, dry_run: bool, grace_days: float, vacuum: bool, rebu
         "outbox": report.outbox.total,
         "behind": dict(report.outbox.behind),
         "freed_bytes": report.freed_bytes,
-        **({} if reembedded is None else {"reembedded": reembedded}),
     }
-    given.show(told, lambda: table([[name.replace("_", " "), str(value)] for name, value in told.items()]))
 
 
 def _reembedded(given: Given) -> int:

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 @click.command("work", cls=Command)
 @click.option("--every", type=click.IntRange(1), default=3600, show_default=True, help="Seconds between two upkeeps.")
+@click.option(
+    "--consolidate", type=click.Choice(["rules", "model"]), help="Draw together what users said, as maintain does."
+)
 @click.option("--once", is_flag=True, help="Do it once and leave.")
 @click.pass_obj
-def work_(given: Given, /, *, every: int, once: bool) -> int:
+def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -> int:
     r"""Keep the projections up to date and do the upkeep, until told to stop (SIGTERM).
 
     \b
@@ -38,7 +41,7 @@ def work_(given: Given, /, *, every: int, once: bool) -> int:
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, stop.set)
         while not stop.is_set():
-            await _upkeep(engine, actor)
+            await _upkeep(engine, actor, consolidate)
             if once:
                 return
             try:
@@ -51,14 +54,23 @@ def work_(given: Given, /, *, every: int, once: bool) -> int:
     return Exit.OK
 
 
-async def _upkeep(engine: MemoryEngine, actor: Actor) -> None:
+async def _upkeep(engine: MemoryEngine, actor: Actor, consolidate: str | None) -> None:
     """One upkeep. A store that fails now may do better the next time: the failure is told, and nothing ends."""
-    from mnemic.errors import StoreFailed
+    from mnemic.errors import EmbedderFailed, StoreFailed
+    from mnemic.maintain.consolidate import ConsolidationRules
 
+    drawn = None
     try:
         report = await engine.maintain(actor=actor)
-    except StoreFailed as failure:
+        if consolidate is not None:
+            drawn = await engine.consolidate(actor=actor, rules=ConsolidationRules(by=consolidate))  # type: ignore[arg-type]
+    except (EmbedderFailed, StoreFailed) as failure:
         note(f"upkeep failed: {failure.reason}")
         return
     expiry = report.expiry
     note(f"upkeep: expired {expiry.expired}, purged {expiry.purged}, outbox {report.outbox.total}, aged {report.aged}")
+    if drawn is not None:
+        made, cost = sum(drawn.made.values()), drawn.cost
+        failed = ", ".join(f"{count} x {why}" for why, count in {**drawn.refused, **drawn.degraded}.items()) or "none"
+        tokens = cost.input_tokens + cost.output_tokens
+        note(f"consolidated: written {made}, removed {drawn.removed}, failures {failed}, tokens {tokens}")

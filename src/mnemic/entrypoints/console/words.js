@@ -65,6 +65,7 @@ const REASONS = {
   already_waiting: "the same waits already",
   consent_required: "There is no consent for this key",
   quota_exceeded: "A quota is used up",
+  sources_gone: "What it was drawn from is gone",
   retention_denied: "The policy does not keep it that long",
   key_denied_execution: "This key is not granted here.",
   scope_denied_execution: "This scope is not granted here.",

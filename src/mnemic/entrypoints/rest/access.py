@@ -16,9 +16,10 @@ from fastapi.security import HTTPBearer
 from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.boundary import BODY_BYTES
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
-from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.problems import Refused, unauthenticated
 from mnemic.entrypoints.rest.sessions import COOKIE, CSRF_HEADER, Sessions
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
@@ -27,13 +28,18 @@ from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.types import Actor
 
+BYTES_OF_A_CALL = 16 * 1024
+"""A body of this size counts as one call more."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
 
 
 @dataclass(slots=True)
 class Rate:
-    """A token bucket for each caller: `per_second` calls, up to `burst` at once. Keeps at most `callers` of them."""
+    """A token bucket for each caller: `per_second` calls, up to `burst` at once. Keeps at most `callers` of them.
+
+    A call may count as several. It is taken as soon as one is left, and what it takes beyond is waited for after it.
+    """
 
     clock: Clock
     per_second: float = 50.0
@@ -41,12 +47,12 @@ class Rate:
     callers: int = 10_000
     _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
-    def wait_for(self, caller: str) -> float:
-        """0 and one call is taken, or how many seconds to wait."""
+    def wait_for(self, caller: str, *, calls: float = 1.0) -> float:
+        """0 and so many calls are taken, or how many seconds to wait."""
         now = self.clock.monotonic()
         level, at = self._levels.pop(caller, (float(self.burst), now))
         level = min(float(self.burst), level + (now - at) * self.per_second)
-        taken = 1.0 if level >= 1.0 else 0.0
+        taken = calls if level >= 1.0 else 0.0
         self._levels[caller] = (level - taken, now)
         while len(self._levels) > self.callers:
             self._levels.popitem(last=False)
@@ -91,11 +97,17 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
     """The same for a request that is no route's."""
     principal = await credential_of(request, service)
     if principal is None:
-        raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})
-    wait = service.rate.wait_for(principal.key_id)
+        raise unauthenticated()
+    require_rate(principal, request, service)
+    return principal
+
+
+def require_rate(principal: Principal, request: HTTPConnection, service: Service) -> None:
+    """Take what a request counts for of the credential's rate. Refuses with 429."""
+    size = request.scope.get("state", {}).get(BODY_BYTES, 0)
+    wait = service.rate.wait_for(principal.key_id, calls=1 + size // BYTES_OF_A_CALL)
     if wait:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
-    return principal
 
 
 async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:

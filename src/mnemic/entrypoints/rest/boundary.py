@@ -1,40 +1,56 @@
 """What is refused before anything is parsed: bodies too large, too deep or no strict JSON, and too many calls.
 
-An ASGI layer around the application. It reads a body whole, bounded by `max_bytes`, and hands it on unchanged.
+An ASGI layer around the application. It reads a body whole, bounded by `max_bytes`, and hands it on unchanged. Of a
+sender who has not shown a credential it reads no more than `stranger_bytes`.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mnemic.entrypoints.rest.problems import problem
+from mnemic.entrypoints.rest.problems import Refused, problem, unauthenticated
 from mnemic.guard import strict_json
 
-OPEN_ENDED = frozenset({"/v1/export", "/v1/changes"})
-"""Streams: they end when they are done, not at a deadline."""
+OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream"})
+"""Streams: they end when they are done, not at a deadline. A turn has a budget of its own."""
 COUNTED_APART = frozenset({"/v1/changes"})
 """They stay open for as long as somebody listens, and have limits of their own."""
+
+MAX_VALUES = 50_000
+"""Of one body: the largest batch, 500 memories, may hold a hundred each."""
+BODY_BYTES = "body_bytes"
+"""Where a request's `state` says how large its body was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Of one request: bytes of its body, seconds until it must be answered; and how many may be answered at once."""
+    """Of one request: bytes of its body (and of one without a credential), seconds until it must be answered; and how
+    many may be answered at once.
+    """
 
     max_bytes: int = 2 * 1024 * 1024
+    stranger_bytes: int = 4 * 1024
     seconds: float = 30.0
     at_once: int = 64
 
 
 class Boundary:
-    """The layer. Refuses with 400, 413, 429 or 503 and a problem that says why."""
+    """The layer. Refuses with 400, 401, 413, 429 or 503 and a problem that says why. `knows` tells whether the
+    credential of a request opens anything.
+    """
 
-    def __init__(self, app: ASGIApp, bounds: Bounds | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, bounds: Bounds | None = None, *, knows: Callable[[HTTPConnection], Awaitable[bool]]
+    ) -> None:
         self._app = app
         self._bounds = bounds or Bounds()
+        self._knows = knows
         self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,11 +72,10 @@ class Boundary:
             self._running -= 1
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await self._body(scope, receive)
-        reason = "body:too_large" if body is None else _flaw(scope, body)
-        if body is None or reason is not None:
-            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if body is None else HTTPStatus.BAD_REQUEST
-            await problem(status, f"invalid_input:{reason}")(scope, receive, send)
+        try:
+            body = await self._body(scope, receive)
+        except Refused as flaw:
+            await problem(flaw.status, flaw.reason, headers=flaw.headers)(scope, receive, send)
             return
         started = asyncio.Event()
 
@@ -76,37 +91,43 @@ class Boundary:
                 late = problem(HTTPStatus.SERVICE_UNAVAILABLE, "max_seconds", headers={"Retry-After": "1"})
                 await late(scope, receive, send)
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The whole body, or None as soon as it is known to be too large."""
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """The whole body, a strict JSON text. Raises Refused as soon as it is known to be none that is taken."""
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if declared.isdigit() and int(declared) > self._bounds.max_bytes:
-            return None
-        parts: list[bytes] = []
-        size = 0
-        while True:
+        size = int(declared) if declared.isdigit() else 0
+        known = await self._require_taken(scope, size, known=False)
+        body = bytearray()
+        more = True
+        while more:
             message = await receive()
-            if message["type"] == "http.disconnect":
-                return b"".join(parts)
-            part = message.get("body", b"")
-            size += len(part)
-            if size > self._bounds.max_bytes:
-                return None
-            parts.append(part)
-            if not message.get("more_body", False):
-                return b"".join(parts)
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            known = await self._require_taken(scope, len(body), known=known)
+        _require_strict(scope, body)
+        scope.setdefault("state", {})[BODY_BYTES] = len(body)
+        return bytes(body)
+
+    async def _require_taken(self, scope: Scope, size: int, *, known: bool) -> bool:
+        """Refuse a body of `size` bytes where it is too large for its sender; whether the sender had to be known."""
+        if size > self._bounds.max_bytes:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "invalid_input:body:too_large")
+        if known or size <= self._bounds.stranger_bytes:
+            return known
+        if not await self._knows(HTTPConnection(scope)):
+            raise unauthenticated()
+        return True
 
 
-def _flaw(scope: Scope, body: bytes) -> str | None:
-    """Why the body of a request is not JSON that can be handed on, or None."""
+def _require_strict(scope: Scope, body: bytes | bytearray) -> None:
+    """Refuse a body that is not JSON which can be handed on."""
     if not body or scope["method"] in ("GET", "HEAD"):
-        return None
+        return
     try:
-        strict_json.loads(body.decode("utf-8"), max_bytes=len(body))
-    except UnicodeDecodeError:
-        return "body:encoding"
-    except strict_json.NotStrictJson:
-        return "json"
-    return None
+        strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
+    except UnicodeDecodeError as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_input:body:encoding") from error
+    except strict_json.NotStrictJson as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_input:json") from error
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -58,6 +58,11 @@ class Refused(Exception):
         self.headers = headers or {}
 
 
+def unauthenticated() -> Refused:
+    """The one answer to every flaw of a credential."""
+    return Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})
+
+
 def problem(
     status: HTTPStatus, reason: str, detail: str | None = None, headers: dict[str, str] | None = None
 ) -> JSONResponse:

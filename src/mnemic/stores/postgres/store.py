@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
-from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
+from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.postgres import outbox, reseal, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
@@ -231,6 +231,9 @@ class PostgresStore(SingleReads):
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
         return await self._ready.as_owner(partial(reseal.seal, sealer=self._sealer, tenant=tenant))
+
+    async def reseal(self, tenant: str, anew: Anew) -> int:
+        return await self._ready.as_owner(partial(reseal.reseal, tenant=tenant, anew=anew))
 
     async def begin_space(self, space: VectorSpace) -> None:
         await self._ready.as_owner(partial(spaces.begin, space=space))

@@ -1,0 +1,337 @@
+"""Consolidation: what users said, drawn together in the background: a summary for each conversation that has ended, a
+profile for each thing they speak of, a reflection for each theme that comes up again and again.
+
+What it writes is derived (`mnemic.maintain.derived`). A run is bounded by what it writes and by what it reads; the next
+one goes on where it stopped, and begins anew at the end. It writes nothing for sources that still say the same, and
+takes away what was derived from sources that are gone or say something else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from mnemic.errors import InvalidInput, ModelFailed
+from mnemic.maintain.derived import (
+    REFLECTION,
+    SUMMARY,
+    derived_in,
+    digest_of,
+    sources_of,
+    take_away,
+)
+from mnemic.maintain.reflect import reflections
+from mnemic.maintain.shorten import SUMMARY as SUMMARY_ROLE
+from mnemic.maintain.shorten import shortened
+from mnemic.maintain.topics import Topic, topics_of
+from mnemic.ports import Clock, Completer, RecordStore
+from mnemic.types import (
+    Actor,
+    Candidate,
+    Completion,
+    Cost,
+    Deadline,
+    Kind,
+    Level,
+    Memory,
+    Message,
+    Origin,
+    Outcome,
+    Prompt,
+    Scope,
+    Source,
+    Status,
+    Where,
+    WriteReceipt,
+)
+
+PAGE = 500
+MOST_READ = 20_000
+"""Memories that one run looks at to find users, and that it reads of one user: the newest."""
+SHORTEST_LIFE = timedelta(days=1)
+"""A source that ends sooner is left out: nothing may outlive it."""
+
+_PLACE = "consolidate/place"
+_ROLES = frozenset({"assistant", "tool"})
+
+Write = Callable[[Candidate, Actor, Collection[str]], Awaitable[WriteReceipt]]
+"""Writes a candidate for the actor, if the memories of these ids are still there when it is committed."""
+Hidden = Callable[[Actor], Awaitable[frozenset[str]]]
+"""The keys under which nothing of the actor's is found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationRules:
+    """`by`: "rules" chooses among the sentences that were said; "model" asks the language model, once for each text.
+    `most`: texts that one run writes. `quiet`: how long a conversation must have been still. `max_tokens`: of one text.
+    Raises InvalidInput (`by`, `most`).
+    """
+
+    by: Literal["rules", "model"] = "rules"
+    most: int = 50
+    quiet: timedelta = timedelta(hours=1)
+    max_tokens: int = 300
+    timeout: timedelta = timedelta(seconds=60)
+
+    def __post_init__(self) -> None:
+        if self.by not in ("rules", "model"):
+            raise InvalidInput("by", hint="rules or model")
+        if type(self.most) is not int or not 1 <= self.most <= 10_000:
+            raise InvalidInput("most", hint="1 to 10,000")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What one run did: texts written by category, taken away and left as they were; why some were refused; how often
+    and why rules took the model's place; what the model cost. `complete`: it came to the end of the tenant.
+    """
+
+    made: Mapping[str, int] = field(default_factory=dict)
+    removed: int = 0
+    unchanged: int = 0
+    refused: Mapping[str, int] = field(default_factory=dict)
+    degraded: Mapping[str, int] = field(default_factory=dict)
+    cost: Cost = Cost()
+    complete: bool = True
+    dry_run: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as JSON data."""
+        return {
+            "made": dict(self.made),
+            "removed": self.removed,
+            "unchanged": self.unchanged,
+            "refused": dict(self.refused),
+            "degraded": dict(self.degraded),
+            "cost": self.cost.as_dict(),
+            "complete": self.complete,
+            "dry_run": self.dry_run,
+        }
+
+
+class _Metered:
+    """A model whose cost is added up."""
+
+    def __init__(self, inner: Completer) -> None:
+        self._inner = inner
+        self.cost = Cost()
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        completion = await self._inner.complete(prompt, deadline=deadline)
+        self.cost += Cost.of(completion)
+        return completion
+
+    async def close(self) -> None:
+        """The model's owner closes it."""
+
+
+@dataclass(slots=True)
+class _Run:
+    store: RecordStore
+    clock: Clock
+    actor: Actor
+    rules: ConsolidationRules
+    write: Write
+    hidden: Hidden
+    model: _Metered | None
+    dry_run: bool
+    made: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    degraded: Counter[str] = field(default_factory=Counter)
+    removed: int = 0
+    unchanged: int = 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether this run has written as much as it may. What was refused has cost as much."""
+        return self.made.total() + self.refused.total() >= self.rules.most
+
+    def report(self, *, complete: bool) -> Consolidated:
+        cost = self.model.cost if self.model is not None else Cost()
+        return Consolidated(
+            made=dict(sorted(self.made.items())),
+            removed=self.removed,
+            unchanged=self.unchanged,
+            refused=dict(sorted(self.refused.items())),
+            degraded=dict(sorted(self.degraded.items())),
+            cost=cost,
+            complete=complete,
+            dry_run=self.dry_run,
+        )
+
+    async def user(self, scope: Scope) -> bool:
+        """Draw together what one user's scope holds; False where the run's bound was reached before the end."""
+        owner = Actor(tenant=scope.tenant, user=scope.owner)
+        now = self.clock.now()
+        where = Where(scopes=(scope,), live_at=now, hidden_keys=await self.hidden(owner))
+        known = await self._kept(scope, where)
+        lasting = [one for one in await self._memories(where) if _lasts(one, now)]
+        for topic in topics_of(lasting, quiet_since=now - self.rules.quiet):
+            held = known.get((topic.category, topic.about), ())
+            if held and all(one.data.get("digest") == topic.digest for one in held):
+                self.unchanged += len(held)
+            elif self.spent:
+                return False
+            else:
+                await self._renew(topic, held, owner, now)
+        return True
+
+    async def _memories(self, where: Where) -> list[Memory]:
+        found: list[Memory] = []
+        before = None
+        while len(found) < MOST_READ and (page := await self.store.newest(where, limit=PAGE, before=before)):
+            before = page[-1].memory_id
+            found += page
+        return found
+
+    async def _kept(self, scope: Scope, where: Where) -> dict[tuple[str, str], list[Memory]]:
+        """What is derived in the scope and still stands, by category and what it is about; the rest is taken away."""
+        known: dict[tuple[str, str], list[Memory]] = {}
+        gone: list[Memory] = []
+        for memory in await derived_in(self.store, scope):
+            if memory.status is Status.ACTIVE and await self._stands(memory, where):
+                known.setdefault((memory.category or "", str(memory.data.get("about"))), []).append(memory)
+            else:
+                gone.append(memory)
+        await self._remove(gone)
+        return known
+
+    async def _stands(self, memory: Memory, where: Where) -> bool:
+        names = [str(name) for name in memory.data["sources"]]  # type: ignore[union-attr]
+        found = await self.store.get_many(names, scopes=where.scopes)
+        sources = [found[name] for name in names if name in found and where.accepts(found[name])]
+        cited = memory.data.get("said")
+        return len(sources) == len(names) and (cited is None or cited == digest_of(sources))
+
+    async def _renew(self, topic: Topic, held: Sequence[Memory], owner: Actor, now: datetime) -> None:
+        if self.dry_run:
+            self.made[topic.category] += 1
+            return
+        texts, by = await self._told(topic)
+        await self._remove(held)
+        if not texts:
+            self.refused["empty"] += 1
+        for text, sources in texts:
+            candidate = _candidate(topic, text, sources, by, now)
+            receipt = await self.write(candidate, owner, [one.memory_id for one in sources])
+            if receipt.outcome is Outcome.BLOCKED:
+                self.refused[receipt.reason or "blocked"] += 1
+            else:
+                self.made[topic.category] += 1
+
+    async def _told(self, topic: Topic) -> tuple[list[tuple[str, tuple[Memory, ...]]], str]:
+        """The texts about a topic, each with its sources, and what made them."""
+        deadline = Deadline.after(self.rules.timeout, self.clock.monotonic)
+        if topic.category == REFLECTION and self.model is not None:
+            try:
+                found = await reflections(topic, completer=self.model, deadline=deadline)
+                if found:
+                    return [(f"{topic.title}\n{text}", sources) for text, sources in found], "model"
+                self.degraded["unsupported"] += 1
+            except ModelFailed as failure:
+                self.degraded[failure.reason] += 1
+        asked = None if topic.category == REFLECTION else self.model
+        short = await shortened(
+            _as_messages(topic), max_tokens=self.rules.max_tokens, completer=asked, deadline=deadline
+        )
+        if short.degraded is not None:
+            self.degraded[short.degraded] += 1
+        text = "\n".join([topic.title, *short.lines])
+        return ([(text, topic.sources)] if short.lines else []), short.by
+
+    async def _remove(self, memories: Sequence[Memory]) -> None:
+        if self.dry_run:
+            self.removed += len(memories)
+            return
+        self.removed += await take_away(self.store, memories, by=self.actor, now=self.clock.now())
+
+
+async def consolidate(
+    store: RecordStore,
+    clock: Clock,
+    *,
+    actor: Actor,
+    rules: ConsolidationRules,
+    write: Write,
+    hidden: Hidden,
+    completer: Completer | None = None,
+    dry_run: bool = False,
+) -> Consolidated:
+    """One run over the users of the actor's tenant. What a model fails to do, rules do, and the report says so. Raises
+    StoreFailed; what was done stays, and a further run goes on.
+    """
+    model = _Metered(completer) if completer is not None and rules.by == "model" else None
+    run = _Run(store, clock, actor, rules, write, hidden, model, dry_run)
+    if rules.by == "model" and completer is None:
+        run.degraded["no_model"] += 1
+    after = (await store.marks(actor.tenant, _PLACE)).get(_PLACE)
+    place = await _over_users(run, after)
+    if not dry_run:
+        await store.transact(lambda tx: tx.put_mark(actor.tenant, _PLACE, place))
+    return run.report(complete=place is None)
+
+
+async def _over_users(run: _Run, after: str | None) -> str | None:
+    """Where the next run goes on: behind this memory; None at the end."""
+    seen: set[Scope] = set()
+    read = 0
+    while page := await run.store.held(run.actor.tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
+        for memory in page:
+            if memory.scope.level == Level.USER and memory.scope not in seen:
+                if not await run.user(memory.scope):
+                    return after or ""
+                seen.add(memory.scope)
+            after = memory.memory_id
+        read += len(page)
+        if read >= MOST_READ:
+            return after
+    return None
+
+
+def _lasts(memory: Memory, now: datetime) -> bool:
+    return not sources_of(memory) and (memory.expires_at is None or memory.expires_at - now > SHORTEST_LIFE)
+
+
+def _as_messages(topic: Topic) -> list[Message]:
+    """Facts as lines that are known, everything else as it was said."""
+    facts = {one.memory_id for one in topic.facts}
+    return [
+        Message(
+            role=SUMMARY_ROLE if one.memory_id in facts else _role(one),
+            content=one.content,
+            speaker=one.source.speaker,
+            message_id=one.memory_id,
+        )
+        for one in topic.sources
+    ]
+
+
+def _role(memory: Memory) -> str:
+    return memory.source.speaker if memory.source.speaker in _ROLES else "user"
+
+
+def _candidate(topic: Topic, text: str, sources: Sequence[Memory], by: str, now: datetime) -> Candidate:
+    """What is written: it ends with the first of its sources."""
+    ends = [one.expires_at for one in sources if one.expires_at is not None]
+    return Candidate(
+        content=text,
+        kind=Kind.EPISODIC,
+        category=topic.category,
+        data={
+            "about": topic.about,
+            "sources": [one.memory_id for one in sources],
+            "digest": topic.digest,
+            "said": digest_of(sources),
+            "by": by,
+        },
+        ttl=min(ends) - now if ends else None,
+        source=Source(origin=Origin.AGENT_INFERRED, session=topic.about if topic.category == SUMMARY else None),
+        occurred_at=max(one.happened_at for one in sources),
+    )

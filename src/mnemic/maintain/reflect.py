@@ -1,0 +1,45 @@
+"""Reflections by a model: what several things a user said show together. Each must name at least two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mnemic.errors import ModelInvalidSchema
+from mnemic.guard.contract import parse_json
+from mnemic.maintain.topics import Topic
+from mnemic.ports import Completer
+from mnemic.prompts import reflection_prompt
+from mnemic.types import Deadline, Memory
+
+MOST_REFLECTIONS = 3
+MOST_SHOWN = 40
+"""Sources that the model is shown: the newest."""
+LEAST_CITED = 2
+_LONGEST_LINE = 300
+
+
+async def reflections(
+    topic: Topic, *, completer: Completer, deadline: Deadline
+) -> list[tuple[str, tuple[Memory, ...]]]:
+    """At most three sentences about the topic, each with the sources it names. Those that name fewer than two, or some
+    that are not there, are dropped. Raises ModelFailed.
+    """
+    shown = topic.sources[-MOST_SHOWN:]
+    prompt = reflection_prompt(topic.about, [one.content for one in shown], most=MOST_REFLECTIONS)
+    answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
+    told = answer.get("reflections") if isinstance(answer, Mapping) else None
+    if not isinstance(told, list) or not all(isinstance(one, Mapping) for one in told):
+        raise ModelInvalidSchema(hint="reflections is not a list of objects")
+    found = [(one, _cited(one, shown)) for one in told[:MOST_REFLECTIONS]]
+    return [(" ".join(one["text"].split())[:_LONGEST_LINE], cited) for one, cited in found if cited]
+
+
+def _cited(one: Mapping[str, Any], shown: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    text, numbers = one.get("text"), one.get("sources")
+    if not isinstance(text, str) or not text.strip() or not isinstance(numbers, list):
+        return ()
+    if not all(type(number) is int and 0 <= number < len(shown) for number in numbers):
+        return ()
+    cited = tuple(shown[number] for number in sorted(set(numbers)))
+    return cited if len(cited) >= LEAST_CITED else ()

@@ -1,0 +1,143 @@
+"""What a user's memories can be drawn together under: a conversation, somebody or something they speak of, a theme that
+comes up again and again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mnemic.extract.entities.relations import USER
+from mnemic.extract.messages import MESSAGE_CATEGORY
+from mnemic.maintain.derived import PROFILE, REFLECTION, SUMMARY, digest_of
+from mnemic.types import Kind, Memory
+
+MOST_SOURCES = 400
+"""Sources of one derived memory: the newest count."""
+LEAST_MESSAGES, LEAST_SOURCES, LEAST_SESSIONS, MOST_THEMES, MOST_MENTIONS = 6, 3, 3, 3, 40
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_TOKEN = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """One thing to write about: `about` names it among those of its category, `facts` are to be taken over as they
+    stand, `sources` are all memories that may be read for it.
+    """
+
+    category: str
+    about: str
+    title: str = field(repr=False)
+    sources: tuple[Memory, ...] = field(repr=False)
+    facts: tuple[Memory, ...] = field(default=(), repr=False)
+
+    @property
+    def digest(self) -> str:
+        """The same as long as the sources say the same."""
+        return digest_of(self.sources)
+
+
+def topics_of(memories: Iterable[Memory], *, quiet_since: datetime) -> Iterator[Topic]:
+    """The topics of one user's active memories. Conversations whose last message is younger than `quiet_since` may
+    still go on and have none.
+    """
+    told = sorted(memories, key=lambda one: (one.happened_at, one.memory_id))
+    messages = [one for one in told if one.kind is Kind.EPISODIC and one.category == MESSAGE_CATEGORY]
+    kept = [one for one in told if one.kind is Kind.LONG_TERM and one.key is None]
+    yield from _conversations(messages, quiet_since)
+    texts = [*kept, *messages]
+    yield from _things([one for one in told if one.kind is Kind.ENTITY], texts)
+    yield from _themes([*kept, *(one for one in messages if one.source.speaker != "assistant")])
+
+
+def _conversations(messages: Sequence[Memory], quiet_since: datetime) -> Iterator[Topic]:
+    sessions: defaultdict[str, list[Memory]] = defaultdict(list)
+    for message in messages:
+        if message.source.session is not None:
+            sessions[message.source.session].append(message)
+    for session, said in sessions.items():
+        last = said[-1].happened_at
+        if len(said) >= LEAST_MESSAGES and last <= quiet_since:
+            title = f"Conversation of {last.date().isoformat()}:"
+            yield Topic(category=SUMMARY, about=session, title=title, sources=tuple(said[-MOST_SOURCES:]))
+
+
+# -- what is spoken of -------------------------------------------------------------------------------------------------
+
+
+def _things(entities: Sequence[Memory], texts: Sequence[Memory]) -> Iterator[Topic]:
+    nodes: dict[str, dict[str, Any]] = {}
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    facts: defaultdict[str, list[Memory]] = defaultdict(list)
+    for memory in entities:
+        data: Any = memory.data
+        for node in data.get("nodes") or ():
+            if node["label"] != USER:
+                nodes[node["node"]] = node
+                names[node["node"]] |= {node["name"], *(node.get("aliases") or ())}
+                if data.get("relations"):
+                    facts[node["node"]].append(memory)
+    mentions = _Mentions(texts)
+    for name, node in nodes.items():
+        said = mentions.of(names[name])[-MOST_MENTIONS:]
+        sources = (*facts[name][-MOST_SOURCES + MOST_MENTIONS :], *said)
+        if len(sources) >= LEAST_SOURCES:
+            title = f"About {node['name']} ({node['label']}):"
+            known = tuple(facts[name])
+            yield Topic(category=PROFILE, about=name, title=title, sources=sources, facts=known)
+
+
+class _Mentions:
+    """Where names stand in texts: by their words first, so that not every name is looked for in every text."""
+
+    def __init__(self, texts: Sequence[Memory]) -> None:
+        self._texts = texts
+        self._places: defaultdict[str, set[int]] = defaultdict(set)
+        for place, memory in enumerate(texts):
+            for word in set(_TOKEN.findall(memory.content.casefold())):
+                self._places[word].add(place)
+
+    def of(self, names: Iterable[str]) -> list[Memory]:
+        """The texts that hold one of the names as it is written, in their order."""
+        found: set[int] = set()
+        for name in names:
+            words = _TOKEN.findall(name.casefold())
+            held = [self._places.get(word, set()) for word in words]
+            spelt = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
+            common = set.intersection(*held) if held else set()
+            found |= {place for place in common if spelt.search(self._texts[place].content)}
+        return [self._texts[place] for place in sorted(found)]
+
+
+# -- what comes up again -----------------------------------------------------------------------------------------------
+
+
+def _themes(texts: Sequence[Memory]) -> Iterator[Topic]:
+    """The words that come up in most conversations, and in fewer of them than by chance: their residual IDF (Church and
+    Gale, "Inverse Document Frequency: A Measure of Deviations from Poisson", 1995) by how many conversations they are
+    in. A word of more than half of them is none.
+    """
+    holding: defaultdict[str, list[Memory]] = defaultdict(list)
+    for memory in texts:
+        for word in dict.fromkeys(_WORD.findall(memory.content.casefold())):
+            holding[word].append(memory)
+    count = len(_sessions(texts))
+    worth: list[tuple[float, int, str]] = []
+    for word, held in holding.items():
+        among = len(_sessions(held))
+        if LEAST_SESSIONS <= among <= count / 2:
+            beyond_chance = math.log(count / among) + math.log(1 - math.exp(-len(held) / count))
+            worth.append((beyond_chance * among, among, word))
+    for score, among, word in sorted(worth, reverse=True)[:MOST_THEMES]:
+        if score > 0:
+            title = f"Comes up in {among} conversations: {word}."
+            yield Topic(category=REFLECTION, about=word, title=title, sources=tuple(holding[word][-MOST_SOURCES:]))
+
+
+def _sessions(memories: Iterable[Memory]) -> set[str]:
+    return {one.source.session for one in memories if one.source.session is not None}

@@ -1,0 +1,187 @@
+"""What one caller sends to wear the service out is the others' trouble as little as can be (S18).
+
+Fifty requests made to cost much, of a stranger and of another tenant's writer, while Ana searches as she always does.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import quantiles
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.faults.scale import size
+from tests.faults.test_soak import resident
+from tests.service import Served, serving
+
+SEARCHES = size(200, 4000)
+KNOWN = 100
+"""Memories that Ana searches in."""
+GROWN_MB = 150
+"""What fifty bodies of 2 MiB may leave behind, with the embedder's own memory for longer texts."""
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abuse:
+    """A request that costs more than it should, and what it may be answered with."""
+
+    name: str
+    body: bytes
+    path: str = "/v1/memories"
+    method: str = "POST"
+    headers: tuple[tuple[str, str], ...] = ()
+    answers: frozenset[int] = frozenset({400, 401, 413, 422, 429})
+
+
+def shapes(length: int) -> dict[str, bytes]:
+    """Bodies of about `length` bytes that are slow to parse, or slow to refuse."""
+    pieces = {
+        "deep": b"[",
+        "closing": b"]",
+        "lists": b"[],",
+        "objects": b'{"a":1},',
+        "numbers": b"1,",
+        "floats": b"1.5,",
+        "words": b'"a",',
+        "escapes": b'"\\ud83d\\ude00",',
+        "quotes": b'\\"',
+        "bytes": b"\xff",
+    }
+    return {name: b"[" + piece * (length // len(piece)) + b"1]" for name, piece in pieces.items()}
+
+
+def abuses() -> Iterator[Abuse]:
+    """Half of them within what a stranger may send, half beyond it; and what is well-formed and large."""
+    for name, body in shapes(60 * 1024).items():
+        yield Abuse(name=name, body=body)
+        yield Abuse(name=f"{name} for a search", body=body, path="/v1/search")
+    for name, body in shapes(2 * MIB - 100).items():
+        yield Abuse(name=f"{name}, large", body=body)
+    yield Abuse(name="too large", body=b" " * (3 * MIB))
+    for name, query in {
+        "a query of brackets": "(" * 8192,
+        "a query of one letter": "a " * 4096,
+        "a query of digits": "5551234567 " * 700,
+        "a query of quotes": '"' * 8192,
+        "a query of dates": "in March 2021 and " * 400,
+        "a query too long": "a" * 40_000,
+    }.items():
+        answers = frozenset({200, 422, 429})
+        yield Abuse(name=name, path="/v1/search", body=json.dumps({"query": query}).encode(), answers=answers)
+    for name, content in {
+        "digits": "4111 1111 1111 1111 ",
+        "numbers to call": "my number is 555 1234 ",
+        "addresses": "x@x.com ",
+        "assignments": "password is x9y8z7w6 ",
+        "letters of no width": "\u200b1",
+        "negations": "I do not never like not ",
+    }.items():
+        said = json.dumps({"content": (content * 8192)[:8192], "key": "note"}).encode()
+        yield Abuse(name=f"a memory of {name}", body=said, answers=frozenset({200, 201, 422, 429}))
+    yield Abuse(name="a path too long", path="/v1/memories/" + "a" * 30_000, method="GET", body=b"")
+    yield Abuse(name="many parameters", path="/v1/memories?" + "kind=fact&" * 3000, method="GET", body=b"")
+    yield Abuse(name="a cursor too long", path="/v1/memories?cursor=" + "A" * 30_000, method="GET", body=b"")
+    yield Abuse(name="many headers", body=b"{}", headers=tuple((f"x-{n}", "a" * 100) for n in range(150)))
+    yield Abuse(name="a long credential", body=b"{}", headers=(("authorization", "Bearer " + "a" * 20_000),))
+    yield Abuse(name="an unknown key", body=b"{}", headers=(("authorization", "Bearer mnk_" + "a" * 40),))
+    yield Abuse(name="a long idempotency key", body=b'{"content":"a"}', headers=(("idempotency-key", "a" * 30_000),))
+
+
+ABUSES = list(abuses())
+REFUSED_EARLY = frozenset({401, 404, 414, 431})
+"""Of a stranger, or of anybody by the server itself: a path or a header that it does not take."""
+
+
+def test_there_are_fifty() -> None:
+    assert len(ABUSES) == 50
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Served]:
+    with serving(tmp_path, MNEMIC_SERVICE_PER_SECOND="200") as running:
+        yield running
+
+
+def test_what_one_caller_sends_is_not_the_others_trouble(service: Served, say: Callable[[str], None]) -> None:
+    senders = [{}, credential(service, "eve")]
+    waiting = [(abuse, sender) for sender in senders for abuse in ABUSES]
+    with caller(service, credential(service, "ana")) as ana, caller(service) as others, ThreadPoolExecutor(1) as pool:
+        remember(ana)
+        searched(ana, SEARCHES // 4)
+        alone = searched(ana, SEARCHES)
+        before = resident(service.process)
+        with half_sent(service):
+            coming = ((abuse, pool.submit(sent, others, abuse, sender)) for abuse, sender in waiting)
+            answers = []
+            among = searched(ana, SEARCHES, each=lambda: answers.append(next(coming)), every=SEARCHES // len(waiting))
+            codes = [(abuse, answer.result()) for abuse, answer in answers]
+        grown = resident(service.process) - before
+        assert ana.get("/readyz").status_code == 200
+    slow = f"p50/p99 of others {told(alone)} ms alone, {told(among)} ms among"
+    say(f"{slow} {len(codes)} requests of a stranger and a writer; {grown:+.0f} MB")
+    assert len(codes) == 2 * len(ABUSES)
+    assert [(abuse.name, code) for abuse, code in codes if code not in abuse.answers | REFUSED_EARLY] == []
+    assert grown < GROWN_MB
+
+
+def caller(service: Served, headers: dict[str, str] | None = None) -> httpx.Client:
+    return httpx.Client(base_url=service.address, headers=headers, timeout=60)
+
+
+def credential(service: Served, user: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {service.key('reader', 'writer', user=user)}"}
+
+
+def remember(client: httpx.Client) -> None:
+    said = [{"content": f"Seat {number} is in coach {number % 7}.", "key": f"seat.{number}"} for number in range(KNOWN)]
+    assert client.post("/v1/memories/batch", json={"memories": said}).status_code == 200
+
+
+def searched(
+    client: httpx.Client, times: int, *, each: Callable[[], object] | None = None, every: int = 1
+) -> list[float]:
+    """What each search took, in ms; none may fail. `each` is called before one of `every`."""
+    taken = []
+    for number in range(times):
+        if each is not None and number % every == 0:
+            each()
+        asked = {"query": f"which coach is seat {number % KNOWN} in?", "top_k": 3}
+        answer = client.post("/v1/search", json=asked)
+        assert answer.status_code == 200
+        assert answer.json()["hits"]
+        taken.append(1000 * answer.elapsed.total_seconds())
+    return taken
+
+
+def sent(client: httpx.Client, abuse: Abuse, credential: dict[str, str]) -> int:
+    """The status of the answer; a server that closes the connection on what it does not take has refused it."""
+    headers = {"content-type": "application/json", **credential, **dict(abuse.headers)}
+    try:
+        return client.request(abuse.method, abuse.path, content=abuse.body, headers=headers).status_code
+    except (httpx.WriteError, httpx.RemoteProtocolError):
+        return 413
+
+
+@contextmanager
+def half_sent(service: Served) -> Iterator[None]:
+    """Twenty connections that begin a request and never end it."""
+    address = urlsplit(service.address)
+    with ExitStack() as open_ones:
+        for _ in range(20):
+            one = open_ones.enter_context(socket.create_connection((address.hostname, address.port)))
+            one.sendall(b"POST /v1/search HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n\r\n{")
+        yield
+
+
+def told(taken: list[float]) -> str:
+    hundredths = quantiles(taken, n=100)
+    return f"{hundredths[49]:.1f}/{hundredths[98]:.1f}"

@@ -1,0 +1,69 @@
+"""How much one caller may ask, and how little a stranger."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.access import Rate
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.credentials import ApiKeys
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from tests.unit.entrypoints.rest.conftest import Running
+
+LARGE = b'{"content": "' + b"a" * 70_000 + b'"}'
+
+
+async def in_pieces() -> AsyncIterator[bytes]:
+    yield b'{"content": "'
+    for _ in range(70):
+        yield b"a" * 1024
+
+
+@pytest.mark.parametrize("authorization", [None, "Bearer nothing", "Basic YTpi"])
+@pytest.mark.parametrize("content", [LARGE, b"[" * 70_000, b"\xff" * 70_000, in_pieces])
+async def test_of_a_stranger_little_is_read(running: Running, authorization: str | None, content: object) -> None:
+    headers = {"Authorization": authorization} if authorization else {}
+    body = content() if callable(content) else content
+    answer = await running.client.post("/v1/memories", content=body, headers=headers)  # type: ignore[arg-type]
+    assert (answer.status_code, answer.json()["reason"]) == (401, "unauthenticated")
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_of_who_is_known_more_is_read(running: Running) -> None:
+    headers = {"Content-Type": "application/json", **await running.caller("writer")}
+    answer = await running.client.post("/v1/memories", content=LARGE, headers=headers)
+    assert answer.status_code == 422
+
+
+def test_a_call_may_count_as_several() -> None:
+    clock = ManualClock()
+    rate = Rate(clock, per_second=1.0, burst=3)
+    assert rate.wait_for("ana", calls=9.0) == 0.0
+    assert rate.wait_for("ana") == 7.0
+    assert rate.wait_for("ben") == 0.0
+    clock.advance(timedelta(seconds=7))
+    assert rate.wait_for("ana") == 0.0
+
+
+async def test_who_asks_too_often_or_too_much_waits() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock())
+    app = create_app(engine, per_second=1.0, burst=3)
+    async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service") as client:
+        keys = ApiKeys(engine.store, engine.clock)
+        ana, ben = [
+            {"Authorization": f"Bearer {(await keys.create(tenant='acme', roles=['writer'], user=user))[1]}"}
+            for user in ("ana", "ben")
+        ]
+        small = [(await client.post("/v1/capture", json={}, headers=ana)).status_code for _ in range(4)]
+        large = await client.post("/v1/memories", content=LARGE, headers={**ben, "Content-Type": "application/json"})
+        late = await client.post("/v1/capture", json={}, headers=ben)
+    assert small == [422, 422, 422, 429]
+    assert large.status_code == 422
+    assert (late.status_code, late.json()["reason"], late.headers["retry-after"]) == (429, "rate_limited", "4")

@@ -20,7 +20,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
-from mnemic.guard.policy import Policy
+from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.archive import Archived, ArchivedMemory, Restorer
@@ -63,6 +63,9 @@ class MemoryEngine(StewardVerbs):
     levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
     them leaves a write half done.
     """
+
+    reads: EntityReading | None = None
+    """What notices entities in ordinary texts, as the policy file calls it; None: nothing does."""
 
     _drainer: Drainer | None = None
 

@@ -126,7 +126,8 @@ def _engine_of(guard: GuardFile, completer: Completer | None) -> Callable[..., M
         return MemoryEngine
     from mnemic.noticing import NoticingEngine
 
-    return partial(NoticingEngine, entity_reader=build_entity_reader(guard.entities, completer))
+    reader = build_entity_reader(guard.entities, completer)
+    return partial(NoticingEngine, entity_reader=reader, reads=guard.entities)
 
 
 def build_write_rules(settings: Settings) -> WriteRules:

@@ -18,6 +18,8 @@ MAX_TTL_DAYS = 36_500
 OnChange = Literal["supersede", "accumulate", "review"]
 Expiry = Literal["sliding", "fixed"]
 OnViolation = Literal["stop", "skip"]
+EntityReading = Literal["rules", "names", "model"]
+"""What notices entities in ordinary texts."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
-from mnemic.guard.policy import Policy
+from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.archive import Archived, ArchivedMemory, Restorer
@@ -48,7 +48,7 @@ from mnemic.types import (
     Status,
     WriteReceipt,
 )
-from mnemic.upkeep import blocked
+from mnemic.write.commit import blocked_receipt
 from mnemic.write.detect import DETECTORS
 from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
@@ -63,6 +63,9 @@ class MemoryEngine(StewardVerbs):
     levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
     them leaves a write half done.
     """
+
+    reads: EntityReading | None = None
+    """What notices entities in ordinary texts, as the policy file calls it; None: nothing does."""
 
     _drainer: Drainer | None = None
 
@@ -189,7 +192,7 @@ class MemoryEngine(StewardVerbs):
         checked = check_candidate(candidate, self.policy, self.gateway.budget)
         admission, check = await self.gateway.admitted([checked], actor)
         if admission.blocked:
-            return blocked(checked, admission.blocked[0].reason)
+            return blocked_receipt(checked, admission.blocked[0].reason)
         receipt = await self._pipeline.write(
             checked,
             actor=actor,
@@ -214,13 +217,13 @@ class MemoryEngine(StewardVerbs):
             try:
                 passed = check_candidate(candidate, self.policy, self.gateway.budget)
             except RunStopped as breach:
-                receipts[place] = blocked(candidate, breach.reason)
+                receipts[place] = blocked_receipt(candidate, breach.reason)
                 continue
             reason = check(passed)
             if reason is None:
                 checked[place] = passed, key
             else:
-                receipts[place] = blocked(passed, reason)
+                receipts[place] = blocked_receipt(passed, reason)
         written = await self._pipeline.write_many(
             [candidate for candidate, _ in checked.values()],
             actor=actor,
@@ -293,7 +296,7 @@ class MemoryEngine(StewardVerbs):
             proposed = Candidate(content=content, key=known.key, kind=known.kind, level=known.scope.level)
             reason = (await self.gateway.limit_check(actor))(proposed)
             if reason is not None:
-                return blocked(proposed, reason)
+                return blocked_receipt(proposed, reason)
         return await self._pipeline.revise(
             memory_id,
             content,

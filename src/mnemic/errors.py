@@ -240,7 +240,8 @@ class StoreNewer(StoreFailed):
 
 class KeyFailed(StoreFailed):
     """What is sealed cannot be opened, or nothing can be sealed: `key_failed:missing` (no such data key here),
-    `:destroyed` (its subject was erased), `:wrong_key` (of another master key), `:damaged`, `:unreadable` (the folder).
+    `:destroyed` (its subject was erased), `:rotated` (a copy from before the data keys changed), `:wrong_key` (of
+    another master key), `:damaged`, `:unreadable` (the folder).
     """
 
     code = "key_failed"

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
-from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
+from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, NotSupported, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, project, review, rollback, undo, vault
+from mnemic.maintain import consent, erase, project, review, rollback, rotate, undo, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.project import DrainReport
 from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.rotate import Rotation
 from mnemic.maintain.subject import json_chunks, opened
 from mnemic.maintain.subject_page import page_chunks
 from mnemic.maintain.undo import UndoReceipt
@@ -261,6 +262,19 @@ class StewardVerbs(UpkeepVerbs):
         if memory is None:
             raise MemoryNotFound()
         return await vault.reveal(self.store, self.clock, self.vault, self.redaction, memory, actor=actor, role=role)
+
+    async def rotate_data_keys(self, *, actor: Actor, subject: str | None = None, keep_old: bool = False) -> Rotation:
+        """Another data key for the user `subject`, or for everybody for whom something is sealed in the actor's tenant;
+        what the old ones sealed is sealed anew while the store is used, and they are destroyed once nothing needs them;
+        see `mnemic.maintain.rotate`. With `keep_old` they stay, for another store that is sealed with them.
+
+        Raises NotSupported (`rotate`) without a key file, InvalidInput, KeyFailed, StoreFailed: a further call goes on.
+        """
+        if self.vault is None:
+            raise NotSupported("rotate", hint="nothing is sealed without a key file")
+        return await rotate.rotate_data_keys(
+            self.store, self.clock, self.vault, actor=actor, subject=subject, keep_old=keep_old
+        )
 
     # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
 

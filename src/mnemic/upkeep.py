@@ -8,14 +8,15 @@ from collections.abc import Callable, Collection, Sequence
 
 from mnemic.errors import InvalidInput, RunStopped
 from mnemic.guard.contract import check_candidate
-from mnemic.maintain import consolidate, derived, expire, health, project, reembed
+from mnemic.maintain import consolidate, derived, expire, health, reembed
 from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reembed import Reembedded
 from mnemic.ports import Completer, Embedder, Transaction
 from mnemic.reading import ReadVerbs
-from mnemic.types import Actor, Candidate, Outcome, WriteReceipt
+from mnemic.types import Actor, Candidate, WriteReceipt
+from mnemic.write.commit import blocked_receipt
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -67,10 +68,10 @@ class UpkeepVerbs(ReadVerbs):
         try:
             checked = check_candidate(candidate, gateway.policy, gateway.budget)
         except RunStopped as breach:
-            return blocked(candidate, breach.reason)
+            return blocked_receipt(candidate, breach.reason)
         admission, _ = await gateway.admitted([checked], actor)
         if admission.blocked:
-            return blocked(checked, admission.blocked[0].reason)
+            return blocked_receipt(checked, admission.blocked[0].reason)
         gate, scope = await gateway.gate(actor), actor.scope(checked.level)
 
         async def still(tx: Transaction, one: Candidate) -> str | None:
@@ -84,7 +85,8 @@ class UpkeepVerbs(ReadVerbs):
         """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
         memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
         """
-        return await health.examine(self.store, actor.tenant, self.clock.now(), limit=limit)
+        near = self._pipeline.rules.nominate
+        return await health.examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
         """Change the whole store, every tenant's memories, to another embedder while it is used; see
@@ -109,9 +111,4 @@ class UpkeepVerbs(ReadVerbs):
         feeds = {feed.name: feed for feed in self._feeds}
         if projection not in feeds:
             raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
-        return await project.rebuild(feeds[projection], actor.tenant)
-
-
-def blocked(candidate: Candidate, reason: str) -> WriteReceipt:
-    """The receipt of what was not let through."""
-    return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)
+        return await feeds[projection].rebuild(actor.tenant)

@@ -58,6 +58,12 @@ def test_a_plain_store_is_sealed_searched_and_its_key_rotated(
     told = shown(keyed, "keys", "rotate")
     assert (told["keys"], told["destroyed"], told["wrapped_anew"]) == (1, 0, 1)
     assert "blue tin" in keyed("search", "zwieback").stdout
+    assert shown(keyed, "keys", "rotate", "--data", "--subject", "nobody")["subjects"] == 0
+    told = shown(keyed, "keys", "rotate", "--data")
+    assert (told["subjects"], told["resealed"], told["destroyed"]) == (1, 1, 1)
+    assert shown(keyed, "keys", "status")["being_rotated"] == 0
+    assert "blue tin" in keyed("search", "zwieback").stdout
+    assert keyed("keys", "status", "--data").exit_code == Exit.USAGE
 
 
 def test_a_sealed_backup_is_restored_without_whom_was_erased_since(

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import asyncpg
 import pytest
 
+from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed, NotSupported, StoreFailed
+from mnemic.guard.redaction import RedactionRules
 from mnemic.keys import KeyFolder, MasterKeys
+from mnemic.maintain.rotate import rotate_data_keys
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sealing import ERASED, Sealer
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import change, everything, ids
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
+from mnemic.write.vault import Vault
 from tests.servers import PostgresServer
 
 CANARY = "zwieback-canary"
+WORDS = ("heron", "walnut", "ferry", "quartz", "saddle", "lantern")
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'mnemic'"
 
 
@@ -159,3 +167,96 @@ async def test_no_byte_on_the_server_shows_what_was_sealed_and_erased(postgres: 
     keyring = KeyFolder(tmp_path / "sealed" / "keys", tmp_path / "sealed" / "master.key")
     assert await said_and_erased(store, "sealederasedcanary", keyring)
     assert files_with("sealederasedcanary", data) == set()
+
+
+def header(keyring: KeyFolder, generation: int) -> str:
+    """What every body sealed with this generation of the key begins with."""
+    return base64.b64encode(b"\x01" + keyring.named(scope()) + generation.to_bytes(4)).decode()
+
+
+async def test_data_keys_change_while_others_write_and_the_old_one_opens_nothing(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dsn = postgres.database(tmp_path)
+    monkeypatch.setattr("mnemic.stores.postgres.reseal.BATCH", 4)
+    store, keyring = sealed(dsn, tmp_path), KeyFolder(tmp_path / "keys", tmp_path / "master.key")
+    ada = Actor(tenant="acme", user="ada")
+    rules = RedactionRules(actions={"EMAIL": "tokenise"}, reveal=frozenset({"officer"}))
+    async with (
+        MemoryEngine(store=store, embedder=WordEmbedder(), keyring=keyring, redaction=rules) as engine,
+        MemoryEngine(store=sealed(dsn, tmp_path), embedder=WordEmbedder(), keyring=keyring, redaction=rules) as other,
+    ):
+
+        async def write(by: MemoryEngine, name: str) -> list[str]:
+            added = [await by.add(f"{name} {word} writes to {word}@acme-mail.com", actor=ada) for word in WORDS]
+            return [str(receipt.memory_id) for receipt in added]
+
+        before = await write(engine, "before")
+        assert header(keyring, 1) in await everything_stored(dsn)
+        rotation, during = await asyncio.gather(engine.rotate_data_keys(actor=ada), write(other, "during"))
+        assert (rotation.subjects, rotation.destroyed, rotation.resealed >= len(before)) == (1, 1, True)
+        for memory_id in [*before, *during]:
+            revealed = await other.reveal(memory_id, actor=ada, role="officer")
+            assert ("@acme-mail.com" in revealed.content, revealed.unknown) == (True, ())
+    stored = await everything_stored(dsn)
+    assert header(keyring, 1) not in stored
+    assert header(keyring, 2) in stored
+
+
+async def test_a_transaction_that_sealed_and_has_not_written_is_waited_for(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dsn = postgres.database(tmp_path)
+    store, keyring = sealed(dsn, tmp_path), KeyFolder(tmp_path / "keys", tmp_path / "master.key")
+    await store.open(EMBEDDER.space)
+    kept = full()
+    await remember(store, kept)
+    late = Sealer(keyring, seals=True, vectors=False).body(kept.next_version(kept.updated_at, content="late"))
+    writing = await asyncpg.connect(dsn)
+    await writing.execute("BEGIN")
+    looked: list[float] = []
+    here = asyncio.get_running_loop()
+
+    async def end() -> None:
+        add = "INSERT INTO mnemic.memory_version SELECT tenant, memory_id, 2, author, fingerprint, $1 FROM mnemic."
+        await writing.execute(add + "memory_version", late)
+        await writing.execute("COMMIT")
+
+    async def ended(seconds: float) -> None:
+        looked.append(seconds)
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(end(), here))
+
+    monkeypatch.setattr("mnemic.stores.postgres.reseal.asyncio.sleep", ended)
+    keyring.follow([keyring.named(scope())])
+    assert await store.reseal("acme", keyring.anew) == 2
+    assert len(looked) == 1
+    await writing.close()
+    await store.close()
+    assert header(keyring, 1) not in await everything_stored(dsn)
+
+
+async def test_a_rotation_whose_connection_breaks_goes_on(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dsn = postgres.database(tmp_path)
+    monkeypatch.setattr("mnemic.stores.postgres.reseal.BATCH", 2)
+    store, keyring = sealed(dsn, tmp_path), KeyFolder(tmp_path / "keys", tmp_path / "master.key")
+    await store.open(EMBEDDER.space)
+    await remember(store, *(replace(full(), fingerprint=f"{number:064x}") for number in range(7)))
+    rotate = partial(rotate_data_keys, store, SystemClock(), Vault(keyring), actor=Actor(tenant="acme", user="boss"))
+    whole, count = KeyFolder.anew, [0]
+
+    def cut_off(self: KeyFolder, piece: bytes, bound: bytes) -> bytes | None:
+        count[0] += 1
+        if count[0] == 4:
+            postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ClientRead'")
+        return whole(self, piece, bound)
+
+    monkeypatch.setattr(KeyFolder, "anew", cut_off)
+    with pytest.raises(StoreFailed):
+        await rotate()
+    assert keyring.count().followed == 1
+    assert {one.content for one in await store.newest(everything(), limit=9)} == {full().content}
+    assert (await rotate()).resealed == 5
+    await store.close()
+    assert header(keyring, 1) not in await everything_stored(dsn)

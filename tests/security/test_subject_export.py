@@ -212,6 +212,23 @@ async def test_it_is_read_page_by_page(engine: MemoryEngine, monkeypatch: pytest
     assert len(held["requests"]) == 7
 
 
+@pytest.mark.parametrize("form", ["json", "html"])
+async def test_the_audit_is_walked_as_often_as_sections_need_it(
+    engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    await plant(engine, Actor(user="ana", workspace="office"), Canaries("ana"))
+    asked: list[int] = []
+    audit = engine.store.audit
+
+    async def counted(tenant: str, *, after: int = 0, **more: Any) -> Any:
+        asked.append(after)
+        return await audit(tenant, after=after, **more)
+
+    monkeypatch.setattr(engine.store, "audit", counted)
+    assert "anacanary1x" in await everything(engine, "ana", form=form)
+    assert asked.count(0) == len(("what the subject wrote elsewhere", "injections", "audit"))
+
+
 class Page(HTMLParser):
     """The elements of a page, and whether each that was opened was closed in order."""
 

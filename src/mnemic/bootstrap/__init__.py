@@ -44,7 +44,6 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.maintain.graph import GraphProjection
-from mnemic.noticing import NoticingEngine
 from mnemic.ports import Clock, Completer
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.write.judge import ModelJudge
@@ -66,6 +65,7 @@ __all__ = [
     "build_scratch",
     "build_sessions",
     "build_store",
+    "build_write_rules",
     "keeps_graph",
     "key_folder",
     "load_profile",
@@ -115,7 +115,7 @@ def build_engine(
         judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
         graph=graph,
         projections=[*copies, *fed, *further],
-        rules=_write_rules(settings),
+        rules=build_write_rules(settings),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
     )
@@ -125,10 +125,14 @@ def _engine_of(guard: GuardFile, completer: Completer | None) -> Callable[..., M
     """The engine that the policy file asks for: one that notices entities, or one that does not."""
     if guard.entities is None:
         return MemoryEngine
-    return partial(NoticingEngine, entity_reader=build_entity_reader(guard.entities, completer))
+    from mnemic.noticing import NoticingEngine
+
+    reader = build_entity_reader(guard.entities, completer)
+    return partial(NoticingEngine, entity_reader=reader, reads=guard.entities)
 
 
-def _write_rules(settings: Settings) -> WriteRules:
+def build_write_rules(settings: Settings) -> WriteRules:
+    """The thresholds of writes; what the settings name themselves no calibration replaces."""
     return WriteRules(
         near_duplicate=settings.near_duplicate,
         conflict=settings.conflict,

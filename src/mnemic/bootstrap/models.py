@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
-from mnemic.extract.entities import EntityReader
-from mnemic.extract.entities.model import ModelEntityReader
-from mnemic.extract.entities.ner import NamesEntityReader
-from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.travel.airports import Airports, airports_of
 from mnemic.guard.contract import parse_json
-from mnemic.guard.policy_file import EntityReading
+from mnemic.guard.policy import EntityReading
 from mnemic.guard.redaction import RedactionRules
 from mnemic.ports import Clock, Completer, Embedder
+
+if TYPE_CHECKING:
+    from mnemic.extract.entities import EntityReader
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
@@ -73,6 +73,10 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
     """What notices entities in ordinary texts. Raises InvalidConfig (`invalid_config:entities.read`) where what it
     needs is not there.
     """
+    from mnemic.extract.entities.model import ModelEntityReader
+    from mnemic.extract.entities.ner import NamesEntityReader
+    from mnemic.extract.entities.rules import RuleEntityReader
+
     if reads == "rules":
         return RuleEntityReader()
     if reads == "model":

@@ -22,6 +22,11 @@ _WEEKDAY, _MONTH = "|".join(_DAYS), "|".join(_MONTHS[1:])
 _COUNTS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
 _COUNTS |= {"a": 1, "an": 1}
 _NUMBER = rf"(\d{{1,3}}|{'|'.join(_COUNTS)})"
+_WILL = (
+    r"(?:\b(?:will|won't|shall)\b|'ll\b)[^.,;:!?]{0,60}?|"
+    r"(?:\b(?:am|is|are)|'(?:m|s|re))(?: due| \w{2,20}ing\b[^.,;:!?]{0,60}?)?"
+)
+"""What makes "in three weeks" a day to come; "I read it in two days" tells how long it took."""
 
 Reading = Callable[[re.Match[str], date], date | None]
 
@@ -53,19 +58,24 @@ def times_in(text: str, said_at: datetime) -> Times:
     """The times of `text`, said at `said_at`.
 
     "Since" and its like give `valid_from`, if that is not in the future; "until" a day gives `valid_to`, the end of
-    that day, if it is not in the past. A day by itself gives `occurred_at`.
+    that day, if it is not in the past. A day by itself gives `occurred_at`. What lies out of the calendar is no time.
     """
-    today = said_at.astimezone(UTC).date()
     bounds = list(_BOUND.finditer(text))
     if len(bounds) > 1:
         return Times()
     rest = _BOUND.sub(" ", text)
-    days = [found for pattern, _ in _POINTS for found in pattern.finditer(rest)]
-    if bounds:
-        return Times() if days else _bounded(bounds[0], today)
-    if len(days) != 1:
+    days = [(found, reading) for pattern, reading in _POINTS for found in pattern.finditer(rest)]
+    if len(bounds) + len(days) != 1:
         return Times()
-    day = _day(rest, today)
+    today = said_at.astimezone(UTC).date()
+    try:
+        return _bounded(bounds[0], today) if bounds else _happened(*days[0], today)
+    except (ValueError, OverflowError):
+        return Times()
+
+
+def _happened(found: re.Match[str], reading: Reading, today: date) -> Times:
+    day = reading(found, today)
     return Times() if day is None else Times(occurred_at=_midnight(day))
 
 
@@ -94,26 +104,31 @@ def _day(text: str, today: date) -> date | None:
     return None
 
 
-def _iso(found: re.Match[str], _: date) -> date | None:
-    return _real(int(found[1]), int(found[2]), int(found[3]))
+def _iso(found: re.Match[str], _: date) -> date:
+    return date(int(found[1]), int(found[2]), int(found[3]))
 
 
-def _named(found: re.Match[str], _: date) -> date | None:
+def _named(found: re.Match[str], _: date) -> date:
     day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
-    return _real(int(found[5]), _MONTHS.index(month.lower()), int(day))
+    return date(int(found[5]), _MONTHS.index(month.lower()), int(day))
 
 
 def _near(found: re.Match[str], today: date) -> date:
     return today + timedelta(days=_NEAR[" ".join(found[0].lower().split())])
 
 
-def _counted(found: re.Match[str], today: date) -> date | None:
-    """So many days or weeks away: "two weeks ago", "in three days"."""
-    ago = found[3] is not None
-    number, unit = (found[2], found[3]) if ago else (found[5], found[6])
-    count = _COUNTS.get(number.lower()) or int(number)
-    days = count * (7 if unit.lower().startswith("week") else 1)
-    return today - timedelta(days=days) if ago else today + timedelta(days=days)
+def _ago(found: re.Match[str], today: date) -> date:
+    return today - _counted(found)
+
+
+def _ahead(found: re.Match[str], today: date) -> date:
+    return today + _counted(found)
+
+
+def _counted(found: re.Match[str]) -> timedelta:
+    """So many days or weeks: "two weeks", "3 days"."""
+    count = _COUNTS.get(found[1].lower()) or int(found[1])
+    return timedelta(days=count * (7 if found[2].lower().startswith("week") else 1))
 
 
 def _weekday(found: re.Match[str], today: date) -> date | None:
@@ -148,7 +163,8 @@ _POINTS: tuple[tuple[re.Pattern[str], Reading], ...] = (
         _named,
     ),
     (re.compile(rf"(?i)\b(?:{'|'.join(_NEAR)})\b".replace(" ", r"\s+")), _near),
-    (re.compile(rf"(?i)\b({_NUMBER} (days?|weeks?) ago|(in) {_NUMBER} (days?|weeks?))\b"), _counted),
+    (re.compile(rf"(?i)\b{_NUMBER} (days?|weeks?) ago\b"), _ago),
+    (re.compile(rf"(?i)(?:{_WILL}) in {_NUMBER} (days?|weeks?)\b(?! ago)"), _ahead),
     (re.compile(rf"(?i)\b(last|next) ({_WEEKDAY})\b"), _weekday),
 )
 
@@ -203,10 +219,3 @@ def _coming(point: str, today: date) -> date | None:
     """The day that "until Friday" means: the next of that name, today included."""
     low = point.lower()
     return today + timedelta(days=(_DAYS.index(low) - today.weekday()) % 7) if low in _DAYS else None
-
-
-def _real(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None

@@ -19,6 +19,8 @@ OnChange = Literal["supersede", "accumulate", "review"]
 Expiry = Literal["sliding", "fixed"]
 OnViolation = Literal["stop", "skip"]
 OnModelFailure = Literal["stop", "rules"]
+EntityReading = Literal["rules", "names", "model"]
+"""What notices entities in ordinary texts."""
 
 
 @dataclass(frozen=True)

@@ -55,12 +55,9 @@ from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Per, Quota, Retention
-from mnemic.guard.policy import Expiry, KeyRule, OnChange, OnModelFailure, OnViolation, Policy
+from mnemic.guard.policy import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnViolation, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
-
-EntityReading = Literal["rules", "names", "model"]
-"""What notices entities in ordinary texts."""
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_RETENTION_DAYS = 36_500
@@ -320,6 +317,7 @@ def guard_data(guard: GuardFile) -> dict[str, Any]:
             "reveal": sorted(guard.redaction.reveal),
             "names": sorted(guard.redaction.names),
         },
+        "entities": {"read": guard.entities},
     }
 
 

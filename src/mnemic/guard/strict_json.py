@@ -18,8 +18,8 @@ MAX_DEPTH = 32
 MAX_BYTES = 64 * 1024
 
 _STRING = r'"(?:[^"\\]|\\.)*+"?'
-_NOT_BRACKET = re.compile(rf'(?:{_STRING}|[^\[\]{{}}"])++', re.DOTALL)
-_UP_TO_VALUE = re.compile(rf'(?:{_STRING}|[^\[{{,"])*+[\[{{,]', re.DOTALL)
+_UP_TO_BRACKET = re.compile(rf'(?:{_STRING}|[^\[\]{{}}"])*+([\[\]{{}}]|\Z)', re.DOTALL)
+_UP_TO_VALUE = re.compile(rf'(?:{_STRING}|[^\[{{,"])*+([\[{{,]|\Z)', re.DOTALL)
 
 
 class NotStrictJson(ValueError):
@@ -37,7 +37,7 @@ def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = 
         raise NotStrictJson(f"larger than {max_bytes} bytes")
     if max_values is not None and _has_more_values(text, max_values):
         raise NotStrictJson(f"more than {max_values} values")
-    if _depth(text) > MAX_DEPTH:
+    if _is_too_deep(text):
         raise NotStrictJson(f"deeper than {MAX_DEPTH} levels")
     try:
         value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant, parse_float=_finite)
@@ -62,20 +62,23 @@ def _has_more_values(text: str, most: int) -> bool:
     """Whether the text holds more values than `most`: each begins an object or a list or follows a comma."""
     if sum(map(text.count, "[{,")) <= most:
         return False
-    return next(islice(_UP_TO_VALUE.finditer(text), most, None), None) is not None
+    beyond = next(islice(_UP_TO_VALUE.finditer(text), most, None), None)
+    return beyond is not None and beyond[1] != ""
 
 
-def _depth(text: str) -> int:
-    """How deep the brackets nest, counted before any recursive parser sees them."""
+def _is_too_deep(text: str) -> bool:
+    """Whether the brackets nest too deep, told before any recursive parser sees them."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return 0
-    deepest = depth = 0
-    for bracket in _NOT_BRACKET.sub("", text):
-        depth += 1 if bracket in "[{" else -1
+        return False
+    depth = 0
+    for found in _UP_TO_BRACKET.finditer(text):
+        if found[1] in ("]", "}"):
+            depth -= 1
+        elif found[1]:
+            depth += 1
         if not 0 <= depth <= MAX_DEPTH:
-            return depth
-        deepest = max(deepest, depth)
-    return deepest
+            break
+    return depth > MAX_DEPTH
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

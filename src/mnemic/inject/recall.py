@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.types import Actor, AuditEvent, Hit, JsonValue
+
+INJECTED = "injected"
+"""The action of a line of the log."""
+
+
+def injected_in(event: AuditEvent) -> list[tuple[str, int]]:
+    """The memories of a line of the log by memory_id, with their versions; none for any other line of the audit."""
+    named: Any = event.detail.get("memories", ()) if event.action == INJECTED else ()
+    return [(memory_id, version) for memory_id, version in named]
 
 
 def digest_of(block: str) -> str:
@@ -40,7 +50,7 @@ async def record_injection(
     }
     if digest is not None:
         detail |= {"sha256": digest, "foreign": foreign}
-    event = AuditEvent(tenant=actor.tenant, action="injected", at=clock.now(), actor=actor.user, detail=detail)
+    event = AuditEvent(tenant=actor.tenant, action=INJECTED, at=clock.now(), actor=actor.user, detail=detail)
 
     async def append(transaction: Transaction) -> None:
         await transaction.append_audit(event)

@@ -174,9 +174,11 @@ def _json(answer: dict[str, Any]) -> str:
 
 
 async def serve_http(server: MCPServer[Any], listening: socket, token: str) -> None:
-    """Serve `/mcp` on a socket that listens on 127.0.0.1, to whoever brings `token` as bearer, until cancelled."""
+    """Serve `/mcp` on a socket that listens on 127.0.0.1, to whoever brings `token` as bearer, until cancelled. Where
+    the web server's log goes is left to the program's own settings of `logging`.
+    """
     app = _Bearer(server.streamable_http_app(host="127.0.0.1"), token)
-    config = uvicorn.Config(app, log_level="warning", access_log=False)
+    config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False)
     await uvicorn.Server(config).serve(sockets=[listening])
 
 

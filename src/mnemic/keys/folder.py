@@ -3,7 +3,8 @@
 The folder stands apart from the store and is backed up apart from it: what was sealed for a subject can be read only as
 long as their file is there, in the store as in every copy of it. A file holds the data key wrapped by the master key;
 its name is a salted hash of the subject. A destroyed key leaves its generation, so that "destroyed" and "the wrong
-folder" are two answers.
+folder" are two answers. While what a key sealed is being sealed anew, the file holds the key and its successor; later
+only its generation, so that an older copy says "rotated".
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -30,11 +31,14 @@ from mnemic.keys.master import KEY_BYTES, NONCE_BYTES, MasterKey, MasterKeys
 from mnemic.types import Scope
 
 FORMAT = "mnemic-key/1"
+FOLLOWED = "mnemic-key/2"
+"""Of a file that holds the keys before its own too: who does not know of them must not take them for destroyed."""
 MAX_CACHED = 10_000
 _SEAL = b"\x01"
 _NAME_BYTES = 16
 _GENERATION_BYTES = 4
 _HEADER_BYTES = len(_SEAL) + _NAME_BYTES + _GENERATION_BYTES
+_SEALED_AT = _HEADER_BYTES + NONCE_BYTES
 
 Seen = tuple[int, int, int]
 """By what a file is known not to have changed: its inode, its size, its time."""
@@ -42,28 +46,58 @@ Seen = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _DataKey:
-    """What a subject's file says; `wrapped` None once the key is destroyed."""
+    """What a subject's file says; `wrapped` None once the key is destroyed. `before`: keys that still open; `retired`:
+    the generations of those that did, and have successors that open all they sealed.
+    """
 
     generation: int
     master: str = ""
     wrapped: bytes | None = None
+    before: tuple[_DataKey, ...] = ()
+    retired: tuple[int, ...] = ()
 
     def text(self) -> bytes:
-        fields: dict[str, Any] = {"format": FORMAT, "generation": self.generation}
+        return json.dumps({"format": FOLLOWED if self.before else FORMAT} | self._fields()).encode()
+
+    def _fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {"generation": self.generation}
         if self.wrapped is not None:
             fields |= {"master": self.master, "wrapped": base64.b64encode(self.wrapped).decode()}
-        return json.dumps(fields).encode()
+        before = [key._fields() for key in self.before]
+        return fields | {name: given for name, given in (("before", before), ("retired", list(self.retired))) if given}
 
     @classmethod
     def of(cls, text: bytes) -> _DataKey:
         try:
             fields = json.loads(text)
-            if fields["format"] != FORMAT:
-                raise KeyFailed("unreadable", hint=f"expected {FORMAT}")
-            wrapped = base64.b64decode(fields["wrapped"]) if "wrapped" in fields else None
-            return cls(int(fields["generation"]), str(fields.get("master", "")), wrapped)
+            if fields["format"] not in (FORMAT, FOLLOWED):
+                raise KeyFailed("unreadable", hint=f"expected {FORMAT} or {FOLLOWED}")
+            return cls._of(fields)
         except (ValueError, KeyError, TypeError) as error:
             raise KeyFailed("unreadable", hint="a data key's file is damaged") from error
+
+    @classmethod
+    def _of(cls, fields: Mapping[str, Any]) -> _DataKey:
+        wrapped = base64.b64decode(fields["wrapped"]) if "wrapped" in fields else None
+        before = tuple(map(cls._of, fields.get("before", ())))
+        retired = tuple(map(int, fields.get("retired", ())))
+        return cls(int(fields["generation"]), str(fields.get("master", "")), wrapped, before, retired)
+
+
+class KeyCount(NamedTuple):
+    """How many subjects have a key, whose key was destroyed, and whose key has a successor and still opens."""
+
+    live: int
+    destroyed: int
+    followed: int
+
+
+class _Opened(NamedTuple):
+    """The keys of one file by generation, which of them seals, and which there were."""
+
+    generation: int
+    keys: Mapping[int, AESGCM]
+    retired: tuple[int, ...]
 
 
 class KeyFolder:
@@ -77,7 +111,7 @@ class KeyFolder:
         self._path = path
         self._key_file = key_file
         self._master = MasterKeys.read(key_file)
-        self._cache: dict[bytes, tuple[Seen, int, AESGCM]] = {}
+        self._cache: dict[bytes, tuple[Seen, _Opened]] = {}
         self._salt: bytes | None = None
         self._mutex = threading.Lock()
 
@@ -89,24 +123,24 @@ class KeyFolder:
             known = self._known(name)
         if known is None:
             raise KeyFailed("destroyed", hint="the subject is being erased")
-        generation, key = known
-        header = _SEAL + name + generation.to_bytes(_GENERATION_BYTES)
-        nonce = secrets.token_bytes(NONCE_BYTES)
-        return header + nonce + key.encrypt(nonce, plain, header + bound)
+        return _sealed(name, known, plain, bound)
 
     def open(self, sealed: bytes, bound: bytes) -> bytes:
-        header, rest = sealed[:_HEADER_BYTES], sealed[_HEADER_BYTES:]
-        if header[:1] != _SEAL or len(rest) <= NONCE_BYTES:
-            raise KeyFailed("damaged", hint="this was never sealed")
-        name = header[1 : 1 + _NAME_BYTES]
-        known = self._known(name)
-        if known is None or known[0] != int.from_bytes(header[1 + _NAME_BYTES :]):
-            absent = not Path(self._file(name)).exists()
-            raise KeyFailed("missing" if absent else "destroyed", hint="the data key is not in the key folder")
+        name, generation = _header(sealed)
+        key = self._key(name, generation)
         try:
-            return known[1].decrypt(rest[:NONCE_BYTES], rest[NONCE_BYTES:], header + bound)
+            return key.decrypt(sealed[_HEADER_BYTES:_SEALED_AT], sealed[_SEALED_AT:], sealed[:_HEADER_BYTES] + bound)
         except InvalidTag as error:
             raise KeyFailed("damaged", hint="what was sealed has been changed") from error
+
+    def _key(self, name: bytes, generation: int) -> AESGCM:
+        known = self._known(name)
+        if known is not None and generation in known.keys:
+            return known.keys[generation]
+        if known is not None and generation in known.retired:
+            raise KeyFailed("rotated", hint="this copy is older than its data keys: use the key folder of its time")
+        absent = not Path(self._file(name)).exists()
+        raise KeyFailed("missing" if absent else "destroyed", hint="the data key is not in the key folder")
 
     def holds(self, subject: Scope) -> bool:
         return self._known(self._name(subject)) is not None
@@ -119,6 +153,45 @@ class KeyFolder:
                 return False
             self._put(name, _DataKey(stored.generation))
         return True
+
+    def named(self, subject: Scope) -> bytes:
+        return self._name(subject)
+
+    def whose(self, sealed: bytes) -> bytes:
+        return _header(sealed)[0]
+
+    def follow(self, names: Collection[bytes]) -> dict[bytes, int]:
+        followed = {}
+        for name in names:
+            with self._locked():
+                stored = self._stored(name)
+                if stored is None or stored.wrapped is None:
+                    continue
+                if not stored.before:
+                    self._unwrapped(name, stored)  # under a wrong master key nothing is changed
+                    made = self._wrapped(name, stored.generation + 1, secrets.token_bytes(KEY_BYTES))
+                    stored = replace(made, before=(replace(stored, retired=()),), retired=stored.retired)
+                    self._put(name, stored)
+            followed[name] = stored.generation
+        return followed
+
+    def anew(self, sealed: bytes, bound: bytes) -> bytes | None:
+        name, generation = _header(sealed)
+        known = self._known(name)
+        if known is None or known.generation == generation or generation not in known.keys:
+            return None
+        return _sealed(name, known, self.open(sealed, bound), bound)
+
+    def retire(self, followed: Mapping[bytes, int]) -> int:
+        retired = 0
+        for name, generation in followed.items():
+            with self._locked():
+                stored = self._stored(name)
+                if stored is not None and stored.before and stored.generation == generation:
+                    gone = tuple(key.generation for key in stored.before)
+                    self._put(name, replace(stored, before=(), retired=stored.retired + gone))
+                    retired += len(gone)
+        return retired
 
     def rotate(self) -> int:
         """A new master key in the key file, and every data key wrapped by it; how many there are.
@@ -140,18 +213,20 @@ class KeyFolder:
             raise _unreadable(error) from error
         self._master = master
 
-    def count(self) -> tuple[int, int]:
-        """How many data keys there are, and how many were destroyed."""
+    def count(self) -> KeyCount:
+        """How many keys of which sort there are."""
         stored = [self._stored(name) for name in self._names()]
-        live = sum(one is not None and one.wrapped is not None for one in stored)
-        return live, len(stored) - live
+        live = [one for one in stored if one is not None and one.wrapped is not None]
+        return KeyCount(len(live), len(stored) - len(live), sum(bool(one.before) for one in live))
 
     def _rewrap(self, name: bytes) -> bool:
         stored = self._stored(name)
         if stored is None or stored.wrapped is None:
             return False
-        if stored.master != self._master.first.name:
-            self._put(name, self._wrapped(name, stored.generation, self._unwrapped(name, stored)))
+        if any(key.master != self._master.first.name for key in (stored, *stored.before)):
+            before = tuple(self._wrapped(name, key.generation, self._unwrapped(name, key)) for key in stored.before)
+            anew = self._wrapped(name, stored.generation, self._unwrapped(name, stored))
+            self._put(name, replace(anew, before=before, retired=stored.retired))
         return True
 
     def _make(self, name: bytes) -> None:
@@ -174,8 +249,8 @@ class KeyFolder:
             master = self._master.named(stored.master)
         return master.unwrap(stored.wrapped, _bound(name, stored.generation))
 
-    def _known(self, name: bytes) -> tuple[int, AESGCM] | None:
-        """Generation and key, from memory while the file is the same; None where there is none."""
+    def _known(self, name: bytes) -> _Opened | None:
+        """The keys, from memory while the file is the same; None where there is none."""
         try:
             about = os.stat(self._file(name))
         except FileNotFoundError:
@@ -185,16 +260,16 @@ class KeyFolder:
         seen = (about.st_ino, about.st_size, about.st_mtime_ns)
         cached = self._cache.get(name)
         if cached is not None and cached[0] == seen:
-            return cached[1], cached[2]
+            return cached[1]
         self._cache.pop(name, None)
         stored = self._stored(name)
         if stored is None or stored.wrapped is None:
             return None
-        key = AESGCM(self._unwrapped(name, stored))
+        keys = {key.generation: AESGCM(self._unwrapped(name, key)) for key in (stored, *stored.before)}
         if len(self._cache) >= MAX_CACHED:
             self._cache.clear()
-        self._cache[name] = seen, stored.generation, key
-        return stored.generation, key
+        self._cache[name] = seen, _Opened(stored.generation, keys, stored.retired)
+        return self._cache[name][1]
 
     def _stored(self, name: bytes) -> _DataKey | None:
         try:
@@ -253,6 +328,19 @@ class KeyFolder:
                 yield
             finally:
                 os.close(lock)
+
+
+def _header(sealed: bytes) -> tuple[bytes, int]:
+    """The name and the generation of the key that sealed it. Raises KeyFailed (`key_failed:damaged`)."""
+    if sealed[:1] != _SEAL or len(sealed) <= _SEALED_AT:
+        raise KeyFailed("damaged", hint="this was never sealed")
+    return sealed[1 : 1 + _NAME_BYTES], int.from_bytes(sealed[1 + _NAME_BYTES : _HEADER_BYTES])
+
+
+def _sealed(name: bytes, known: _Opened, plain: bytes, bound: bytes) -> bytes:
+    header = _SEAL + name + known.generation.to_bytes(_GENERATION_BYTES)
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    return header + nonce + known.keys[known.generation].encrypt(nonce, plain, header + bound)
 
 
 def _bound(name: bytes, generation: int) -> bytes:

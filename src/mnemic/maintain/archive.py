@@ -23,7 +23,6 @@ from mnemic.text.normalise import canonical_key
 from mnemic.types import (
     Actor,
     AuditEvent,
-    Candidate,
     Memory,
     Origin,
     OutboxEntry,
@@ -33,7 +32,7 @@ from mnemic.types import (
     WriteReceipt,
     aware,
 )
-from mnemic.write.commit import receipt_of
+from mnemic.write.commit import blocked_receipt, receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.embed import require_present
 from mnemic.write.fingerprint import fingerprint_of
@@ -144,7 +143,7 @@ class Restorer:
         drafts = [await self._draft(one, newest=one is newest) for one in archived.versions]
         blocked = next((draft.blocked for draft in drafts if draft.blocked is not None), None)
         if blocked is not None:
-            return _blocked(drafts[-1].candidate, blocked)
+            return blocked_receipt(drafts[-1].candidate, blocked)
         versions = [
             self._version(one, draft, newest=one is newest)
             for one, draft in zip(archived.versions, drafts, strict=True)
@@ -152,7 +151,7 @@ class Restorer:
         try:
             return await self.store.transact(lambda tx: self._write(tx, versions, drafts))
         except Refused as refused:
-            return _blocked(drafts[-1].candidate, refused.reason)
+            return blocked_receipt(drafts[-1].candidate, refused.reason)
 
     async def _draft(self, memory: Memory, *, newest: bool) -> Draft:
         """What is stored of a version. Only the newest has a vector."""
@@ -250,7 +249,3 @@ class Restorer:
 
         outcome = Outcome.CREATED if await self.store.transact(work) else Outcome.REFRESHED
         return WriteReceipt(outcome=outcome, key=consent.key)
-
-
-def _blocked(candidate: Candidate, reason: str) -> WriteReceipt:
-    return WriteReceipt(outcome=Outcome.BLOCKED, key=candidate.key, level=candidate.level, reason=reason, durable=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 from mnemic.errors import InvalidInput
 from mnemic.ports import RecordStore
@@ -13,9 +13,11 @@ PAGE = 500
 _WRITES = frozenset({"created", "kept", "pending_review", "revised"})
 
 
-async def written_elsewhere(store: RecordStore, own: Scope) -> AsyncIterator[Memory]:
+async def written_elsewhere(
+    store: RecordStore, own: Scope, touched: Mapping[str, Scope] | None = None
+) -> AsyncIterator[Memory]:
     """What the owner of the scope `own` wrote any version of outside it: as the memories say, then, of those that do
-    not say whose they are, as the audit does.
+    not say whose they are, as the audit does; `touched` is what `touched_elsewhere` found in that.
     """
     after = None
     while page := await store.held(own.tenant, statuses=list(Status), author=own.owner, after=after, limit=PAGE):
@@ -23,15 +25,21 @@ async def written_elsewhere(store: RecordStore, own: Scope) -> AsyncIterator[Mem
         for memory in page:
             if memory.scope != own:
                 yield memory
-    seen: set[str] = set()
-    async for event in audit_of(store, own.tenant):
-        if event.actor != own.owner or event.scope in (None, own) or event.action not in _WRITES:
-            continue
-        assert event.scope is not None
-        unsigned = await store.get(event.memory_id or "", scopes=[event.scope])
-        if unsigned is not None and unsigned.author is None and unsigned.memory_id not in seen:
-            seen.add(unsigned.memory_id)
+    places = await touched_elsewhere(store, own) if touched is None else touched
+    for memory_id, scope in places.items():
+        unsigned = await store.get(memory_id, scopes=[scope])
+        if unsigned is not None and unsigned.author is None:
             yield unsigned
+
+
+async def touched_elsewhere(store: RecordStore, own: Scope) -> dict[str, Scope]:
+    """Where each memory is that the owner of the scope `own` wrote a version of outside it, as the audit says."""
+    return {
+        event.memory_id: event.scope
+        async for event in audit_of(store, own.tenant)
+        if event.actor == own.owner and event.scope not in (None, own) and event.action in _WRITES
+        if event.memory_id is not None and event.scope is not None
+    }
 
 
 async def audit_of(store: RecordStore, tenant: str) -> AsyncIterator[AuditEvent]:

@@ -5,19 +5,19 @@ Nothing is changed; what to do about a finding is a person's decision.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from mnemic.inject.recall import INJECTED, injected_in
+from mnemic.maintain.belonging import audit_of
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status, Where
 from mnemic.write.statement import Statement, beyond, opposition
 
 PAGE = 500
 NEIGHBOURS = 8
-NEAR = 0.6
-"""Cosine from which two memories are compared word by word: the write path's nomination."""
-
 UNUSED_AFTER = timedelta(days=90)
 WAITING_LONG = timedelta(days=30)
 SHORTEST = 3
@@ -47,26 +47,37 @@ class Health:
 class _Pairs:
     duplicates: set[tuple[str, str]] = field(default_factory=set)
     contradictions: set[tuple[str, str]] = field(default_factory=set)
+    _judged: set[tuple[str, str]] = field(default_factory=set)
+    _statements: dict[str, Statement] = field(default_factory=dict)
 
     def judge(self, one: Memory, other: Memory) -> None:
-        """Compare two memories of one scope as the write path does."""
-        if (one.kind, one.key, one.source.speaker) != (other.kind, other.key, other.source.speaker):
-            return
+        """Compare two memories of one scope as the write path does, once."""
         pair = (min(one.memory_id, other.memory_id), max(one.memory_id, other.memory_id))
-        said, known = Statement.of(one.content), Statement.of(other.content)
+        alike = (one.kind, one.key, one.source.speaker) == (other.kind, other.key, other.source.speaker)
+        if not alike or pair in self._judged:
+            return
+        self._judged.add(pair)
+        said, known = self._statement(one), self._statement(other)
         opposed = opposition(said, known)
         if opposed is not None and opposed.strong and one.key is None:
             self.contradictions.add(pair)
         elif opposed is None and beyond(said, known) == 0 and beyond(known, said) == 0:
             self.duplicates.add(pair)
 
+    def _statement(self, memory: Memory) -> Statement:
+        if memory.memory_id not in self._statements:
+            self._statements[memory.memory_id] = Statement.of(memory.content)
+        return self._statements[memory.memory_id]
 
-async def examine(store: RecordStore, tenant: str, now: datetime, *, limit: int = 2000) -> Health:
-    """Look at the `limit` newest active memories of the tenant. Raises StoreFailed."""
+
+async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float, limit: int = 2000) -> Health:
+    """Look at the `limit` newest active memories of the tenant; those of a cosine from `near` on are compared word by
+    word. Raises StoreFailed.
+    """
     newest = await _newest(store, tenant, limit)
     pairs = _Pairs()
     for memory in newest:
-        for other in await _near(store, memory):
+        for other in await _near(store, memory, near):
             pairs.judge(memory, other)
     waiting = await store.held(tenant, statuses=[Status.PENDING_REVIEW], limit=100_000)
     used = await _injected(store, tenant)
@@ -84,19 +95,19 @@ async def examine(store: RecordStore, tenant: str, now: datetime, *, limit: int 
 
 async def _newest(store: RecordStore, tenant: str, limit: int) -> list[Memory]:
     """Walks all, keeps the last: identifiers sort by creation, and the port walks upwards."""
-    kept: list[Memory] = []
+    kept: deque[Memory] = deque(maxlen=limit)
     after = None
     while page := await store.held(tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
         after = page[-1].memory_id
-        kept = [*kept, *page][-limit:]
-    return kept
+        kept.extend(page)
+    return list(kept)
 
 
-async def _near(store: RecordStore, memory: Memory) -> list[Memory]:
+async def _near(store: RecordStore, memory: Memory, near: float) -> list[Memory]:
     if memory.vector is None:
         return []
     scored = await store.nearest(Where(scopes=(memory.scope,)), memory.vector, limit=NEIGHBOURS)
-    ids = [one.memory_id for one in scored if one.score >= NEAR and one.memory_id != memory.memory_id]
+    ids = [one.memory_id for one in scored if one.score >= near and one.memory_id != memory.memory_id]
     return list((await store.get_many(ids, scopes=[memory.scope])).values())
 
 
@@ -114,13 +125,9 @@ def _unused(memories: list[Memory], used: set[str] | None, now: datetime) -> Ite
 
 async def _injected(store: RecordStore, tenant: str) -> set[str] | None:
     """Every memory that ever entered a model's input; None where that was never logged."""
-    found: set[str] | None = None
-    line = 0
-    while events := await store.audit(tenant, after=line):
-        line = events[-1].sequence
-        for event in events:
-            memories = event.detail.get("memories")
-            if event.action == "injected" and isinstance(memories, list | tuple):
-                named = (one[0] for one in memories if isinstance(one, list | tuple) and one)
-                found = (found or set()) | {str(memory_id) for memory_id in named}
-    return found
+    found: set[str] = set()
+    logged = False
+    async for event in audit_of(store, tenant):
+        logged = logged or event.action == INJECTED
+        found.update(memory_id for memory_id, _ in injected_in(event))
+    return found if logged else None

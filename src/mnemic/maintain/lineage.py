@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import MemoryNotFound
+from mnemic.inject.recall import injected_in
 from mnemic.maintain.trail import latest
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent, Memory, Scope, Status, Where
@@ -93,10 +94,7 @@ async def uses(
 
 
 def _use(event: AuditEvent, memory_id: str) -> Use | None:
-    version = event.version if event.memory_id == memory_id else None
-    named: Any = event.detail.get("memories")
-    if event.action == "injected" and isinstance(named, list | tuple):
-        version = next((one[1] for one in named if isinstance(one, list | tuple) and one[0] == memory_id), None)
+    version = event.version if event.memory_id == memory_id else dict(injected_in(event)).get(memory_id)
     if version is None:
         return None
     run: Any = event.detail.get("run_id")

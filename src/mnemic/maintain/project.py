@@ -1,4 +1,4 @@
-"""What publishing left: drain the outbox into the projections, build one anew, keep at it in the background."""
+"""What publishing left: drain the outbox into the projections, keep at it in the background."""
 
 from __future__ import annotations
 
@@ -64,16 +64,6 @@ async def _emptied(store: RecordStore) -> int:
         emptied += len(waiting)
         await store.acknowledge([entry.sequence for entry in waiting])
     return emptied
-
-
-async def rebuild(feed: Feed, tenant: str) -> int:
-    """Build the tenant's part of a projection anew; how many active memories there were. It is told of superseded
-    ones too: most copies do not show them, a graph keeps how things stood.
-
-    Writing goes on meanwhile. Until it is done, the copy may lack memories; it shows none that it must not. Raises
-    StoreFailed; running it again begins anew.
-    """
-    return await feed.rebuild(tenant)
 
 
 class Drainer:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from mnemic.identity import token_of
+from mnemic.maintain.belonging import audit_of
 from mnemic.maintain.erase import ErasureReceipt, erase
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Status
@@ -45,8 +46,6 @@ async def _users(store: RecordStore, tenant: str) -> set[str]:
         after = page[-1].memory_id
         users |= {one.scope.owner for one in page if one.scope.level is Level.USER}
         users |= {one.author for one in page if one.author is not None}
-    line = 0
-    while events := await store.audit(tenant, after=line):
-        line = events[-1].sequence
-        users |= {event.actor for event in events}
+    async for event in audit_of(store, tenant):
+        users.add(event.actor)
     return users

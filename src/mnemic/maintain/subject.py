@@ -1,7 +1,8 @@
 """Everything the store holds about one subject, section by section, and nothing of anybody else.
 
-A section is read page by page: what is kept in memory meanwhile are names of conversations and, of memories that were
-merged from the subject's words and others', identifiers. Each entry is of the moment it is read.
+A section is read page by page: what is kept in memory meanwhile are names of conversations and identifiers, of what the
+subject wrote in shared scopes and of what was merged there from the subject's words and others'. Each entry is of the
+moment it is read.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import Any
 from mnemic.errors import NotSupported, RevealDenied
 from mnemic.guard.limits import MINUTE, Quota
 from mnemic.identity import token_of
-from mnemic.maintain.belonging import PAGE, conversation, written_elsewhere
+from mnemic.inject.recall import INJECTED, injected_in
+from mnemic.maintain.belonging import PAGE, conversation, touched_elsewhere, written_elsewhere
 from mnemic.maintain.consent import consent_prefix, tombstone
 from mnemic.maintain.erase import made_of
 from mnemic.maintain.export import as_dict, plain
 from mnemic.ports import Clock, RecordStore, SessionStore
-from mnemic.types import Actor, AuditEvent, Level, Memory, Message, Scope, Status, checked_identifier
+from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_identifier
 from mnemic.write.fingerprint import request_owner
 from mnemic.write.vault import Vault, marker_of, vault_prefix
 
@@ -45,8 +47,10 @@ class Holdings:
     vault: Vault | None = None
     quotas: tuple[Quota, ...] = ()
     _conversations: set[str] = field(default_factory=set)
+    _touched: Mapping[str, Scope] | None = None
     _unsigned: set[str] = field(default_factory=set)
     _merged: set[str] = field(default_factory=set)
+    _used: Mapping[Kind, Usage] | None = None
 
     def head(self) -> dict[str, Any]:
         """Whose file this is, and as of when."""
@@ -85,7 +89,9 @@ class Holdings:
             after = page[-1].memory_id
             for memory in page:
                 yield await self._told(memory)
-        async for memory in written_elsewhere(self.store, self.own):
+        if self._touched is None:
+            self._touched = await touched_elsewhere(self.store, self.own)
+        async for memory in written_elsewhere(self.store, self.own, self._touched):
             if memory.author is None:
                 self._unsigned.add(memory.memory_id)
             if memory.status in statuses:
@@ -169,17 +175,21 @@ class Holdings:
 
     async def usage(self) -> Entries:
         """How much is held at the subject's own level, by kind; `recent` came within the last minute."""
-        held = await self.store.usage(self.own.tenant, since=self.at - MINUTE, scope=self.own)
-        for kind, usage in sorted(held.items()):
+        for kind, usage in sorted((await self._usage()).items()):
             yield {"kind": kind.value, **usage._asdict()}
 
     async def limits(self) -> Entries:
         """How far the subject's own quotas are used up, 1 being all of it."""
-        held = await self.store.usage(self.own.tenant, since=self.at - MINUTE, scope=self.own)
+        held = await self._usage()
         for quota in self.quotas:
             if quota.per == "user":
                 for name, part in quota.nearest(held).items():
                     yield {"limit": name, "used": round(part, 6), "warns_from": quota.soft}
+
+    async def _usage(self) -> Mapping[Kind, Usage]:
+        if self._used is None:
+            self._used = await self.store.usage(self.own.tenant, since=self.at - MINUTE, scope=self.own)
+        return self._used
 
     async def requests(self) -> Entries:
         """The receipts that are kept of the subject's requests, and of requests about their memories, so that a
@@ -207,10 +217,10 @@ class Holdings:
         """
         async for event, mine in self._events():
             self._follow(event, mine)
-            if event.action != "injected":
+            if event.action != INJECTED:
                 continue
             whose = self._whose(event.actor)
-            shown = [list(pair) for pair in _injected(event) if whose == "subject" or pair[0] in mine]
+            shown = [list(pair) for pair in injected_in(event) if whose == "subject" or pair[0] in mine]
             if shown or whose == "subject":
                 yield {
                     "sequence": event.sequence,
@@ -225,7 +235,7 @@ class Holdings:
         was done about them. Others who had a hand in it are not named.
         """
         async for event, mine in self._events():
-            if event.action != "injected" and self._concerns(event, mine):
+            if event.action != INJECTED and self._concerns(event, mine):
                 yield {
                     "sequence": event.sequence,
                     "at": event.at.isoformat(),
@@ -352,13 +362,9 @@ def _message(message: Message) -> dict[str, Any]:
     }
 
 
-def _injected(event: AuditEvent) -> list[tuple[str, int]]:
-    return [(memory_id, version) for memory_id, version in event.detail.get("memories", ())]  # type: ignore[union-attr, misc]
-
-
 def _named(event: AuditEvent) -> set[str]:
     named = {event.memory_id} if event.memory_id else set()
-    return named | {memory_id for memory_id, _ in _injected(event)} if event.action == "injected" else named
+    return named | {memory_id for memory_id, _ in injected_in(event)}
 
 
 def _batches(memory_ids: Collection[str]) -> list[list[str]]:

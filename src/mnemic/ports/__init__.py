@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from mnemic.ports.graph import GraphStore
+from mnemic.ports.keyring import Anew, Keyring
 from mnemic.ports.providers import Clock, Completer, Embedder, Reranker
 from mnemic.types import (
     AuditEvent,
@@ -32,8 +33,8 @@ from mnemic.types import (
     Where,
 )
 
-__all__ = ["Clock", "Completer", "Embedder", "GraphStore", "Reranker"]
-"""What stands in `mnemic.ports.providers` and `mnemic.ports.graph` and is a port all the same."""
+__all__ = ["Anew", "Clock", "Completer", "Embedder", "GraphStore", "Keyring", "Reranker"]
+"""What stands in modules beside this one and is a port all the same."""
 
 T = TypeVar("T")
 
@@ -277,6 +278,12 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         again. Raises NotSupported (`seal`) where the store cannot, or was not told to seal.
         """
 
+    async def reseal(self, tenant: str, anew: Anew) -> int:
+        """Put what `anew` gives for it into the place of every sealed piece of the tenant's memories, in all versions;
+        how many. Whoever seals after this has begun and is not seen by it knows the keys that there were by then: what
+        was being written is waited for. Others read and write meanwhile. Cut off, it is called again.
+        """
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         """How often these memories, by identifier or fingerprint, still stand anywhere but in the audit, by place.
 
@@ -315,24 +322,6 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
 
     async def projections(self) -> dict[str, int]:
         """The registered projections, and how many entries each has not taken yet."""
-
-
-class Keyring(Protocol):
-    """A data key for each subject (the owner of a scope), kept apart from what is sealed with it: once it is destroyed,
-    no copy of that can be read. The methods wait for a small file at most, on any thread, and raise KeyFailed.
-    """
-
-    def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
-        """`plain`, readable again only by `open` with the same `bound`. A subject without a key gets one, durably."""
-
-    def open(self, sealed: bytes, bound: bytes) -> bytes:
-        """What was sealed. Raises KeyFailed: `missing`, `destroyed`, `wrong_key`, `damaged`."""
-
-    def holds(self, subject: Scope) -> bool:
-        """Whether the subject has a key now."""
-
-    def destroy(self, subject: Scope) -> bool:
-        """Destroy the subject's key, durably; False where there is none. What comes later gets another one."""
 
 
 class SessionStore(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -168,12 +168,15 @@ class Searcher:
         self, search: _Search, lists: Lists, scores: Mapping[str, float], moment: Snapshot
     ) -> SearchResult:
         biased = await find_biased(moment, search.where, search.bias, search.errors)
-        beside = await self._beside(search, moment)
-        kept = {one: score for one, score in scores.items() if score >= search.min_score and one not in beside}
+        beside = await self._beside(search, scores, moment)
+        kept = {one: score for one, score in scores.items() if score >= search.min_score}
         if search.named:
-            kept = await self._named(search, kept, moment)
-        order = [(memory_id, score, STANDING) for memory_id, score in beside.items()]
-        order += in_order(kept, biased, search.bias.bonus)[: search.top_k]
+            named = await self._named(search, {*kept, *biased, *beside}, moment)
+            kept = {one: score for one, score in kept.items() if one in named}
+            biased = {one: reason for one, reason in biased.items() if one in named}
+            beside = {one: score for one, score in beside.items() if one in named}
+        rest = [entry for entry in in_order(kept, biased, search.bias.bonus) if entry[0] not in beside]
+        order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest[: search.top_k]]
         chosen = [memory_id for memory_id, _, _ in order]
         memories = await moment.get_many(chosen, scopes=search.where.scopes)
         ranks = ranks_of(chosen, lists)
@@ -184,19 +187,35 @@ class Searcher:
         )
         return SearchResult(hits=hits, errors=search.errors, where=search.where, query=search.question.text)
 
-    async def _named(self, search: _Search, scores: Mapping[str, float], moment: Snapshot) -> dict[str, float]:
-        """Those of the candidates that the query names."""
+    async def _named(self, search: _Search, found: Collection[str], moment: Snapshot) -> set[str]:
+        """Those of what was found that the query names."""
         naming = Naming(search.question.text)
-        rows = await moment.get_many(list(scores), scopes=search.where.scopes)
-        return {one: score for one, score in scores.items() if one in rows and naming.names(rows[one])}
+        rows = await moment.get_many(list(found), scopes=search.where.scopes)
+        return {memory_id for memory_id, memory in rows.items() if naming.names(memory)}
 
-    async def _beside(self, search: _Search, moment: Snapshot) -> dict[str, float]:
-        """The standing memories that come beside the others, with their scores among themselves, best first."""
-        if not search.bias.beside:
+    async def _beside(self, search: _Search, scores: Mapping[str, float], moment: Snapshot) -> dict[str, float]:
+        """The standing memories that come beside the others, with their scores, best first. Only where more stand than
+        may come are lists made of them alone.
+        """
+        most = search.bias.beside
+        if not most:
             return {}
-        scores: dict[str, float] = {}
-        for where in search.bias.standing(search.where):
-            lists = await self._made(STANDING_LISTS, replace(search, where=where), moment)
-            scores |= self._scaled(fuse(lists, self.weights))
-        best = sorted(scores.items(), key=lambda entry: (entry[1], entry[0]), reverse=True)
-        return dict(best[: search.bias.beside])
+        ways = search.bias.standing(search.where)
+        standing = {one: scores.get(one, 0.0) for one in await self._newest(search, ways, most + 1, moment)}
+        if len(standing) > most:
+            standing = {}
+            for where in ways:
+                lists = await self._made(STANDING_LISTS, replace(search, where=where), moment)
+                standing = either(standing, self._scaled(fuse(lists, self.weights)))
+        best = sorted(standing.items(), key=lambda entry: (entry[1], entry[0]), reverse=True)
+        return dict(best[:most])
+
+    async def _newest(self, search: _Search, ways: Sequence[Where], limit: int, moment: Snapshot) -> set[str]:
+        """The newest `limit` memories of each filter."""
+        found: set[str] = set()
+        for where in ways:
+            try:
+                found |= {entry.memory_id for entry in await moment.recent(where, limit=limit)}
+            except MnemicError as failure:
+                search.note(STANDING, failure)
+        return found

@@ -12,7 +12,7 @@ import errno
 import fcntl
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +21,8 @@ from mnemic.stores.codec import dump, load
 from mnemic.types import Change, Kind, Memory
 
 T = TypeVar("T")
+_Place = tuple[str, str]
+"""Tenant and memory_id."""
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
 """A file that is larger gets no more lines."""
@@ -54,7 +56,7 @@ class EpisodeLog:
 
     async def clear(self, tenant: str) -> None:
         """Take out every line of the tenant."""
-        await asyncio.to_thread(self._locked, lambda: self._without(lambda place: place[0] == tenant))
+        await asyncio.to_thread(self._locked, lambda: self._without(self._of(tenant)))
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
         """How many lines the files hold of these memories."""
@@ -86,10 +88,9 @@ class EpisodeLog:
 
     def _applied(self, changes: Sequence[Change]) -> None:
         gone = {(change.entry.scope.tenant, change.entry.memory_id) for change in changes if change.shown is None}
-        self._without(lambda place: place in gone)
-        known = {place: version for file in self._files.values() for place, version in file.seen.items()}
+        self._without(gone)
         shown = [change.shown for change in changes if change.shown is not None]
-        new = [memory for memory in shown if known.get(_place(memory), 0) < memory.version]
+        new = [memory for memory in shown if self._version(_place(memory)) < memory.version]
         if new:
             self._last().append([_line(memory) for memory in new])
 
@@ -104,12 +105,19 @@ class EpisodeLog:
         _settle(self._folder)
         return self._files.setdefault(path, _File(path))
 
-    def _without(self, gone: Callable[[tuple[str, str]], bool]) -> None:
+    def _version(self, place: _Place) -> int:
+        """The last version of the memory that was written, 0 for none."""
+        return max((file.seen.get(place, 0) for file in self._files.values()), default=0)
+
+    def _of(self, tenant: str) -> set[_Place]:
+        return {place for file in self._files.values() for place in file.seen if place[0] == tenant}
+
+    def _without(self, gone: Set[_Place]) -> None:
         for file in self._files.values():
-            if any(gone(place) for place in file.seen):
+            if not file.seen.keys().isdisjoint(gone):
                 file.rewrite(gone)
 
-    def _lines(self) -> Iterator[tuple[str, str]]:
+    def _lines(self) -> Iterator[_Place]:
         return (place for file in self._files.values() for place, _ in _told(file.path.read_bytes()))
 
 
@@ -119,7 +127,7 @@ class _File:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = 0
-        self.seen: dict[tuple[str, str], int] = {}
+        self.seen: dict[_Place, int] = {}
         self._inode = 0
 
     def look(self) -> None:
@@ -146,12 +154,12 @@ class _File:
             os.fsync(file.fileno())
         self.look()
 
-    def rewrite(self, gone: Callable[[tuple[str, str]], bool]) -> None:
+    def rewrite(self, gone: Set[_Place]) -> None:
         """Write the file anew without the lines of these memories; a crash leaves the old file or the new one. What was
         there is overwritten.
         """
         part = self.path.with_suffix(".part")
-        kept = [line for line in self.path.read_bytes().splitlines(keepends=True) if not gone(next(_told(line))[0])]
+        kept = [line for line in self.path.read_bytes().splitlines(keepends=True) if next(_told(line))[0] not in gone]
         with part.open("wb") as file:
             os.fchmod(file.fileno(), 0o600)
             file.write(b"".join(kept))
@@ -184,12 +192,12 @@ def _line(memory: Memory) -> bytes:
     return dump({name: value for name, value in told.items() if value is not None}, "memory").encode() + b"\n"
 
 
-def _place(memory: Memory) -> tuple[str, str]:
+def _place(memory: Memory) -> _Place:
     return memory.scope.tenant, memory.memory_id
 
 
-def _told(text: bytes) -> Iterator[tuple[tuple[str, str], int]]:
-    """Tenant, memory_id and version of every line."""
+def _told(text: bytes) -> Iterator[tuple[_Place, int]]:
+    """Place and version of every line."""
     for line in text.splitlines():
         try:
             held: Any = load(line.decode())

@@ -19,7 +19,7 @@ from mnemic.errors import (
     StoreUnavailable,
     VersionConflict,
 )
-from mnemic.ports import Capabilities, Snapshot, Transaction
+from mnemic.ports import Anew, Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import (
     checked_vector,
@@ -342,6 +342,9 @@ class InProcessStore(SingleReads):
 
     async def seal(self, tenant: str) -> int:
         raise NotSupported("seal", hint="nothing of this store is ever on a disk")
+
+    async def reseal(self, tenant: str, anew: Anew) -> int:
+        return 0
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         state = self._committed()

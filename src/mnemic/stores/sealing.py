@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
-from mnemic.ports import Keyring
+from mnemic.ports import Anew, Keyring
 from mnemic.stores.codec import CUES, dump, load, memory_fields, memory_from
 from mnemic.types import Memory, Scope, Vector, subject_of
 
@@ -126,6 +126,29 @@ class Sealer:
             if failed.reason == "key_failed:destroyed":
                 return None
             raise
+
+
+def body_anew(text: str, anew: Anew) -> str | None:
+    """The body with what `anew` gives for what is sealed in it; None where it stays as it is."""
+    fields = load(text)
+    if "sealed" not in fields:
+        return None
+    try:
+        place = _place("body", fields["memory_id"], fields["version"])
+        fresh = anew(base64.b64decode(fields["sealed"]), place)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreCorrupt("memory") from error
+    return None if fresh is None else dump(fields | {"sealed": base64.b64encode(fresh).decode()}, "memory")
+
+
+def words_anew(memory_id: str, sealed: bytes, anew: Anew) -> bytes:
+    """The same for the hashed words of a sealed row."""
+    return anew(sealed, _place("words", memory_id)) or sealed
+
+
+def vector_anew(memory_id: str, sealed: bytes | None, anew: Anew) -> bytes | None:
+    """The same for its vector; None and empty where it has none."""
+    return sealed and (anew(sealed, _place("vector", memory_id)) or sealed)
 
 
 def _subject(memory: Memory) -> Scope:

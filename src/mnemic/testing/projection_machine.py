@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from mnemic.errors import StoreUnavailable
-from mnemic.maintain.project import rebuild
 from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.projections import Projection
 from mnemic.stores.inprocess import InProcessStore
@@ -195,7 +194,7 @@ class ProjectionMachine(RuleBasedStateMachine):
     def rebuild(self, place: Scope) -> None:
         """The copy has lost a tenant's part, and it is built anew."""
         if self._copy.fault is None:
-            self._run(rebuild(self._feeds[0], place.tenant))
+            self._run(self._feeds[0].rebuild(place.tenant))
 
     @rule(most=st.integers(0, 3))
     def lapse(self, most: int) -> None:

@@ -15,7 +15,7 @@ from datetime import datetime
 from mnemic.errors import StoreCorrupt
 from mnemic.ports import RecordStore
 from mnemic.types import VectorSpace
-from mnemic.write.draft import THRESHOLDS
+from mnemic.write.draft import THRESHOLDS, WriteRules
 
 STORE_TENANT = "mnemic.store"
 """Marks that belong to the store and to no tenant are kept under this name."""
@@ -78,6 +78,12 @@ async def stored(store: RecordStore, space: VectorSpace) -> Calibration | None:
     name = mark_of(space)
     text = (await store.marks(STORE_TENANT, name)).get(name)
     return None if text is None else Calibration.decoded(space, text)
+
+
+async def calibrated(store: RecordStore, space: VectorSpace, configured: WriteRules) -> WriteRules:
+    """`configured` with the thresholds that are calibrated for `space` in this store. Raises StoreFailed."""
+    found = await stored(store, space)
+    return configured if found is None else configured.calibrated(found.cosines)
 
 
 async def keep(store: RecordStore, space: VectorSpace, found: Calibration | None) -> None:

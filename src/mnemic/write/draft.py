@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.errors import InvalidConfig
@@ -24,6 +25,9 @@ from mnemic.types import (
     VectorSpace,
     subject_of,
 )
+
+if TYPE_CHECKING:
+    from mnemic.write.vault import Vault
 
 THRESHOLDS = ("near_duplicate", "conflict", "nominate", "retold", "denied")
 """The cosines of `WriteRules`."""
@@ -93,7 +97,7 @@ class Draft:
     """A candidate on its way to becoming a memory. Each preparing step returns a new one; none has a side effect.
 
     `decision` is what the last step decided, `blocked` the reason why the write must end without storing anything.
-    `tokens` is what stood where markers stand now, `vaulted` the same sealed, under the names it is kept by.
+    `tokens` is what stood where markers stand now, `vaulted` the same under the names it is kept by, sealed by `vault`.
     `verdicts` says by memory_id what a judge calls the memories near it (`mnemic.write.judge`); None: none was asked.
     """
 
@@ -111,6 +115,7 @@ class Draft:
     home: Scope | None = None
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
+    vault: Vault | None = field(default=None, repr=False)
     verdicts: Mapping[str, str] | None = None
 
     @property

@@ -116,7 +116,12 @@ class Feed:
             return caught
 
     async def rebuild(self, tenant: str) -> int:
-        """Build the tenant's part anew; how many active memories there were. Raises StoreFailed."""
+        """Build the tenant's part anew; how many active memories there were. The projection is told of superseded ones
+        too: most copies do not show them, a graph keeps how things stood.
+
+        Writing goes on meanwhile. Until it is done, the copy may lack memories; it shows none that it must not. Raises
+        StoreFailed; running it again begins anew.
+        """
         await self.register()
         await self.projection.clear(tenant)
         built, after = 0, None

@@ -32,7 +32,7 @@ from mnemic.types import (
     Scope,
     WriteReceipt,
 )
-from mnemic.write import calibration
+from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Request, Settled, blocked_receipt
 from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
@@ -93,14 +93,8 @@ class MemoryWritePipeline:
 
         Raises StoreFailed; then nothing has changed.
         """
-        found = await calibration.stored(self._store, embedder.space)
-        self.rules = self._configured.calibrated(found.cosines if found else {})
+        self.rules = await calibrated(self._store, embedder.space, self._configured)
         self._embedder, self.successor = embedder, None
-
-    @property
-    def failures(self) -> dict[str, int]:
-        """How often each projection missed a change since the start."""
-        return dict(self.publisher.failures)
 
     async def write(
         self,
@@ -381,7 +375,7 @@ async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps
         if draft.blocked is not None:
             return draft
     if draft.tokens and vault is not None:
-        return await asyncio.to_thread(vault.sealed, draft)
+        return await asyncio.to_thread(vault.readied, draft)
     return draft
 
 

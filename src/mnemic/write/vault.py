@@ -47,25 +47,30 @@ class Vault:
         """The vault of the keyring, or None: without a key nothing is sealed."""
         return None if keyring is None else cls(keyring)
 
-    def sealed(self, draft: Draft) -> Draft:
-        """The draft with its tokens sealed under the names they will be kept by."""
+    def readied(self, draft: Draft) -> Draft:
+        """The draft with its tokens under the names they will be kept by, and a key at hand to seal them with."""
         prefix = vault_prefix(draft.secret, draft.subject)
-        vaulted = {}
-        for marker, value in draft.tokens.items():
-            name = vault_name(prefix, marker)
-            sealed = self.keyring.seal(
-                draft.subject, value.encode("utf-8", "surrogatepass"), _bound(draft.subject, name)
-            )
-            vaulted[name] = base64.b64encode(sealed).decode()
-        return draft.decided(draft.decision, tokens={}, vaulted=vaulted)
+        vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
+        self.keyring.seal(draft.subject, b"", b"")
+        return draft.decided(draft.decision, tokens={}, vaulted=vaulted, vault=self)
+
+    def sealed(self, subject: Scope, name: str, value: str) -> str:
+        """`value` as it is kept under `name`."""
+        plain = value.encode("utf-8", "surrogatepass")
+        return base64.b64encode(self.keyring.seal(subject, plain, _bound(subject.tenant, name))).decode()
+
+    def anew(self, tenant: str, name: str, sealed: str) -> str | None:
+        """What is kept under `name`, sealed with the key of now; None where it is already, or cannot be opened."""
+        fresh = self.keyring.anew(_raw(sealed), _bound(tenant, name))
+        return None if fresh is None else base64.b64encode(fresh).decode()
+
+    def whose(self, sealed: str) -> bytes:
+        """What stands for the subject it was sealed for."""
+        return self.keyring.whose(_raw(sealed))
 
     def opened(self, subject: Scope, name: str, sealed: str) -> str:
         """The value that is kept under `name`."""
-        try:
-            raw = base64.b64decode(sealed, validate=True)
-        except ValueError as error:
-            raise KeyFailed("damaged", hint="this was never sealed") from error
-        return self.keyring.open(raw, _bound(subject, name)).decode("utf-8", "surrogatepass")
+        return self.keyring.open(_raw(sealed), _bound(subject.tenant, name)).decode("utf-8", "surrogatepass")
 
 
 def checked(vault: Vault | None, *, needed: bool) -> Vault | None:
@@ -76,11 +81,21 @@ def checked(vault: Vault | None, *, needed: bool) -> Vault | None:
 
 
 async def keep(tx: Transaction, draft: Draft) -> None:
-    """Keep what the draft sealed, where it is not kept already."""
-    for name, sealed in draft.vaulted.items():
+    """Keep what policy tokenised, where it is not kept already. It is sealed here, for the key may be another since the
+    draft was made: inside a transaction the one of now is known (`RecordStore.reseal`).
+    """
+    for name, value in draft.vaulted.items():
         if await tx.find_mark(draft.scope.tenant, name) is None:
-            await tx.put_mark(draft.scope.tenant, name, sealed)
+            assert draft.vault is not None
+            await tx.put_mark(draft.scope.tenant, name, draft.vault.sealed(draft.subject, name, value))
 
 
-def _bound(subject: Scope, name: str) -> bytes:
-    return f"{subject.tenant}\x1f{name}".encode()
+def _bound(tenant: str, name: str) -> bytes:
+    return f"{tenant}\x1f{name}".encode()
+
+
+def _raw(sealed: str) -> bytes:
+    try:
+        return base64.b64decode(sealed, validate=True)
+    except ValueError as error:
+        raise KeyFailed("damaged", hint="this was never sealed") from error

@@ -92,5 +92,25 @@ async def test_on_ones_own_machine_nobody_has_to_sign_in(browser: Browser, tmp_p
         await context.close()
 
 
+async def test_everything_is_erased_only_where_the_own_name_is_typed(browser: Browser, tmp_path: Path) -> None:
+    somebody = Principal(tenant="default", user="ana-maria", roles=frozenset(Role), key_id="own-machine")
+    with served_here(tmp_path / "own.db", open_to=somebody) as address:
+        context = await browser.new_context(base_url=address)
+        page = await context.new_page()
+        await context.request.post("/v1/memories", data={"content": "I prefer aisle seats."})
+        await visit(page, "mine")
+        for typed, told in (
+            ("no", "That is not your name. Nothing was erased."),
+            ("ana-maria", "Everything is erased"),
+        ):
+            await expect(page.get_by_text("I prefer aisle seats.")).to_be_visible()
+            await page.get_by_role("button", name="Erase everything about me").click()
+            await page.get_by_label("Type your name, ana-maria, to confirm").fill(typed)
+            await page.get_by_role("button", name="Erase everything", exact=True).click()
+            await expect(page.get_by_text(told)).to_be_visible()
+        await expect(page.get_by_text("I prefer aisle seats.")).to_have_count(0)
+        await context.close()
+
+
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")

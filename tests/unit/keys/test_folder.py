@@ -112,7 +112,7 @@ def test_rotation_wraps_every_key_anew_and_other_processes_follow(keys: KeyFolde
     sealed = [keys.seal(who, b"said", b"") for who in (ANA, BEN)]
     before = MasterKeys.read(tmp_path / "master.key")
     assert keys.rotate() == 2
-    assert keys.count() == (2, 0)
+    assert keys.count() == (2, 0, 0)
     after = MasterKeys.read(tmp_path / "master.key")
     assert len(after.keys) == 1
     assert after.first.name != before.first.name
@@ -133,6 +133,41 @@ def test_a_rotation_that_was_cut_off_goes_on(keys: KeyFolder, tmp_path: Path, ke
     assert again(keys).open(sealed, b"") == b"said"
 
 
+def test_another_data_key_seals_and_both_open_until_the_first_is_retired(keys: KeyFolder) -> None:
+    old, name, other = keys.seal(ANA, b"one", b"here"), keys.named(ANA), again(keys)
+    followed = keys.follow([name, keys.named(BEN)])
+    assert followed == {name: 2}
+    assert keys.follow([name]) == followed  # it goes on
+    assert keys.count() == (1, 0, 1)
+    assert other.open(old, b"here") == b"one"
+    new = other.anew(old, b"here")
+    assert new is not None
+    assert (other.anew(new, b"here"), keys.open(new, b"here")) == (None, b"one")
+    assert keys.rotate() == 1
+    assert (keys.open(old, b"here"), again(keys).open(new, b"here")) == (b"one", b"one")
+    assert keys.retire({name: 1}) == 0  # of an earlier rotation
+    assert keys.retire(followed) == 1
+    for each in (keys, other, again(keys)):
+        assert each.open(new, b"here") == b"one"
+        assert each.anew(old, b"here") is None
+        with pytest.raises(KeyFailed, match="key_failed:rotated"):
+            each.open(old, b"here")
+    assert keys.count() == (1, 0, 0)
+    keys.follow([name])
+    assert keys.destroy(ANA)
+    for sealed in (old, new):
+        with pytest.raises(KeyFailed, match="key_failed:destroyed"):
+            keys.open(sealed, b"here")
+
+
+def test_under_the_wrong_master_key_no_data_key_is_changed(keys: KeyFolder, tmp_path: Path) -> None:
+    sealed = keys.seal(ANA, b"one", b"")
+    MasterKeys.make(tmp_path / "other.key")
+    with pytest.raises(KeyFailed, match="key_failed:wrong_key"):
+        KeyFolder(tmp_path / "keys", tmp_path / "other.key").follow([keys.named(ANA)])
+    assert keys.open(sealed, b"") == b"one"
+
+
 def test_many_threads_make_one_key(keys: KeyFolder) -> None:
     rings = [again(keys) for _ in range(8)]
     sealed: list[bytes] = []
@@ -142,7 +177,7 @@ def test_many_threads_make_one_key(keys: KeyFolder) -> None:
     for thread in threads:
         thread.join()
     assert [keys.open(one, b"") for one in sealed] == [b"x"] * 8
-    assert keys.count() == (1, 0)
+    assert keys.count() == (1, 0, 0)
 
 
 def test_only_the_owner_reads_any_of_it(keys: KeyFolder, tmp_path: Path) -> None:

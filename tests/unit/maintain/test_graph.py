@@ -10,7 +10,6 @@ from mnemic.errors import StoreUnavailable
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.graph import GraphProjection
-from mnemic.maintain.project import rebuild
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
@@ -127,7 +126,7 @@ async def test_it_is_built_anew_with_what_has_ended() -> None:
         await entity.relate("Ana", "works_at", "Bosch")
         before = await graph.nodes(ANA.scope("user")), await graph.neighbours(ANA.scope("user"), "person:ana")
         await graph.link(ANA.scope("user"), [mention("stray", node("stray"))])
-        await rebuild(Feed(GraphProjection(graph), engine.store, clock), "default")
+        await Feed(GraphProjection(graph), engine.store, clock).rebuild("default")
         assert (await graph.nodes(ANA.scope("user")), await graph.neighbours(ANA.scope("user"), "person:ana")) == before
         assert len(before[1]) == 2
 

@@ -45,7 +45,7 @@ async def test_what_is_planted_is_found(engine: MemoryEngine, clock: ManualClock
             await tx.insert(one)
 
     await engine.store.transact(plant)
-    found = await examine(engine.store, "default", clock.now())
+    found = await examine(engine.store, "default", clock.now(), near=0.6)
     assert found.looked_at == 7
     assert found.duplicates == (("m0", "m1"),)
     assert found.contradictions == (("m2", "m3"),)
@@ -64,12 +64,12 @@ async def test_what_was_never_used_and_what_waits(engine: MemoryEngine, clock: M
     assert (await engine.run(goal="Which seat, aisle or window?", actor=ana)).hits
     clock.advance(timedelta(days=91))
     fresh = await engine.add("Bees sleep in winter.", actor=ana)
-    found = await examine(engine.store, "default", clock.now())
+    found = await examine(engine.store, "default", clock.now(), near=0.6)
     assert len(found.unused) >= 5
     assert used.memory_id not in found.unused
     assert fresh.memory_id not in found.unused
     assert (found.waiting, found.oldest_waiting) == (1, timedelta(days=91))
-    assert (await examine(engine.store, "nobody", clock.now())).looked_at == 0
-    assert (await examine(engine.store, "default", clock.now(), limit=1)).looked_at == 1
+    assert (await examine(engine.store, "nobody", clock.now(), near=0.6)).looked_at == 0
+    assert (await examine(engine.store, "default", clock.now(), near=0.6, limit=1)).looked_at == 1
     held = await engine.store.held("default", statuses=[Status.PENDING_REVIEW])
     assert len(held) == 1

@@ -12,7 +12,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.guard.execution import Grant
-from mnemic.maintain.project import Drainer, drain, rebuild
+from mnemic.maintain.project import Drainer, drain
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.postgres import PostgresStore
@@ -176,11 +176,11 @@ async def test_building_anew_replaces_what_was_there(store: RecordStore, feed: F
     rival = memory("of another tenant", scope=scope(tenant="rival"))
     await remember(store, rival)
     await close(store, memories[0], Status.EXPIRED)
-    assert await rebuild(feed, "acme") == 119
+    assert await feed.rebuild("acme") == 119
     assert list(copy.held.values()) == [each.content for each in memories[1:]]
     copy.down = True
     with pytest.raises(StoreUnavailable, match="hot"):
-        await rebuild(feed, "acme")
+        await feed.rebuild("acme")
 
 
 async def test_a_store_that_fails_is_not_blamed_on_the_projection(feed: Feed, store: RecordStore) -> None:

@@ -14,7 +14,6 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreCorrupt, StoreUnavailable
 from mnemic.face import awaited
 from mnemic.kinds.episodic import EpisodicMemory
-from mnemic.maintain.project import rebuild
 from mnemic.stores.episode_log import EpisodeLog
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
@@ -123,7 +122,7 @@ async def test_it_is_built_anew(folder: Path) -> None:
         before = lines(folder)
         log = EpisodeLog(folder)
         await log.apply(told(episode("a stray")))
-        await rebuild(Feed(log, engine.store, clock), "default")
+        await Feed(log, engine.store, clock).rebuild("default")
         assert [one for one in lines(folder) if one["tenant"] == "default"] == before
 
 

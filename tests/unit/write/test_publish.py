@@ -59,7 +59,7 @@ async def test_a_failing_projection_degrades_the_receipt_only(
     assert (receipt.outcome, receipt.degraded) == (Outcome.CREATED, ("hot",))
     assert receipt.steps[-1].decision == "missed:hot"
     assert [entry.memory_id for entry in await blind.store.pending()] == [receipt.memory_id]
-    assert blind.pipeline.failures == {"hot": 1}
+    assert blind.pipeline.publisher.failures == {"hot": 1}
     assert "ConnectionError" in caplog.text
     assert "tea" not in caplog.text
     assert "secret" not in caplog.text

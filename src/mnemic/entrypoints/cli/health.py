@@ -17,6 +17,7 @@ from mnemic.errors import InvalidConfig, MnemicError
 if TYPE_CHECKING:
     from mnemic.config import Settings
     from mnemic.maintain.health import Health
+    from mnemic.ports import RecordStore
     from mnemic.stores.sqlite.inspection import Inspection
     from mnemic.types import VectorSpace
 
@@ -192,14 +193,12 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
     import asyncio
 
     from mnemic.bootstrap import build_keyring, build_store
-    from mnemic.clock import SystemClock
-    from mnemic.maintain.health import examine
 
     async def looked() -> Health:
         store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
         try:
             await store.open(space)
-            return await examine(store, settings.tenant, SystemClock().now())
+            return await _examined(store, settings, space)
         finally:
             await store.close()
 
@@ -209,6 +208,17 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
         yield _bad("remembered", error)
         return
     yield from _looked_at(health)
+
+
+async def _examined(store: RecordStore, settings: Settings, space: VectorSpace) -> Health:
+    """What the engine would find with the thresholds it decides writes by."""
+    from mnemic.bootstrap import build_write_rules
+    from mnemic.clock import SystemClock
+    from mnemic.maintain.health import examine
+    from mnemic.write.calibration import calibrated
+
+    rules = await calibrated(store, space, build_write_rules(settings))
+    return await examine(store, settings.tenant, SystemClock().now(), near=rules.nominate)
 
 
 def _looked_at(health: Health) -> Iterator[Finding]:
@@ -243,22 +253,20 @@ def _served(settings: Settings) -> _Served:
 
     from mnemic.bootstrap import build_keyring, build_store
     from mnemic.clock import SystemClock
-    from mnemic.maintain.health import examine
-
-    now = SystemClock().now()
 
     async def looked() -> _Served:
         store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
         try:
             await store.open(None)
-            held = await store.usage(settings.tenant, since=now)
+            held = await store.usage(settings.tenant, since=SystemClock().now())
+            space = await store.transact(lambda tx: tx.space())
             return _Served(
-                space=await store.transact(lambda tx: tx.space()),
+                space=space,
                 durable=store.capabilities.durable,
                 kinds={str(kind): used.rows for kind, used in sorted(held.items())},
                 audit=await store.broken_audit(settings.tenant),
                 behind=await store.projections(),
-                health=await examine(store, settings.tenant, now),
+                health=await _examined(store, settings, space),
             )
         finally:
             await store.close()

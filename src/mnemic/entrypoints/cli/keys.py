@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,9 +55,12 @@ def _revealed_text(revealed: Revealed) -> str:
 
 @click.command("keys", cls=Command)
 @click.argument("action", type=click.Choice(["init", "status", "rotate", "seal"]))
+@click.option("--data", is_flag=True, help="rotate: the data keys, and what is sealed with them.")
+@click.option("--subject", metavar="USER", help="rotate --data: of this user alone.")
+@click.option("--keep-old", is_flag=True, help="rotate --data: destroy none; another store is sealed with them too.")
 @click.pass_obj
-def keys_(given: Given, /, action: str) -> int:
-    r"""Make a master key, look at the keys, change the master key, or seal a store that was plain.
+def keys_(given: Given, /, action: str, data: bool, subject: str | None, keep_old: bool) -> int:
+    r"""Make a master key, look at the keys, change the master key or the data keys, or seal a store that was plain.
 
     The master key is the file MNEMIC_KEY_FILE, the data keys lie in MNEMIC_KEY_FOLDER. Back both up apart from the
     store: without them nothing that was sealed can be read again, by anybody.
@@ -64,10 +68,13 @@ def keys_(given: Given, /, action: str) -> int:
     \b
       MNEMIC_KEY_FILE=master.key mnemic keys init
       mnemic keys rotate
+      mnemic keys rotate --data --subject ana
       MNEMIC_SEAL=1 mnemic keys seal
     """
     settings = given.settings()
     path = _key_file(settings)
+    if (data and action != "rotate") or ((subject or keep_old) and not data):
+        raise click.UsageError("--data goes with rotate, --subject and --keep-old with --data")
     if action == "init":
         from mnemic.keys import MasterKeys
 
@@ -78,8 +85,19 @@ def keys_(given: Given, /, action: str) -> int:
         sealed = given.with_engine(lambda engine, actor: engine.store.seal(actor.tenant))
         given.show({"sealed": sealed}, lambda: f"sealed {sealed} rows")
         return Exit.OK
+    if data:
+        return _rotated(given, subject, keep_old=keep_old)
     told = _looked_at(settings, path, rotate=action == "rotate")
     given.show(told, lambda: pairs({name.replace("_", " "): value for name, value in told.items()}))
+    return Exit.OK
+
+
+def _rotated(given: Given, subject: str | None, *, keep_old: bool) -> int:
+    rotation = given.with_engine(
+        lambda engine, actor: engine.rotate_data_keys(actor=actor, subject=subject, keep_old=keep_old)
+    )
+    told = asdict(rotation)
+    given.show(told, lambda: pairs(told) + "\nbackups of the store made before need the key folder of their time")
     return Exit.OK
 
 
@@ -98,5 +116,6 @@ def _looked_at(settings: Settings, path: Path, *, rotate: bool) -> dict[str, Any
     folder = key_folder(path, settings)
     keys = KeyFolder(folder, path)
     wrapped = {"wrapped_anew": keys.rotate()} if rotate else {}
-    live, destroyed = keys.count()
-    return {"key_file": str(path), "key_folder": str(folder), "keys": live, "destroyed": destroyed, **wrapped}
+    live, destroyed, followed = keys.count()
+    told = {"key_file": str(path), "key_folder": str(folder), "keys": live, "destroyed": destroyed}
+    return told | {"being_rotated": followed} | wrapped

@@ -13,6 +13,7 @@ import click
 from mnemic.entrypoints.cli.failures import Exit
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ async def _serve(port: int | None, token: str | None, engine: MemoryEngine, acto
         from mnemic.integrations.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
         raise InvalidConfig("mcp", hint="pip install 'mnemic[mcp]'") from missing
+    configure(as_json=False)
     server = memory_server(engine, actor)
     if port is None:
         await server.run_stdio_async()

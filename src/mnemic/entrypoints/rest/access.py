@@ -98,11 +98,16 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
     principal = await credential_of(request, service)
     if principal is None:
         raise unauthenticated()
+    require_rate(principal, request, service)
+    return principal
+
+
+def require_rate(principal: Principal, request: HTTPConnection, service: Service) -> None:
+    """Take what a request counts for of the credential's rate. Refuses with 429."""
     size = request.scope.get("state", {}).get(BODY_BYTES, 0)
     wait = service.rate.wait_for(principal.key_id, calls=1 + size // BYTES_OF_A_CALL)
     if wait:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
-    return principal
 
 
 async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:

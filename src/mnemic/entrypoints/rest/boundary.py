@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mnemic.entrypoints.rest.problems import Refused, problem, unauthenticated
 from mnemic.guard import strict_json
 
-OPEN_ENDED = frozenset({"/v1/export", "/v1/changes"})
-"""Streams: they end when they are done, not at a deadline."""
+OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream"})
+"""Streams: they end when they are done, not at a deadline. A turn has a budget of its own."""
 COUNTED_APART = frozenset({"/v1/changes"})
 """They stay open for as long as somebody listens, and have limits of their own."""
 
@@ -35,7 +35,7 @@ class Bounds:
     """
 
     max_bytes: int = 2 * 1024 * 1024
-    stranger_bytes: int = 64 * 1024
+    stranger_bytes: int = 4 * 1024
     seconds: float = 30.0
     at_once: int = 64
 

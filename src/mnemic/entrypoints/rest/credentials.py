@@ -115,40 +115,30 @@ class ApiKeys:
             created_at=now,
             expires_at=None if ttl is None else now + ttl,
             label=label[:200],
-            digests=(_digest(secret),),
+            digests=(digest(secret),),
         )
         await self._put(key, "api_key_created", by)
         return key, f"mnk_{key.key_id}_{secret}"
 
     async def authenticate(self, text: str) -> Principal | None:
         """Whom the key stands for; None where it is unknown, revoked or expired, whichever it is."""
-        parts = _KEY.fullmatch(text)
-        key = None if parts is None else await self._find(parts.group(1))
-        if parts is None or key is None:
-            return None
-        now = self._clock.now()
-        if key.expires_at is not None and key.expires_at <= now:
-            return None
-        live = key.digests if key.retires_at is None or now < key.retires_at else key.digests[-1:]
-        given = _digest(parts.group(2))
-        return key.principal if any(hmac.compare_digest(given, known) for known in live) else None
+        shown = shown_key(text)
+        return None if shown is None else await self.principal(*shown)
 
-    async def principal(self, key_id: str, *, shown_at: datetime) -> Principal | None:
-        """Whom a key stands for that was shown at `shown_at`; None where it is unknown, revoked or expired, and where a
-        rotation since then has retired the secret that was shown.
-        """
-        key, now = await self._find(key_id), self._clock.now()
-        if key is None or (key.expires_at is not None and key.expires_at <= now):
+    async def principal(self, key_id: str, shown: str) -> Principal | None:
+        """Whom the key stands for if `shown` is the digest of a secret that opens it now; None as in `authenticate`."""
+        key = await self._find(key_id)
+        if key is None:
             return None
-        retired = key.retires_at is not None and shown_at < key.retires_at <= now
-        return None if retired else key.principal
+        live = _live(key, self._clock.now())
+        return key.principal if any(hmac.compare_digest(shown, known) for known in live) else None
 
     async def rotate(self, key_id: str, *, grace: timedelta, tenant: str | None = None, by: str = COMMAND_LINE) -> str:
         """A new secret for the key; the old one works for `grace` more. Raises MemoryNotFound."""
         key = await self._existing(key_id, tenant)
         secret = secrets.token_urlsafe(32)
         retires_at = self._clock.now() + grace
-        renewed = replace(key, digests=(key.digests[-1], _digest(secret)), retires_at=retires_at)
+        renewed = replace(key, digests=(key.digests[-1], digest(secret)), retires_at=retires_at)
         await self._put(renewed, "api_key_rotated", by)
         return f"mnk_{key_id}_{secret}"
 
@@ -204,8 +194,22 @@ def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:
     return chosen
 
 
-def _digest(secret: str) -> str:
+def _live(key: ApiKey, now: datetime) -> tuple[str, ...]:
+    """The digests of the secrets that open the key now."""
+    if key.expires_at is not None and key.expires_at <= now:
+        return ()
+    return key.digests if key.retires_at is None or now < key.retires_at else key.digests[-1:]
+
+
+def digest(secret: str) -> str:
+    """What is kept of a secret: the SHA-256, in hexadecimal digits."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def shown_key(text: str) -> tuple[str, str] | None:
+    """The id of the key that `text` is and the digest of its secret; None where it is no key's text."""
+    parts = _KEY.fullmatch(text)
+    return None if parts is None else (parts.group(1), digest(parts.group(2)))
 
 
 def _written(key: ApiKey) -> str:

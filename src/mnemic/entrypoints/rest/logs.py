@@ -1,60 +1,19 @@
-"""The service's log: one line for what happened, as text or JSON, with nothing in it but an allow-list of fields.
-
-An exception is told by its type: its message, or a line of its traceback, may hold what somebody said.
-"""
+"""What the service's log tells of requests."""
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
-from datetime import UTC, datetime
-from typing import TextIO
 
+from mnemic.entrypoints.rest.boundary import OPEN_ENDED
 from mnemic.entrypoints.rest.observed import Observation
 
-FIELDS = ("method", "route", "status", "ms", "reason", "error")
-"""What a line may carry besides its message."""
-_LOGGERS = ("mnemic", "uvicorn")
 _log = logging.getLogger("mnemic.service")
 
 
-class Line(logging.Formatter):
-    """Formats a record as one line: `time LEVEL logger message field=value ...`, or as one JSON object."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        super().__init__()
-        self._as_json = as_json
-
-    def format(self, record: logging.LogRecord) -> str:
-        """One line; line ends in a message are spelled out."""
-        told: dict[str, object] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname,
-            "logger": record.name,
-            "message": record.getMessage().replace("\r", "\\r").replace("\n", "\\n"),
-        }
-        told |= {name: getattr(record, name) for name in FIELDS if getattr(record, name, None) is not None}
-        if record.exc_info and record.exc_info[0] is not None:
-            told["error"] = record.exc_info[0].__name__
-        if self._as_json:
-            return json.dumps(told, ensure_ascii=False, default=str)
-        head = " ".join(str(told.pop(name)) for name in ("time", "level", "logger", "message"))
-        return " ".join([head, *(f"{name}={value}" for name, value in told.items())])
-
-
-def configure(*, as_json: bool, stream: TextIO | None = None) -> None:
-    """Log to `stream` (standard error) in this form, for this process and for good."""
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(Line(as_json=as_json))
-    for name in _LOGGERS:
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO)
-
-
 class RequestLog:
-    """A line for each request that failed or took at least `slow_ms`; for every one where `all_of_them`."""
+    """A line for each request that failed or took at least `slow_ms`; for every one where `all_of_them`. A stream takes
+    its time and is not slow.
+    """
 
     def __init__(self, *, slow_ms: float, all_of_them: bool) -> None:
         self._slow_ms = slow_ms
@@ -65,7 +24,7 @@ class RequestLog:
 
     def ended(self, seen: Observation) -> None:
         """Tell of it, if it is worth a line."""
-        slow = seen.seconds * 1000 >= self._slow_ms and not seen.route.endswith(("/changes", "/export"))
+        slow = seen.seconds * 1000 >= self._slow_ms and seen.route not in OPEN_ENDED
         if not (slow or self._all or seen.status >= 500):
             return
         fields = {

@@ -14,11 +14,12 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
+from mnemic.entrypoints.log_lines import configure
 from mnemic.entrypoints.rest.access import is_loopback
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
-from mnemic.entrypoints.rest.logs import RequestLog, configure
+from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider

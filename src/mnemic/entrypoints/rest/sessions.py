@@ -1,13 +1,13 @@
 """Sessions of browsers: a cookie that scripts cannot read stands for an API key, which is not kept in the browser.
 
-A cookie is `<session id>.<secret>` with 256 random bits. Of the secret only the SHA-256 is kept, as a mark beside the
-keys: so a session holds in every process of the service. It ends when it is signed out of, when it is too old, and with
-its key. Whom it stands for is asked of the key at every request, so a change of roles takes effect at once.
+A cookie is `<key id>.<session id>.<secret>` with 256 random bits. Of the secret only the SHA-256 is kept, as a mark
+beside the keys: so a session holds in every process of the service. It ends when it is signed out of, when it is too
+old, with its key, and with the secret of the key that was shown for it. Whom it stands for is asked of the key at every
+request, so a change of roles takes effect at once.
 """
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import re
@@ -15,17 +15,18 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from mnemic.entrypoints.rest.credentials import SERVICE_TENANT, ApiKeys, Principal
+from mnemic.entrypoints.rest.credentials import SERVICE_TENANT, ApiKeys, Principal, digest
 from mnemic.identity import new_id
 from mnemic.ports import Clock, RecordStore, Transaction
 
 COOKIE = "mnemic_session"
 CSRF_HEADER = "x-csrf-token"
 LASTS = timedelta(hours=8)
+AT_ONCE = 20
+"""Browsers that one key may be signed in with; one more signs the oldest of them out."""
 
 _PREFIX = "console_session:"
-_COOKIE = re.compile(r"([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})", re.ASCII)
-_MOST = 10_000
+_COOKIE = re.compile(r"([0-9a-f-]{36})\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,44 +46,44 @@ class Sessions:
         self._clock = clock
         self._keys = keys
 
-    async def begin(self, api_key: str) -> str | None:
-        """The cookie of a new session of whom `api_key` stands for; None where it opens nothing."""
-        principal = await self._keys.authenticate(api_key)
-        if principal is None:
-            return None
+    async def begin(self, principal: Principal, key_digest: str) -> tuple[str, Session]:
+        """A new session and its cookie, for whom an API key stands that was shown with the secret of this digest."""
         now = self._clock.now()
-        session_id, secret = new_id(now), secrets.token_urlsafe(32)
-        kept = {"key_id": principal.key_id, "digest": _digest(secret), "begun_at": now.isoformat()}
-        await self._put({**dict.fromkeys(await self._over(now)), _PREFIX + session_id: json.dumps(kept)})
-        return f"{session_id}.{secret}"
+        prefix, session_id, secret = _prefix(principal.key_id), new_id(now), secrets.token_urlsafe(32)
+        kept = {"digest": digest(secret), "key_digest": key_digest, "begun_at": now.isoformat()}
+        await self._put({**dict.fromkeys(await self._over(prefix, now)), prefix + session_id: json.dumps(kept)})
+        return f"{principal.key_id}.{session_id}.{secret}", _session(principal, secret, now)
 
     async def find(self, cookie: str) -> Session | None:
         """The session that `cookie` opens; None where it is unknown, over, or its key is gone, whichever it is."""
         parts = _COOKIE.fullmatch(cookie)
         if parts is None:
             return None
-        name = _PREFIX + parts.group(1)
+        key_id, session_id, secret = parts.groups()
+        name = _prefix(key_id) + session_id
         value = (await self._store.marks(SERVICE_TENANT, name)).get(name)
         kept = {} if value is None else json.loads(value)
-        if not kept or not hmac.compare_digest(_digest(parts.group(2)), kept["digest"]):
+        if not kept or not hmac.compare_digest(digest(secret), kept["digest"]):
             return None
+        principal = await self._keys.principal(key_id, kept["key_digest"])
         begun_at = datetime.fromisoformat(kept["begun_at"])
-        principal = await self._keys.principal(kept["key_id"], shown_at=begun_at)
         if principal is None or begun_at + LASTS <= self._clock.now():
             return None
-        return Session(principal=principal, csrf_token=_csrf(parts.group(2)), expires_at=begun_at + LASTS)
+        return _session(principal, secret, begun_at)
 
     async def end(self, cookie: str) -> None:
         """The session that `cookie` opens is over. Another cookie changes nothing."""
         if await self.find(cookie) is not None:
-            await self._put({_PREFIX + cookie.partition(".")[0]: None})
+            key_id, session_id, _ = cookie.split(".")
+            await self._put({_prefix(key_id) + session_id: None})
 
-    async def _over(self, now: datetime) -> list[str]:
-        """Sessions that are over; and the oldest ones, where there are too many."""
-        marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
-        names = sorted(marks)
-        old = [name for name in names if datetime.fromisoformat(json.loads(marks[name])["begun_at"]) + LASTS <= now]
-        return [*old, *names[: max(0, len(names) - _MOST)]]
+    async def _over(self, prefix: str, now: datetime) -> list[str]:
+        """A key's sessions that are over; and the oldest ones, where one more would be too many."""
+        marks = await self._store.marks(SERVICE_TENANT, prefix)
+        begun = {name: datetime.fromisoformat(json.loads(marks[name])["begun_at"]) for name in sorted(marks)}
+        live = [name for name, begun_at in begun.items() if begun_at + LASTS > now]
+        kept = set(live[-(AT_ONCE - 1) :])
+        return [name for name in begun if name not in kept]
 
     async def _put(self, marks: dict[str, str | None]) -> None:
         async def work(transaction: Transaction) -> None:
@@ -92,8 +93,12 @@ class Sessions:
         await self._store.transact(work)
 
 
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
+def _prefix(key_id: str) -> str:
+    return f"{_PREFIX}{key_id}:"
+
+
+def _session(principal: Principal, secret: str, begun_at: datetime) -> Session:
+    return Session(principal=principal, csrf_token=_csrf(secret), expires_at=begun_at + LASTS)
 
 
 def _csrf(secret: str) -> str:

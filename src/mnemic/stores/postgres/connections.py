@@ -97,11 +97,11 @@ class Session:
         self._tenant = tenant
         return rows
 
-    async def enter_alone(self, tenant: str, level: str, owner: str, *, lock: int) -> list[Any]:
-        """The same for one scope, once nobody else holds `lock`."""
-        rows = await self.fetch(_SESSION["enter_alone"], tenant, self._limit(), lock, level, owner)
+    async def enter_writing(self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int) -> Any:
+        """The same for one scope, once nobody else holds `lock`: its row, with the active memory of `fingerprint`."""
+        rows = await self.fetch(_SESSION["enter_writing"], tenant, self._limit(), lock, level, owner, fingerprint)
         self._tenant = tenant
-        return rows
+        return rows[0]
 
     async def approximate(self, on: bool) -> None:
         """From here on plan statements for the approximate index, or not any more."""

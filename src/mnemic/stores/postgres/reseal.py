@@ -1,13 +1,20 @@
-"""Existing memories sealed: bodies written anew, a batch in each transaction, while others read and write."""
+"""Existing memories sealed, or sealed anew: bodies written again, a batch in each transaction, while others read and
+write.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
-from mnemic.stores.sealing import Sealer
+from mnemic.errors import StoreBusy
+from mnemic.ports import Anew
+from mnemic.stores.sealing import Sealer, body_anew
 from mnemic.types import Level, Scope
 
 BATCH = 256
+LOOK_SECONDS = 0.02
+WAIT_SECONDS = 30.0
 
 _PAGE = """
     SELECT v.memory_id, v.version, v.body, s.level, s.owner
@@ -24,6 +31,40 @@ _SEAL = """
     FROM unnest($2::text[], $3::integer[], $4::text[]) AS given (memory_id, version, body)
     WHERE v.tenant = $1 AND v.memory_id = given.memory_id AND v.version = given.version
 """
+
+_UNDER_WAY = """
+    SELECT l.virtualtransaction FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'virtualxid' AND l.pid <> pg_backend_pid()
+        AND a.datid = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+async def reseal(connection: Any, tenant: str, anew: Anew) -> int:
+    """The port's `reseal`."""
+    await _others_ended(connection)
+    resealed, last = 0, ("", 0)
+    while True:
+        async with connection.transaction():
+            rows = await connection.fetch(_PAGE, tenant, *last, BATCH)
+            given = [(row["memory_id"], row["version"], body_anew(row["body"], anew)) for row in rows]
+            changed = [one for one in given if one[2] is not None]
+            await connection.execute(_SEAL, tenant, *[[one[column] for one in changed] for column in range(3)])
+        resealed += len(changed)
+        if not rows:
+            return resealed
+        last = rows[-1]["memory_id"], rows[-1]["version"]
+
+
+async def _others_ended(connection: Any) -> None:
+    """Wait for every transaction of this database that is under way: it may have sealed what it has not written."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + WAIT_SECONDS
+    waiting = {row[0] for row in await connection.fetch(_UNDER_WAY)}
+    while waiting:
+        if loop.time() > until:
+            raise StoreBusy(hint="a transaction does not end; run it again")
+        await asyncio.sleep(LOOK_SECONDS)
+        waiting &= {row[0] for row in await connection.fetch(_UNDER_WAY)}
 
 
 async def seal(connection: Any, sealer: Sealer, tenant: str) -> int:

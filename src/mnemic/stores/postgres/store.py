@@ -10,17 +10,18 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
-from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
+from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.postgres import outbox, reseal, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.owner import Owner
 from mnemic.stores.postgres.promotion import Promotions
-from mnemic.stores.postgres.rows import Terms
+from mnemic.stores.postgres.rows import Terms, memory_of, place_of, places_of, storable
 from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.trail import Trails
 from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
@@ -42,6 +43,7 @@ from mnemic.types import (
 
 T = TypeVar("T")
 
+_READING = load("reading")
 _SESSION = load("session")
 
 
@@ -79,6 +81,7 @@ class PostgresStore(SingleReads):
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
         self._sealer = Sealer(keyring, seals=seals, vectors=False)
+        self._memory = partial(memory_of, sealer=self._sealer)
         self._opened: _Opened | None = None
 
     @property
@@ -145,6 +148,7 @@ class PostgresStore(SingleReads):
                 sealer=self._sealer,
                 dimensions=opened.dimensions,
                 indexes=opened.indexes,
+                trails=opened.trails,
             )
             try:
                 return await drive(whole, transaction)
@@ -179,6 +183,18 @@ class PostgresStore(SingleReads):
 
         return await opened.connections.read(run)
 
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        found: dict[str, Memory] = {}
+        for tenant in dict.fromkeys(scope.tenant for scope in scopes):
+            given = (*places_of(tenant, scopes), storable(memory_ids))
+            rows = await self._ready.connections.ask(_READING["held_as"], *given)
+            found = {memory.memory_id: memory for memory in map(self._memory, rows)} | found
+        return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = await self._ready.connections.ask(_READING["held_under"], *place_of(scope), fingerprint)
+        return self._memory(rows[0]) if rows else None
+
     async def held(
         self,
         tenant: str,
@@ -201,7 +217,7 @@ class PostgresStore(SingleReads):
         return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        return await self._ready.connections.read(lambda session: upkeep.marks(session, tenant, prefix))
+        return await upkeep.marks(self._ready.connections, tenant, prefix)
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
         return await self._ready.connections.read(lambda session: upkeep.requests(session, tenant, after, limit))
@@ -215,6 +231,9 @@ class PostgresStore(SingleReads):
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
         return await self._ready.as_owner(partial(reseal.seal, sealer=self._sealer, tenant=tenant))
+
+    async def reseal(self, tenant: str, anew: Anew) -> int:
+        return await self._ready.as_owner(partial(reseal.reseal, tenant=tenant, anew=anew))
 
     async def begin_space(self, space: VectorSpace) -> None:
         await self._ready.as_owner(partial(spaces.begin, space=space))
@@ -282,6 +301,7 @@ class _Opened:
     space: VectorSpace
     next_space: VectorSpace | None = None
     secrets: dict[str, bytes] = field(default_factory=dict)
+    trails: Trails = field(default_factory=Trails)
 
     @property
     def connections(self) -> Connections:

@@ -12,7 +12,7 @@ import apsw
 
 from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import fetch
+from mnemic.stores.sqlite.spaces import present
 from mnemic.types import VectorSpace
 
 APPLICATION_ID = 0x6D6E656D  # "mnem"
@@ -20,7 +20,6 @@ BUSY_SECONDS = 30.0
 _CHECKPOINT_PAGES = 2000
 _MAGIC = b"SQLite format 3\0"
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-_SPACE = "SELECT model, dimension FROM space"
 
 
 class Migration(NamedTuple):
@@ -165,19 +164,19 @@ def migrate(connection: apsw.Connection, steps: Sequence[Migration]) -> None:
 
 def claim_space(connection: apsw.Connection, space: VectorSpace | None) -> VectorSpace:
     """Make `space` the file's vector space if it has none; the one it has. Raises SpaceMismatch when it has another."""
-    found = fetch(connection, _SPACE)
+    found = present(connection)
     if space is None:
-        if not found:
+        if found is None:
             raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
-        return VectorSpace(model=found[0][0], dimension=found[0][1])
-    if not found:
+        return found
+    if found is None:
         with immediate(connection):
             connection.execute("INSERT OR IGNORE INTO space VALUES (1, ?, ?)", (space.model, space.dimension))
-            found = fetch(connection, _SPACE)
-    model, dimension = found[0]
-    if (model, dimension) != (space.model, space.dimension):
+            found = present(connection)
+        assert found is not None
+    if found != space:
         raise SpaceMismatch(
-            hint=f"this file holds vectors of the model {model} of dimension {dimension}: open it with that model, "
-            "or change to this one with `mnemic maintain --reembed`"
+            hint=f"this file holds vectors of the model {found.model} of dimension {found.dimension}: open it with that"
+            " model, or change to this one with `mnemic maintain --reembed`"
         )
     return space

@@ -1,9 +1,13 @@
-"""An existing file sealed: plain rows written anew, a batch in each transaction."""
+"""An existing file sealed, or sealed anew: rows written again, a batch in each transaction."""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import apsw
 
+from mnemic.ports import Anew
+from mnemic.stores.sealing import body_anew, vector_anew, words_anew
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
 from mnemic.types import Level, Scope
@@ -26,6 +30,62 @@ _SEARCH = """
 """
 _PHRASES = "INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)"
 _VERSION = "UPDATE memory_version SET body = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
+
+_SEALED = f"""
+    SELECT m.row_id, m.memory_id, m.body, s.vector, s.next_vector, s.content
+    FROM memory m JOIN memory_search s ON s.row_id = m.row_id
+    WHERE m.tenant = ? AND m.row_id > ? AND m.body ->> '$.sealed' IS NOT NULL ORDER BY m.row_id LIMIT {BATCH}
+"""  # noqa: S608
+_SEALED_VERSIONS = f"""
+    SELECT memory_id, version, body FROM memory_version
+    WHERE tenant = ? AND (memory_id, version) > (?, ?) AND body ->> '$.sealed' IS NOT NULL
+    ORDER BY memory_id, version LIMIT {BATCH}
+"""  # noqa: S608
+_SEARCH_ANEW = "UPDATE memory_search SET vector = ?, next_vector = ?, content = ? WHERE row_id = ?"
+
+
+class Reached(NamedTuple):
+    """How far a tenant's rows were looked through: first those of now, then, from `version` 0 on, the earlier ones.
+
+    In this order: what is replaced meanwhile moves from the first to the second.
+    """
+
+    row_id: int = -1
+    memory_id: str = ""
+    version: int = -1
+
+
+def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached | None]:
+    """Seal a batch anew; how many rows, and where to go on, None at the end."""
+    with immediate(connection):
+        if reached.version < 0:
+            return _rows_anew(connection, tenant, anew, reached)
+        return _versions_anew(connection, tenant, anew, reached)
+
+
+def _rows_anew(connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached]:
+    rows, done = fetch(connection, _SEALED, (tenant, reached.row_id)), 0
+    for row_id, memory_id, body, *searched in rows:
+        vector, following, words = searched
+        fresh = body_anew(body, anew)
+        found = [vector_anew(memory_id, vector, anew), vector_anew(memory_id, following, anew)]
+        found.append(words_anew(memory_id, words, anew))
+        if fresh is not None:
+            connection.execute("UPDATE memory SET body = ? WHERE row_id = ?", (fresh, row_id))
+        if found != searched:
+            connection.execute(_SEARCH_ANEW, (*found, row_id))
+        done += fresh is not None or found != searched
+    return done, Reached(rows[-1][0]) if rows else Reached(version=0)
+
+
+def _versions_anew(
+    connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached
+) -> tuple[int, Reached | None]:
+    rows: list[tuple[Any, ...]] = fetch(connection, _SEALED_VERSIONS, (tenant, reached.memory_id, reached.version))
+    fresh = [(body_anew(body, anew), tenant, memory_id, version) for memory_id, version, body in rows]
+    changed = [one for one in fresh if one[0] is not None]
+    connection.executemany(_VERSION, changed)
+    return len(changed), reached._replace(memory_id=rows[-1][0], version=rows[-1][1]) if rows else None
 
 
 def seal_batch(connection: apsw.Connection, rows: Rows, tenant: str) -> int:

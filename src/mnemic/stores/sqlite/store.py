@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
 import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
-from mnemic.ports import Capabilities, Keyring, Snapshot, Transaction
+from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
 from mnemic.stores.scope_index import EXACT_UP_TO
@@ -22,7 +23,7 @@ from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.stores.sqlite.reseal import seal_batch
+from mnemic.stores.sqlite.reseal import Reached, reseal_batch, seal_batch
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
@@ -192,6 +193,15 @@ class SqliteStore(SingleReads):
         if sealed:
             await self.tidy(whole=True)
         return sealed
+
+    async def reseal(self, tenant: str, anew: Anew) -> int:
+        reached: Reached | None = Reached()
+        resealed = 0
+        while reached is not None:
+            batch = partial(reseal_batch, tenant=tenant, anew=anew, reached=reached)
+            done, reached = await self._write(lambda opened, batch=batch: batch(opened.writing))  # type: ignore[misc]
+            resealed += done
+        return resealed
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))

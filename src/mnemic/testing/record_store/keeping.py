@@ -215,6 +215,22 @@ class KeepingContract(Setting):
                 await store.seal(kept.scope.tenant)
         assert await store.get(kept.memory_id, scopes=[kept.scope]) == kept
 
+    async def test_what_is_sealed_is_handed_over_to_be_sealed_anew(self, store: RecordStore) -> None:
+        kept = memory("a secret of mine")
+        await remember(store, kept, memory("of a rival", scope=scope(tenant="rival")))
+        await change(store, kept.next_version(kept.updated_at, content="a secret of yours"))
+        seen: list[bytes] = []
+
+        def noted(sealed: bytes, bound: bytes) -> None:
+            seen.append(bound)
+            assert sealed
+            assert kept.memory_id.encode() in bound
+
+        assert await store.reseal("acme", noted) == 0
+        assert len(set(seen)) == len(seen)
+        assert (len(seen) >= 2) == bool(store.capabilities.sealed)
+        assert await store.get(kept.memory_id, scopes=[kept.scope]) is not None
+
     async def test_tidying_changes_nothing_that_can_be_read(self, store: RecordStore) -> None:
         kept = [memory(f"m{number}") for number in range(30)]
         await remember(store, *kept)

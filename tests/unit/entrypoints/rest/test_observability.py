@@ -8,7 +8,8 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -19,9 +20,10 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.log_lines import Line, configure
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys
-from mnemic.entrypoints.rest.logs import Line, RequestLog
+from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.observed import Observation
 from mnemic.entrypoints.rest.telemetry import Telemetry
@@ -131,6 +133,70 @@ async def test_slow_and_failed_requests_are_told_and_others_where_asked(caplog: 
         assert {getattr(record, "status", None) for record in told} <= wanted
         assert {getattr(record, "status", None) for record in told} >= {501}
         assert CANARY.lower() not in str([vars(record) for record in told]).lower()
+
+
+@contextmanager
+def logged() -> Iterator[io.StringIO]:
+    """What a process logs that has nothing but the service's log; how logging was set is put back."""
+    loggers = [logging.getLogger(name) for name in (None, "mnemic", "uvicorn")]
+    before = [(logger, logger.handlers, logger.level, logger.propagate) for logger in loggers]
+    told = io.StringIO()
+    logging.getLogger().handlers = []
+    configure(as_json=False, stream=told)
+    try:
+        yield told
+    finally:
+        for logger, handlers, level, propagate in before:
+            logger.handlers, logger.propagate = handlers, propagate
+            logger.setLevel(level)
+
+
+class Talkative(InProcessStore):
+    """Fails in a way that nobody foresaw, with what was said in the message."""
+
+    async def read(self, *_: Any) -> Any:
+        raise RuntimeError(CANARY)
+
+
+@asynccontextmanager
+async def talking(*roles: str) -> AsyncIterator[tuple[httpx.AsyncClient, dict[str, str]]]:
+    """A client of a service on such a store, and the headers of a key."""
+    engine = MemoryEngine(store=Talkative(), embedder=WordEmbedder())
+    transport = httpx.ASGITransport(app=create_app(engine), raise_app_exceptions=False)
+    async with engine, httpx.AsyncClient(transport=transport, base_url="http://s") as client:
+        _, key = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=roles, user="ana")
+        yield client, {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
+
+
+def test_a_stream_takes_its_time_and_is_not_slow(caplog: pytest.LogCaptureFixture) -> None:
+    routes = ("/v1/changes", "/v1/export", "/v1/runs/stream", "/v1/runs")
+    with caplog.at_level(logging.INFO, logger="mnemic.service"):
+        for route in routes:
+            seen = Observation(method="POST", route=route, status=200, began=0, ended=90_000_000_000)
+            RequestLog(slow_ms=1000, all_of_them=False).ended(seen)
+    assert [getattr(record, "route", None) for record in caplog.records] == ["/v1/runs"]
+
+
+async def test_what_a_library_says_of_a_failing_tool_is_told_without_its_words(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    called = {"name": "list_memories", "arguments": {"limit": 5}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
+    async with talking("reader") as (client, headers):
+        with logged() as lines:
+            answer = await client.post("/mcp", json=body, headers=headers)
+    assert answer.json()["result"]["isError"]
+    assert re.search(r"ERROR mcp\.\S+ \w+:\d+ error=\w+$", lines.getvalue().strip())
+    assert CANARY not in lines.getvalue() + "".join(capsys.readouterr())
+
+
+async def test_a_turn_that_fails_in_an_unforeseen_way_is_told_by_the_type_of_its_failure() -> None:
+    async with talking("writer") as (client, headers):
+        with logged() as lines:
+            answer = await client.post("/v1/runs/stream", json={"goal": "Which seat?"}, headers=headers)
+    assert answer.json()["reason"] == "internal_error"
+    assert "error=RuntimeError" in lines.getvalue()
+    assert CANARY not in lines.getvalue() + answer.text
 
 
 def test_a_line_holds_the_allowed_fields_and_of_an_exception_its_type_alone() -> None:

@@ -6,10 +6,17 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import httpx
 import pytest
 
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.boundary import Bounds
+from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.streams import Streams, changes
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import AuditEvent
 from tests.unit.entrypoints.rest.conftest import Running
 
@@ -92,6 +99,18 @@ async def test_a_turn_tells_its_steps_as_they_end(running: Running) -> None:
     assert report["trace"][-1]["phase"] == json.loads(events[1][1].removeprefix("data: "))["phase"] == "apply"
     refused = await running.client.post("/v1/runs/stream", json={}, headers=ana)
     assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:run")
+
+
+async def test_a_turn_that_is_told_as_it_goes_is_not_cut_off_at_the_deadline_of_an_answer() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
+    transport = httpx.ASGITransport(app=create_app(engine, bounds=Bounds(seconds=1e-9)))
+    async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        _, text = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=["writer"], user="ana")
+        headers, turn = {"Authorization": f"Bearer {text}"}, {"goal": "Which seat do I like?"}
+        at_once = await client.post("/v1/runs", json=turn, headers=headers)
+        told = await client.post("/v1/runs/stream", json=turn, headers=headers)
+    assert at_once.json()["reason"] == "max_seconds"
+    assert told.text.strip().split("\n\n")[-1].startswith("event: report")
 
 
 async def test_a_change_is_taken_back_and_a_version_said_again(running: Running) -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import Principal, Role
-from mnemic.entrypoints.rest.sessions import COOKIE, LASTS
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.entrypoints.rest.sessions import AT_ONCE, COOKIE, LASTS
 from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 
 from .conftest import Running
@@ -104,6 +105,50 @@ async def test_a_session_ends_when_the_secret_it_was_opened_with_is_retired(runn
     assert (await running.client.get("/v1/memories")).status_code == 401
 
 
+async def test_a_retired_session_stays_so_when_the_key_is_rotated_again(running: Running) -> None:
+    key_id, _ = await signed_in(running)
+    await running.keys.rotate(key_id, grace=timedelta(minutes=10))
+    running.clock.advance(timedelta(minutes=10))
+    await running.keys.rotate(key_id, grace=timedelta(minutes=10))
+    assert (await running.client.get("/v1/memories")).status_code == 401
+
+
+async def test_a_session_opened_with_the_new_secret_outlives_the_grace_of_the_old_one(running: Running) -> None:
+    key, _ = await running.keys.create(tenant="acme", roles=["reader"], user="ana")
+    renewed = await running.keys.rotate(key.key_id, grace=timedelta(minutes=10))
+    await running.client.post("/console/session", json={"api_key": renewed})
+    running.clock.advance(timedelta(minutes=10))
+    assert (await running.client.get("/v1/memories")).status_code == 200
+
+
+async def test_a_key_that_signs_in_ever_more_browsers_signs_out_its_own_oldest_ones_only(running: Running) -> None:
+    async def again(text: str) -> str:
+        await running.client.post("/console/session", json={"api_key": text})
+        running.tick()
+        return f"{COOKIE}={running.client.cookies[COOKIE]}"
+
+    async def status(cookie: str) -> int:
+        running.client.cookies.clear()
+        return (await running.client.get("/console/session", headers={"Cookie": cookie})).status_code
+
+    _, anas = await running.keys.create(tenant="acme", roles=["reader"], user="ana")
+    _, bens = await running.keys.create(tenant="acme", roles=["reader"], user="ben")
+    ben = await again(bens)
+    many = [await again(anas) for _ in range(AT_ONCE + 1)]
+    assert [await status(cookie) for cookie in (ben, many[0], many[1], many[-1])] == [200, 401, 200, 200]
+    assert len(await running.engine.store.marks("mnemic.service", "console_session:")) == AT_ONCE + 1
+
+
+async def test_signing_in_takes_of_the_keys_rate() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock())
+    transport = httpx.ASGITransport(app=create_app(engine, per_second=1.0, burst=2))
+    async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        _, text = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=["reader"], user="ana")
+        answers = [await client.post("/console/session", json={"api_key": text}) for _ in range(3)]
+    assert [one.status_code for one in answers] == [200, 200, 429]
+    assert "set-cookie" not in answers[-1].headers
+
+
 async def test_a_session_ends_after_its_time(running: Running) -> None:
     await signed_in(running)
     running.clock.advance(LASTS - timedelta(seconds=1))
@@ -121,10 +166,10 @@ async def test_signing_out_ends_the_session_also_for_a_copy_of_the_cookie(runnin
 
 
 async def test_sessions_that_are_over_are_cleared_away(running: Running) -> None:
-    for _ in range(3):
-        await signed_in(running)
+    _, text = await running.keys.create(tenant="acme", roles=["reader"], user="ana")
+    for _ in range(4):
         running.clock.advance(LASTS)
-    await signed_in(running)
+        await running.client.post("/console/session", json={"api_key": text})
     marks = await running.engine.store.marks("mnemic.service", "console_session:")
     assert len(marks) == 1
 

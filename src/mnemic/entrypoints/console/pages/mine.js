@@ -2,7 +2,7 @@
 
 import { call, fetchFile } from "../api.js";
 import { download, el, several } from "../elements.js";
-import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance } from "../parts.js";
+import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say } from "../parts.js";
 import { linkTo } from "../places.js";
 import { counted, dateTime, number, spaced } from "../words.js";
 
@@ -99,20 +99,17 @@ async function takeAlong() {
 function erasure(who, erased) {
   const shown = el("div", { "aria-live": "polite" });
   const begin = async () => {
-    const typed = el("input", { name: "typed", required: true, autocomplete: "off", pattern: pattern(who.user) });
+    const typed = el("input", { name: "typed", required: true, autocomplete: "off" });
     const block = el("input", { type: "checkbox", name: "block", id: "erase-block" });
     const given = await ask("Erase everything about you?", several(
       el("p", {}, "Every memory about you is deleted, in every version, and what was derived from it. Nobody can bring it back."),
       field(`Type your name, ${who.user}, to confirm`, typed),
       el("p", { class: "check" }, block, el("label", { for: "erase-block" }, "Remember nothing about me in the future, either"))), { act: "Erase everything", kind: "danger" });
     if (!given) return;
+    if (given.typed !== who.user) return say("That is not your name. Nothing was erased.", "bad");
     if (await attempt(async () => shown.replaceChildren(receiptCard(await call("POST", "/v1/erasures", { body: { block: Boolean(given.block) } }))), "Erased.")) erased();
   };
   return several(el("p", {}, "You get a receipt that says what was erased, in numbers. With it you can check at any time that nothing is left."), button("Erase everything about me", begin, { kind: "danger" }), shown);
-}
-
-function pattern(text) {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&");
 }
 
 function receiptCard(receipt) {

@@ -18,8 +18,8 @@ from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import StringConstraints
 
-from mnemic.entrypoints.rest.access import TheService, principal_of, require_same_origin
-from mnemic.entrypoints.rest.credentials import Principal
+from mnemic.entrypoints.rest.access import TheService, principal_of, require_rate, require_same_origin
+from mnemic.entrypoints.rest.credentials import Principal, shown_key
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.sessions import COOKIE, LASTS
 from mnemic.entrypoints.rest.shapes import Strict
@@ -64,12 +64,16 @@ async def who(request: Request, service: TheService) -> dict[str, Any]:
 
 @router.post("/console/session")
 async def sign_in(given: SignIn, request: Request, response: Response, service: TheService) -> dict[str, Any]:
-    """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key."""
+    """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key, and with 429 past its
+    rate.
+    """
     require_same_origin(request)
-    cookie = await service.sessions.begin(given.api_key.strip())
-    session = None if cookie is None else await service.sessions.find(cookie)
-    if cookie is None or session is None:
+    shown = shown_key(given.api_key.strip())
+    principal = None if shown is None else await service.keys.principal(*shown)
+    if shown is None or principal is None:
         raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated")
+    require_rate(principal, request, service)
+    cookie, session = await service.sessions.begin(principal, shown[1])
     response.set_cookie(
         COOKIE,
         cookie,

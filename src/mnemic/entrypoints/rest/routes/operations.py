@@ -45,7 +45,7 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
 
 @router.get("/policy")
 async def policy(_: Operating, service: TheService) -> dict[str, Any]:
-    """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction."""
+    """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities."""
     return guard_data(_guard(service))
 
 
@@ -122,4 +122,5 @@ def _guard(service: TheService) -> GuardFile:
         budget=gateway.budget,
         limits=gateway.limits,
         redaction=service.engine.redaction,
+        entities=service.engine.reads,
     )

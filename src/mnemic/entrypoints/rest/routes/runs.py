@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
@@ -17,6 +18,8 @@ from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.maintain.runs import RunRecord, record_run, run_of, runs
 from mnemic.trace import UseAudit, Watch
 from mnemic.types import Actor
+
+_log = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
@@ -43,6 +46,7 @@ async def stream(
     work.add_done_callback(lambda _: steps.put_nowait(None))
     service.running.add(work)
     work.add_done_callback(service.running.discard)
+    work.add_done_callback(_tell_bug)
     first = await steps.get()
     if first is None:
         work.result()
@@ -52,10 +56,12 @@ async def stream(
         while step is not None:
             yield written("step", step)
             step = await steps.get()
-        try:
+        failure = work.exception()
+        if failure is None:
             yield written("report", work.result())
-        except MnemicError as failure:
-            yield written("problem", {"reason": failure.reason})
+        else:
+            reason = failure.reason if isinstance(failure, MnemicError) else "internal_error"
+            yield written("problem", {"reason": reason})
 
     return EventStream(events())
 
@@ -102,6 +108,13 @@ async def _ran(
     except StoreFailed as failure:
         told["errors"] = [*told["errors"], f"run_log: {failure.reason}"]
     return told
+
+
+def _tell_bug(work: asyncio.Task[dict[str, Any]]) -> None:
+    """Somebody reads how a turn ended, also where its caller has hung up: asyncio would log it with its message."""
+    failure = None if work.cancelled() else work.exception()
+    if failure is not None and not isinstance(failure, MnemicError):
+        _log.error("internal error", extra={"error": type(failure).__name__})
 
 
 def _told(one: RunRecord) -> dict[str, Any]:

@@ -75,12 +75,14 @@ async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, ser
 
 @router.post("/reveal")
 async def reveal(memory_id: MemoryId, principal: Revealing, service: TheService) -> dict[str, Any]:
-    """The values behind a memory's markers, for those of the caller's roles that the policy's `reveal` names; an
-    operator reaches the whole tenant. Each call is in the audit, also one that is denied.
+    """The values behind a memory's markers, for those of the caller's roles that the policy's `reveal` names: in the
+    whole tenant where `operator` is among these, else one's own. A memory out of reach is not found; each other call is
+    in the audit before anything is shown, also one that is denied.
     """
-    named = sorted(principal.roles & service.engine.redaction.reveal) or sorted(principal.roles)
+    named = principal.roles & service.engine.redaction.reveal or principal.roles
+    role = Role.OPERATOR if Role.OPERATOR in named else min(named)
     revealed = await service.engine.reveal(
-        memory_id, actor=principal.actor, role=named[0], whole_tenant=Role.OPERATOR in principal.roles
+        memory_id, actor=principal.actor, role=role, whole_tenant=role is Role.OPERATOR
     )
     return {
         "memory_id": revealed.memory_id,

@@ -1,0 +1,113 @@
+"""Another data key for a subject, or for every subject of a tenant, while the store is used.
+
+First each subject gets a key that follows the one there is: it seals from then on, and both open. Then everything that
+the old one sealed is sealed anew, and only when a whole look at the store has found nothing of it any more is it
+destroyed. Killed at any moment nothing is unreadable, and the same call goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from mnemic.errors import StoreBusy
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import Actor, AuditEvent, Level, Scope, checked_identifier
+from mnemic.write.vault import Vault
+
+BATCH = 256
+_ROUNDS = 100
+_VAULT = "vault/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotation:
+    """How many subjects have another data key, how many rows and values were sealed anew by this run, and how many old
+    keys were destroyed.
+    """
+
+    subjects: int
+    resealed: int
+    destroyed: int
+
+
+async def rotate_data_keys(
+    store: RecordStore,
+    clock: Clock,
+    vault: Vault,
+    *,
+    actor: Actor,
+    subject: str | None = None,
+    keep_old: bool = False,
+) -> Rotation:
+    """Give the user `subject` of the actor's tenant another data key, or everybody for whom something is sealed there.
+
+    With `keep_old` the old keys stay, for another store that is sealed with the same ones: once each store was sealed
+    anew, the last call destroys them. Raises KeyFailed, StoreFailed, StoreBusy.
+    """
+    keyring, tenant = vault.keyring, actor.tenant
+    if subject is None:
+        names = await _sealed_for(store, vault, tenant)
+    else:
+        own = Scope(tenant=tenant, level=Level.USER, owner=checked_identifier(subject, "subject"))
+        names = {keyring.named(own)}
+    followed = await asyncio.to_thread(keyring.follow, names)
+    resealed = 0
+    for _ in range(_ROUNDS):
+        done = await store.reseal(tenant, keyring.anew) + await _values_anew(store, vault, tenant)
+        resealed += done
+        if not done:
+            break
+    else:
+        raise StoreBusy(hint="others write without a pause; run it again")
+    await store.tidy()
+    destroyed = 0 if keep_old else await asyncio.to_thread(keyring.retire, followed)
+    rotation = Rotation(subjects=len(followed), resealed=resealed, destroyed=destroyed)
+    await store.transact(partial(_tell, actor=actor, clock=clock, rotation=rotation))
+    return rotation
+
+
+async def _sealed_for(store: RecordStore, vault: Vault, tenant: str) -> set[bytes]:
+    """What stands for the subjects for whom anything is sealed."""
+    names: set[bytes] = set()
+
+    def noted(sealed: bytes, _bound: bytes) -> None:
+        names.add(vault.keyring.whose(sealed))
+
+    await store.reseal(tenant, noted)
+    return names | set(map(vault.whose, (await store.marks(tenant, _VAULT)).values()))
+
+
+async def _values_anew(store: RecordStore, vault: Vault, tenant: str) -> int:
+    """Seal anew what stands behind markers; how many values."""
+    kept = list((await store.marks(tenant, _VAULT)).items())
+    done = 0
+    for start in range(0, len(kept), BATCH):
+        fresh = await asyncio.to_thread(_fresh, vault, tenant, kept[start : start + BATCH])
+        if fresh:
+            done += await store.transact(partial(_put, tenant=tenant, fresh=fresh))
+    return done
+
+
+def _fresh(vault: Vault, tenant: str, kept: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """By name: what is kept there, and the same sealed with the key of now."""
+    given = ((name, sealed, vault.anew(tenant, name, sealed)) for name, sealed in kept)
+    return {name: (sealed, fresh) for name, sealed, fresh in given if fresh is not None}
+
+
+async def _put(tx: Transaction, *, tenant: str, fresh: Mapping[str, tuple[str, str]]) -> int:
+    """Where nobody has taken it away meanwhile."""
+    done = 0
+    for name, (before, now) in fresh.items():
+        if await tx.find_mark(tenant, name) == before:
+            await tx.put_mark(tenant, name, now)
+            done += 1
+    return done
+
+
+async def _tell(tx: Transaction, *, actor: Actor, clock: Clock, rotation: Rotation) -> None:
+    detail = {"subjects": rotation.subjects, "resealed": rotation.resealed, "destroyed": rotation.destroyed}
+    event = AuditEvent(tenant=actor.tenant, action="keys_rotated", at=clock.now(), actor=actor.user, detail=detail)
+    await tx.append_audit(event)

@@ -1,0 +1,46 @@
+"""The port for data keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
+
+from mnemic.types import Scope
+
+Anew = Callable[[bytes, bytes], bytes | None]
+"""What is sealed, and what it is bound to, to the same sealed anew; None where it stays as it is."""
+
+
+class Keyring(Protocol):
+    """A data key for each subject (the owner of a scope), kept apart from what is sealed with it: once it is destroyed,
+    no copy of that can be read. The methods wait for a small file at most, on any thread, and raise KeyFailed.
+    """
+
+    def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
+        """`plain`, readable again only by `open` with the same `bound`. A subject without a key gets one, durably."""
+
+    def open(self, sealed: bytes, bound: bytes) -> bytes:
+        """What was sealed. Raises KeyFailed: `missing`, `destroyed`, `rotated`, `wrong_key`, `damaged`."""
+
+    def holds(self, subject: Scope) -> bool:
+        """Whether the subject has a key now."""
+
+    def destroy(self, subject: Scope) -> bool:
+        """Destroy the subject's key, durably; False where there is none. What comes later gets another one."""
+
+    def named(self, subject: Scope) -> bytes:
+        """What stands for the subject: a salted hash."""
+
+    def whose(self, sealed: bytes) -> bytes:
+        """What stands for the subject this was sealed for. Raises KeyFailed (`damaged`)."""
+
+    def follow(self, names: Collection[bytes]) -> dict[bytes, int]:
+        """Another key for each of these subjects that has one; what the keys before sealed can be opened until
+        `retire`. Where that was begun before and not ended, it goes on. The generation of the key of each.
+        """
+
+    def anew(self, sealed: bytes, bound: bytes) -> bytes | None:
+        """The same, sealed with the key of now; None where it is, or cannot be opened any more."""
+
+    def retire(self, followed: Mapping[bytes, int]) -> int:
+        """Destroy the keys before those of `follow`, durably; how many. One that has another successor by now stays."""

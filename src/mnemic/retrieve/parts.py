@@ -8,6 +8,9 @@ By rules, in English: two questions; "between A and B"; "A or B" behind a comma 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from mnemic.retrieve.question import content_words
 
 MAX_PARTS = 3
 _QUESTIONS = re.compile(r"(?<=\?)\s+")
@@ -15,7 +18,7 @@ _JOINED = (
     re.compile(r"\bbetween (?P<a>.{5,200}?) and (?P<b>.{5,200})", re.IGNORECASE),
     re.compile(r"[,:] (?:is it |was it )?(?P<a>[^,:]{5,200}?),? or (?P<b>.{5,200})", re.IGNORECASE),
     re.compile(
-        r"\b(?:total|combined|altogether|sum|both)\b.{0,80}?\b(?:of|on|for|in|to|from|with|spent|purchased)\b"
+        r"\b(?:total|combined|altogether|sum|both)\b.{0,80}?\b(?:of|on|for|in|to|from|with)\b"
         r" (?P<a>.{4,120}?) and (?P<b>.{4,120})",
         re.IGNORECASE,
     ),
@@ -31,9 +34,15 @@ def parts_of(query: str) -> tuple[str, ...]:
     text = " ".join(query.split())
     asked = _QUESTIONS.split(text)
     if len(asked) > 1:
-        return tuple(asked[:MAX_PARTS]) if text.endswith("?") else ()
+        return _several(asked[:MAX_PARTS]) if text.endswith("?") else ()
     for joined in _JOINED:
         found = joined.search(text)
         if found:
-            return tuple(part.strip(" ?.,") for part in (found["a"], found["b"]))
+            return _several([part.strip(" ?.,") for part in (found["a"], found["b"])])
     return ()
+
+
+def _several(parts: Sequence[str]) -> tuple[str, ...]:
+    """Those of the parts that say what they ask about, where there are two or more."""
+    saying = tuple(part for part in parts if content_words(part))
+    return saying if len(saying) > 1 else ()

@@ -148,6 +148,11 @@ def first_person(query: str, people: Iterable[str]) -> str:
     return query
 
 
+def content_words(text: str) -> list[str]:
+    """The words of `text` that are not common ones."""
+    return [word for word in text.split() if word.strip(".,;:!?'’()").lower() not in _COMMON]
+
+
 def spelled_keys(query: str) -> frozenset[str]:
     """Every key that some neighbouring words of `query` could spell: "update channel" spells `update_channel`."""
     words = _WORD.findall(query.lower())
@@ -172,5 +177,4 @@ def _keywords(text: str, people: Iterable[str]) -> str:
         return text
     for person in people:
         text = _name(person, "(?:['’]s)?").sub(" ", text)
-    kept = [word for word in text.split() if word.strip(".,;:!?'’()").lower() not in _COMMON]
-    return " ".join(kept) or text
+    return " ".join(content_words(text)) or text

@@ -185,7 +185,8 @@ class Searcher:
             for memory_id, score, reason in order
             if memory_id in memories and search.where.accepts(memories[memory_id])
         )
-        return SearchResult(hits=hits, errors=search.errors, where=search.where, query=search.question.text)
+        without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
+        return SearchResult(hits=hits, errors=search.errors | without, where=search.where, query=search.question.text)
 
     async def _named(self, search: _Search, found: Collection[str], moment: Snapshot) -> set[str]:
         """Those of what was found that the query names."""

@@ -187,6 +187,7 @@ class ReportAnswer(BaseModel):
     memory_state: list[dict[str, JsonValue]]
     audit: UsedAnswer
     skipped: list[dict[str, JsonValue]]
+    cost: dict[str, int] | None = None
     errors: list[str]
     trace: list[dict[str, JsonValue]]
     history: list[dict[str, JsonValue]]

@@ -206,7 +206,9 @@ class Searcher:
             named=search.named,
             lists=lists,
         )
-        return SearchResult(hits=hits, errors=search.errors, where=search.where, query=search.question.text, plan=plan)
+        without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
+        errors, asked = search.errors | without, search.question.text
+        return SearchResult(hits=hits, errors=errors, where=search.where, query=asked, plan=plan)
 
     async def _named(self, search: _Search, found: Collection[str], moment: Snapshot) -> set[str]:
         """Those of what was found that the query names."""

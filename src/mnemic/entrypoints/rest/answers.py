@@ -107,6 +107,7 @@ class SearchAnswer(BaseModel):
     hits: list[HitAnswer]
     errors: dict[str, str]
     degraded: bool
+    plan: dict[str, JsonValue]
 
 
 class NamedVersion(BaseModel):

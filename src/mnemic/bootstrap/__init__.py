@@ -36,6 +36,7 @@ from mnemic.compose.offline import OfflineComposer
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extractor
+from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
@@ -142,7 +143,7 @@ def build_write_rules(settings: Settings) -> WriteRules:
 def _proposers(completer: Completer | None) -> tuple[Extractor, Planner, Composer]:
     if completer is None:
         return RuleExtractor(), RulePlanner(), OfflineComposer()
-    return ModelExtractor(completer), ModelPlanner(completer), ModelComposer(completer)
+    return FallbackExtractor(ModelExtractor(completer)), ModelPlanner(completer), ModelComposer(completer)
 
 
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:

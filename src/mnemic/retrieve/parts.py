@@ -11,18 +11,19 @@ import re
 from collections.abc import Sequence
 
 from mnemic.retrieve.question import content_words
+from mnemic.text.pattern import Pattern
 
 MAX_PARTS = 3
-_QUESTIONS = re.compile(r"(?<=\?)\s+")
+_QUESTIONS = Pattern(r"(?<=\?)\s+")
 _JOINED = (
-    re.compile(r"\bbetween (?P<a>.{5,200}?) and (?P<b>.{5,200})", re.IGNORECASE),
-    re.compile(r"[,:] (?:is it |was it )?(?P<a>[^,:]{5,200}?),? or (?P<b>.{5,200})", re.IGNORECASE),
-    re.compile(
+    Pattern(r"\bbetween (?P<a>.{5,200}?) and (?P<b>.{5,200})", re.IGNORECASE),
+    Pattern(r"[,:] (?:is it |was it )?(?P<a>[^,:]{5,200}?),? or (?P<b>.{5,200})", re.IGNORECASE),
+    Pattern(
         r"\b(?:total|combined|altogether|sum|both)\b.{0,80}?\b(?:of|on|for|in|to|from|with)\b"
         r" (?P<a>.{4,120}?) and (?P<b>.{4,120})",
         re.IGNORECASE,
     ),
-    re.compile(
+    Pattern(
         r"^(?P<a>how (?:many|much|long)\b.{6,200}?) (?:when|since|before|after) (?P<b>(?:i|we|he|she|they)\b.{8,200})",
         re.IGNORECASE,
     ),

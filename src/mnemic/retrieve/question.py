@@ -41,6 +41,20 @@ class NamedDate:
     month: int | None = None
     day: int | None = None
 
+    @property
+    def days(self) -> tuple[date | None, date | None]:
+        """Its first and last day; None, None where it leaves the year open, or is in no calendar."""
+        if self.year is None:
+            return None, None
+        try:
+            first = date(self.year, self.month or 1, self.day or 1)
+        except ValueError:
+            return None, None
+        if self.day:
+            return first, first
+        months = 1 if self.month else 12
+        return first, (first + timedelta(days=31 * months)).replace(day=1) - timedelta(days=1)
+
     def told_on(self, said_on: date) -> bool:
         """Whether something of this date may have been told on `said_on`.
 

@@ -6,7 +6,8 @@ statement is kept in the user's words, under a category; typed facts and keys ar
 
 from __future__ import annotations
 
-from mnemic.extract.tables import Pattern, Rule, pattern
+from mnemic.extract.tables import Rule, pattern
+from mnemic.text.pattern import Pattern
 
 
 def _words(*spaced: str, joined: tuple[str, ...]) -> Pattern:

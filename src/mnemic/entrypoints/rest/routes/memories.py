@@ -54,7 +54,6 @@ async def add(
 ) -> dict[str, Any]:
     """Remember one thing. The receipt says what became of it; 201 where a memory was made, 200 otherwise."""
     receipt = await service.engine.add(wanted.candidate(actor.session), actor=actor, idempotency_key=idempotency_key)
-    service.meter.wrote(receipt)
     if receipt.outcome.value != "created":
         response.status_code = HTTPStatus.OK
     return receipt_dict(receipt)
@@ -65,8 +64,6 @@ async def add_many(wanted: NewMemories, actor: Writing, service: TheService) -> 
     """Remember many things: one receipt each, in order; one that is refused stops no other."""
     candidates = [one.candidate(actor.session) for one in wanted.memories]
     receipts = await service.engine.add_many(candidates, actor=actor)
-    for receipt in receipts:
-        service.meter.wrote(receipt)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
@@ -90,7 +87,6 @@ async def capture(
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
     """The best memories for a query, each with why it was found; lists that failed are named."""
     result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
-    service.meter.searched(result)
     return result_dict(result)
 
 

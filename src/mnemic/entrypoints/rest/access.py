@@ -157,12 +157,23 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def require_role(principal: Principal, *roles: Role) -> None:
+    """Refuse with 403 who has none of `roles`."""
+    if principal.roles.isdisjoint(roles):
+        raise Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
+
+
+def require_user(principal: Principal) -> None:
+    """Refuse an application, which stands for no user, with 403."""
+    if principal.user is None:
+        raise Refused(HTTPStatus.FORBIDDEN, "user_required")
+
+
 def allowed(*roles: Role) -> Callable[..., Principal]:
     """A dependency: the caller, who must have one of `roles`. Refuses with 403."""
 
     def check(principal: Annotated[Principal, Depends(principal_of)]) -> Principal:
-        if principal.roles.isdisjoint(roles):
-            raise Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
+        require_role(principal, *roles)
         return principal
 
     return check
@@ -173,8 +184,7 @@ def acting(*roles: Role) -> Callable[..., Actor]:
     admitted = Depends(allowed(*roles))
 
     def check(principal: Principal = admitted) -> Actor:
-        if principal.user is None:
-            raise Refused(HTTPStatus.FORBIDDEN, "user_required")
+        require_user(principal)
         return principal.actor
 
     return check

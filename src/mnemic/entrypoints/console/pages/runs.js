@@ -15,7 +15,7 @@ export function show(context) {
 
 function all({ who }) {
   const nothing = empty("No run yet", "When an agent answers with the help of your memory, you see here what it used.");
-  const { node } = paged((cursor) => call("GET", "/v1/runs", { query: { limit: 20, cursor } }).then(({ runs, next }) => ({ items: runs, next })), row, nothing);
+  const node = paged((cursor) => call("GET", "/v1/runs", { query: { limit: 20, cursor } }).then(({ runs, next }) => ({ items: runs, next })), row, nothing);
   return several(head("Runs", "Which memories were found, put before the model, cited in the answer, and proven."), who.roles.includes("writer") && question(), panel("Latest runs", node));
 }
 

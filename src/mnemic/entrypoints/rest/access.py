@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from fastapi.security import HTTPBearer
 from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.boundary import BODY_BYTES
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
@@ -147,14 +147,6 @@ def require_same_origin(request: HTTPConnection, *, loopback: bool = False) -> N
         raise Refused(HTTPStatus.FORBIDDEN, "cross_site")
     if loopback and not is_loopback(request.url.hostname or ""):
         raise Refused(HTTPStatus.FORBIDDEN, "foreign_host")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`. A name but localhost is taken for public."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def require_role(principal: Principal, *roles: Role) -> None:

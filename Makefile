@@ -38,7 +38,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -78,6 +78,9 @@ bench-servers: $(DEV_READY) ## the same figures on PostgreSQL and Redis, private
 	@$(BIN)/python -m tests.bench_servers $(BENCH_ARGS)
 
 GROWTH ?= --sizes 1000,10000,100000
+bench-crowd: $(DEV_READY) ## many processes on one store, many users in each (CROWD="--postgres --processes 1,8")
+	@$(BIN)/python -m tests.bench_crowd $(CROWD)
+
 bench-growth: $(RUN_READY) ## writes and searches as one user's memories grow (GROWTH="--sizes 1000,1000000"); curves in build/
 	@$(BIN)/python -m tests.bench_growth $(GROWTH)
 

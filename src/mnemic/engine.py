@@ -20,7 +20,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits
-from mnemic.guard.policy import Policy
+from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.maintain.archive import Archived, ArchivedMemory, Restorer
@@ -35,7 +35,7 @@ from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
 from mnemic.trace import RunReport, Watch
-from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
+from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, read_messages, run_turn
 from mnemic.types import (
     Actor,
     Candidate,
@@ -63,6 +63,9 @@ class MemoryEngine(StewardVerbs):
     levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
     them leaves a write half done.
     """
+
+    reads: EntityReading | None = None
+    """What notices entities in ordinary texts, as the policy file calls it; None: nothing does."""
 
     _drainer: Drainer | None = None
 
@@ -255,6 +258,20 @@ class MemoryEngine(StewardVerbs):
         skipped.
         """
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
+
+    async def capture_many(
+        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Remember what is worth it in several messages, in their order: one report for each of the user's own, None
+        for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
+        """
+        keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
+        read = await read_messages(self._parts, actor, messages)
+        reports: list[RunReport | None] = []
+        for message, one, key in zip(messages, read, keys, strict=True):
+            request = TurnRequest(actor=actor, message=message, idempotency_key=key, read=one)
+            reports.append(None if one is None else await run_turn(self._parts, request))
+        return reports
 
     async def update(
         self,

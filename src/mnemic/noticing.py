@@ -13,6 +13,7 @@ from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.face import awaited
+from mnemic.guard.policy import EntityReading
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.export import accepted, everything
 from mnemic.trace import RunReport
@@ -35,8 +36,9 @@ class NoticingEngine(MemoryEngine):
     where it fails, the receipt's `degraded` names `entities`. What was read from a memory is forgotten with it.
     """
 
-    def __init__(self, *, entity_reader: EntityReader, **parts: Any) -> None:
+    def __init__(self, *, entity_reader: EntityReader, reads: EntityReading | None = None, **parts: Any) -> None:
         super().__init__(**parts)
+        self.reads = reads
         self._reader = entity_reader
 
     async def _add(

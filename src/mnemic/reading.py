@@ -72,9 +72,9 @@ class ReadVerbs:
 
         `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
         whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
-        query names, by their key or by one of `data["names"]`; where there are none, none are found. Lists that failed
-        are named in `errors`; if all failed, the first failure is raised. Raises ScopeDenied for a level that is not
-        granted.
+        query names, by their key or by one of `data["names"]`, standing ones too; where there are none, none are found
+        (`mnemic.retrieve.named`). Lists that failed are named in `errors`; if all failed, the first failure is raised.
+        Raises ScopeDenied for a level that is not granted.
         """
         if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
             raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")

@@ -345,3 +345,42 @@ async def test_what_was_told_at_the_time_that_is_asked_for_comes_first(engine: M
     assert found.hits[0].memory.happened_at.day == 6
     with pytest.raises(InvalidInput, match="invalid_input:asked_at"):
         await engine.search("lamp", actor=ANA, asked_at=datetime(2024, 5, 20))  # noqa: DTZ001
+
+
+async def test_a_name_is_found_however_much_else_is_known(engine: MemoryEngine) -> None:
+    await engine.add("Runs on the ring buffer.", key="message_queue", data={"names": ["DLQ"]}, actor=ANA)
+    others = [Candidate(content=f"The {number}. thing is empty, is it?", kind=Kind.EPISODIC) for number in range(120)]
+    await engine.add_many(others, actor=ANA)
+    (hit,) = (await engine.search("Is the DLQ empty?", actor=ANA, named=True)).hits
+    assert hit.memory.key == "message_queue"
+
+
+async def test_what_stands_is_found_by_name_only_where_it_is_named(engine: MemoryEngine) -> None:
+    await engine.add("Prefers oat.", key="milk", category="preference", actor=ANA)
+    await engine.add("Prefers rye.", key="bread", category="preference", actor=ANA)
+    found = await engine.search("Which milk?", actor=ANA, named=True, standing=5, preference_bias=True)
+    assert [(hit.memory.key, hit.reason) for hit in found.hits] == [("milk", "standing")]
+    assert not (await engine.search("Which one?", actor=ANA, named=True, standing=5, preference_bias=True)).hits
+
+
+async def test_a_preference_that_stands_comes_once(clock: ManualClock) -> None:
+    policy = Policy(keys={"milk": KeyRule("milk", preference=True)})
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, policy=policy) as engine:
+        receipt = await engine.add("oat", key="milk", category="preference", actor=ANA)
+        found = await engine.search("anything", actor=ANA, standing=5, preference_bias=True)
+    assert [(hit.memory.memory_id, hit.reason) for hit in found.hits] == [(receipt.memory_id, "standing")]
+
+
+async def test_more_that_stands_than_may_come_is_chosen_by_relevance_in_every_way_of_standing(
+    clock: ManualClock,
+) -> None:
+    policy = Policy(
+        keys={"tea": KeyRule("tea", standing=True)}, open_keys=True, standing_categories=frozenset({"instruction"})
+    )
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, policy=policy) as engine:
+        await engine.add("Prefers green tea to any coffee", key="tea", category="preference", actor=ANA)
+        for subject in ("bread", "tents", "chess"):
+            await engine.add(f"Always be brief about {subject}.", category="instruction", actor=ANA)
+        found = await engine.search("green tea or coffee?", actor=ANA, standing=2, top_k=1)
+    assert found.hits[0].memory.key == "tea"
+    assert [hit.standing for hit in found.hits] == [True, True, False]

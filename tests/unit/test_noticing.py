@@ -151,7 +151,9 @@ def test_the_policy_file_says_what_reads(tmp_path: Path) -> None:
     policy.write_text("")
     assert not isinstance(build_engine(settings), NoticingEngine)
     policy.write_text('[entities]\nread = "rules"\n')
-    assert isinstance(build_engine(settings), NoticingEngine)
+    noticing = build_engine(settings)
+    assert isinstance(noticing, NoticingEngine)
+    assert noticing.reads == "rules"
     policy.write_text('[entities]\nread = "model"\n')
     with pytest.raises(InvalidConfig, match=r"entities\.read"):
         build_engine(settings)

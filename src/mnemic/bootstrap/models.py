@@ -10,7 +10,7 @@ from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
 from mnemic.extract.travel.airports import Airports, airports_of
 from mnemic.guard.contract import parse_json
-from mnemic.guard.policy_file import EntityReading
+from mnemic.guard.policy import EntityReading
 from mnemic.guard.redaction import RedactionRules
 from mnemic.ports import Clock, Completer, Embedder
 

@@ -10,6 +10,7 @@ from mnemic.kinds.episodic import Episode, Lesson, Step
 from mnemic.maintain.export import from_dict
 from mnemic.trace import RunReport, RunStatus, UseAudit
 from mnemic.types import (
+    Cost,
     Hit,
     Neighbour,
     Node,
@@ -57,6 +58,7 @@ def report_of(said: Json) -> RunReport:
         receipts=tuple(receipt_of(receipt) for receipt in said["receipts"]),
         skipped=tuple(Skipped(reason=one["reason"], key=one["key"]) for one in said["skipped"]),
         audit=UseAudit(**{name: tuple(ids) for name, ids in said["audit"].items()}),
+        cost=Cost(**said.get("cost", {})),
         **{name: tuple(said[name]) for name in lists},
     )
 

@@ -32,7 +32,7 @@ from mnemic.evaluate.outcome import SEED, SPLITS, Asked, report, write_lines
 from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.replay import chosen_embedder, throwaway_engine
 from mnemic.ports import Embedder
-from mnemic.retrieve.named import NAMES
+from mnemic.text.names import FURTHER
 from mnemic.types import Actor, Candidate
 
 SEEDS, CASES = ("beliefs.seed.json",), ("retrieval.cases.json",)
@@ -73,7 +73,11 @@ class Seeded:
                 raise InvalidInput("data:precision", hint="a belief cannot be stored")
             for belief in [*earlier[1:], newest] if earlier else ():
                 await self.engine.update(
-                    memory_id, str(belief["content"]), actor=actor, data=_data(belief), context=_context(belief)
+                    memory_id,
+                    str(belief["content"]),
+                    actor=actor,
+                    data=_data(belief),
+                    context=str(belief["why_it_matters"]),
                 )
             self.held[memory_id] = str(newest["_id"])
 
@@ -130,7 +134,7 @@ def _candidate(belief: Belief) -> Candidate:
         content=str(belief["content"]),
         key=str(belief["canonical_name"]),
         category=f"{belief['scope'][0]} {kind}",
-        context=_context(belief),
+        context=str(belief["why_it_matters"]),
         data=_data(belief),
         valid_from=_moment(belief["created_at"]),
         valid_to=None if resolved is None else _moment(resolved),
@@ -142,11 +146,7 @@ def _moment(told: str) -> datetime:
 
 
 def _data(belief: Belief) -> dict[str, Any]:
-    return {NAMES: [str(belief["canonical_name"]).replace("_", " "), *map(str, belief["aliases"])]}
-
-
-def _context(belief: Belief) -> str:
-    return ". ".join([*_data(belief)[NAMES], str(belief["why_it_matters"])])
+    return {FURTHER: [str(belief["canonical_name"]).replace("_", " "), *map(str, belief["aliases"])]}
 
 
 def failures(expect: Mapping[str, Mapping[str, Any]], tiers: Tiers) -> list[str]:

@@ -7,21 +7,23 @@ alone, and so is a statement that names two times.
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
+from mnemic.text.english import COUNTS, MONTHS, WEEKDAYS
+from mnemic.text.pattern import Pattern
 from mnemic.types import Candidate
 
-_DAYS = [name.lower() for name in calendar.day_name]
-_MONTHS = [name.lower() for name in calendar.month_name]
-_WEEKDAY, _MONTH = "|".join(_DAYS), "|".join(_MONTHS[1:])
-_COUNTS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
-_COUNTS |= {"a": 1, "an": 1}
-_NUMBER = rf"(\d{{1,3}}|{'|'.join(_COUNTS)})"
+_WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
+_NUMBER = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
+_WILL = (
+    r"(?:\b(?:will|won't|shall)\b|'ll\b)[^.,;:!?]{0,60}?|"
+    r"(?:\b(?:am|is|are)|'(?:m|s|re))(?: due| \w{2,20}ing\b[^.,;:!?]{0,60}?)?"
+)
+"""What makes "in three weeks" a day to come; "I read it in two days" tells how long it took."""
 
 Reading = Callable[[re.Match[str], date], date | None]
 
@@ -53,19 +55,24 @@ def times_in(text: str, said_at: datetime) -> Times:
     """The times of `text`, said at `said_at`.
 
     "Since" and its like give `valid_from`, if that is not in the future; "until" a day gives `valid_to`, the end of
-    that day, if it is not in the past. A day by itself gives `occurred_at`.
+    that day, if it is not in the past. A day by itself gives `occurred_at`. What lies out of the calendar is no time.
     """
-    today = said_at.astimezone(UTC).date()
     bounds = list(_BOUND.finditer(text))
     if len(bounds) > 1:
         return Times()
     rest = _BOUND.sub(" ", text)
-    days = [found for pattern, _ in _POINTS for found in pattern.finditer(rest)]
-    if bounds:
-        return Times() if days else _bounded(bounds[0], today)
-    if len(days) != 1:
+    days = [(found, reading) for pattern, reading in _POINTS for found in pattern.finditer(rest)]
+    if len(bounds) + len(days) != 1:
         return Times()
-    day = _day(rest, today)
+    today = said_at.astimezone(UTC).date()
+    try:
+        return _bounded(bounds[0], today) if bounds else _happened(*days[0], today)
+    except (ValueError, OverflowError):
+        return Times()
+
+
+def _happened(found: re.Match[str], reading: Reading, today: date) -> Times:
+    day = reading(found, today)
     return Times() if day is None else Times(occurred_at=_midnight(day))
 
 
@@ -94,33 +101,38 @@ def _day(text: str, today: date) -> date | None:
     return None
 
 
-def _iso(found: re.Match[str], _: date) -> date | None:
-    return _real(int(found[1]), int(found[2]), int(found[3]))
+def _iso(found: re.Match[str], _: date) -> date:
+    return date(int(found[1]), int(found[2]), int(found[3]))
 
 
-def _named(found: re.Match[str], _: date) -> date | None:
+def _named(found: re.Match[str], _: date) -> date:
     day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
-    return _real(int(found[5]), _MONTHS.index(month.lower()), int(day))
+    return date(int(found[5]), MONTHS.index(month.lower()), int(day))
 
 
 def _near(found: re.Match[str], today: date) -> date:
     return today + timedelta(days=_NEAR[" ".join(found[0].lower().split())])
 
 
-def _counted(found: re.Match[str], today: date) -> date | None:
-    """So many days or weeks away: "two weeks ago", "in three days"."""
-    ago = found[3] is not None
-    number, unit = (found[2], found[3]) if ago else (found[5], found[6])
-    count = _COUNTS.get(number.lower()) or int(number)
-    days = count * (7 if unit.lower().startswith("week") else 1)
-    return today - timedelta(days=days) if ago else today + timedelta(days=days)
+def _ago(found: re.Match[str], today: date) -> date:
+    return today - _counted(found)
+
+
+def _ahead(found: re.Match[str], today: date) -> date:
+    return today + _counted(found)
+
+
+def _counted(found: re.Match[str]) -> timedelta:
+    """So many days or weeks: "two weeks", "3 days"."""
+    count = COUNTS.get(found[1].lower()) or int(found[1])
+    return timedelta(days=count * (7 if found[2].lower().startswith("week") else 1))
 
 
 def _weekday(found: re.Match[str], today: date) -> date | None:
     """Last or next Friday, where the nearest one lies in another week (Monday to Sunday) than today: then it is that of
     the last or the next week too.
     """
-    wanted = _DAYS.index(found[2].lower())
+    wanted = WEEKDAYS.index(found[2].lower())
     if found[1].lower() == "next":
         day = today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1)
     else:
@@ -138,23 +150,24 @@ _NEAR = {
     "tomorrow": 1,
     "the day after tomorrow": 2,
 }
-_POINTS: tuple[tuple[re.Pattern[str], Reading], ...] = (
-    (re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b"), _iso),
+_POINTS: tuple[tuple[Pattern, Reading], ...] = (
+    (Pattern(r"\b(\d{4})-(\d{2})-(\d{2})\b"), _iso),
     (
-        re.compile(
+        Pattern(
             rf"(?i)\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?),?"
             r" (\d{4})\b"
         ),
         _named,
     ),
-    (re.compile(rf"(?i)\b(?:{'|'.join(_NEAR)})\b".replace(" ", r"\s+")), _near),
-    (re.compile(rf"(?i)\b({_NUMBER} (days?|weeks?) ago|(in) {_NUMBER} (days?|weeks?))\b"), _counted),
-    (re.compile(rf"(?i)\b(last|next) ({_WEEKDAY})\b"), _weekday),
+    (Pattern(rf"(?i)\b(?:{'|'.join(_NEAR)})\b".replace(" ", r"\s+")), _near),
+    (Pattern(rf"(?i)\b{_NUMBER} (days?|weeks?) ago\b"), _ago),
+    (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (days?|weeks?)\b(?! ago)"), _ahead),
+    (Pattern(rf"(?i)\b(last|next) ({_WEEKDAY})\b"), _weekday),
 )
 
 # -- beginnings and ends ----------------------------------------------------------------------------------------------
 
-_BOUND = re.compile(
+_BOUND = Pattern(
     rf"""(?ix)\b
     (?:(?P<since>since|as\ of|starting(?:\ from|\ on)?|ever\ since)|(?P<until>until|till))\s+
     (?P<point>
@@ -175,14 +188,14 @@ def _start(point: str, today: date) -> date | None:
         return date(int(low), 1, 1)
     if words[-1] in ("week", "month", "year"):
         return _last_began(words[-1], today) if words[0] == "last" else None
-    if words[-1] in _DAYS:
-        return None if words[0] == "next" else today - timedelta(days=(today.weekday() - _DAYS.index(words[-1])) % 7)
-    if words[0] == "last" and words[-1] in _MONTHS:
-        return _month_before(_MONTHS.index(words[-1]), today)
-    if words[0] in _MONTHS and len(words) == 2:
-        return date(int(words[1]), _MONTHS.index(words[0]), 1)
-    if words[0] in _MONTHS and len(words) == 1:
-        month = _MONTHS.index(words[0])
+    if words[-1] in WEEKDAYS:
+        return None if words[0] == "next" else today - timedelta(days=(today.weekday() - WEEKDAYS.index(words[-1])) % 7)
+    if words[0] == "last" and words[-1] in MONTHS:
+        return _month_before(MONTHS.index(words[-1]), today)
+    if words[0] in MONTHS and len(words) == 2:
+        return date(int(words[1]), MONTHS.index(words[0]), 1)
+    if words[0] in MONTHS and len(words) == 1:
+        month = MONTHS.index(words[0])
         return date(today.year if month <= today.month else today.year - 1, month, 1)
     return _day(point, today)
 
@@ -202,11 +215,4 @@ def _month_before(month: int, today: date) -> date:
 def _coming(point: str, today: date) -> date | None:
     """The day that "until Friday" means: the next of that name, today included."""
     low = point.lower()
-    return today + timedelta(days=(_DAYS.index(low) - today.weekday()) % 7) if low in _DAYS else None
-
-
-def _real(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
+    return today + timedelta(days=(WEEKDAYS.index(low) - today.weekday()) % 7) if low in WEEKDAYS else None

@@ -67,12 +67,14 @@ class ActorMemories:
         )
         if result.degraded and not result.hits:
             raise PartialSearch
-        return [Entry.of(hit, self.name) for hit in result.hits if self._is_relevant(hit)]
+        found = [(hit, Entry.of(hit, self.name)) for hit in result.hits]
+        entries = [entry for hit, entry in found if entry.standing or self._is_relevant(hit)]
+        return sorted(entries, key=lambda entry: (entry.standing, entry.score), reverse=True)
 
     def _is_relevant(self, hit: Hit) -> bool:
         near = hit.ranks.get("vector")
         return (
-            hit.reason != "relevance"
+            hit.reason == "preference_bias"
             or not {"keyword", "key"}.isdisjoint(hit.ranks)
             or (near is not None and near.score >= self._min_similarity)
         )

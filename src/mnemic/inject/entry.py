@@ -17,7 +17,8 @@ TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is there where it is a memory
-    of ours. `standing`: it belongs into every input, whatever the query says.
+    of ours. `standing`: it belongs into every input, whatever the query says; what came through an untrusted channel
+    never does, and is there only where it is asked for.
     """
 
     content: str = field(repr=False)
@@ -26,6 +27,9 @@ class Entry:
     trusted: bool = False
     hit: Hit | None = None
     standing: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "standing", self.standing and self.trusted)
 
     @classmethod
     def of(cls, hit: Hit, source: str) -> Entry:
@@ -61,10 +65,8 @@ class MemorySource(Protocol):
 
 
 def standing_cut(found: Mapping[str, Sequence[Entry]], max_tokens: int) -> list[Entry]:
-    """What stands in every input, of every source, as long as its text fits `max_tokens` (estimated). What came through
-    an untrusted channel stands nowhere.
-    """
-    own = {name: [one for one in entries if one.standing and one.trusted] for name, entries in found.items()}
+    """What stands in every input, of every source, as long as its text fits `max_tokens` (estimated)."""
+    own = {name: [one for one in entries if one.standing] for name, entries in found.items()}
     kept: list[Entry] = []
     for entry in fair_cut(own, sum(map(len, own.values()))):
         cost = ENTRY_OVERHEAD_TOKENS + estimated_tokens(entry.content)

@@ -35,6 +35,7 @@ from mnemic.kinds.named import (
 )
 from mnemic.kinds.same import Same
 from mnemic.kinds.view import EngineVerbs, KindView
+from mnemic.kinds.walks import Walks
 from mnemic.ports.graph import GraphStore
 from mnemic.types import (
     Actor,
@@ -49,7 +50,7 @@ from mnemic.types import (
     Relation,
     WriteReceipt,
 )
-from mnemic.types.graph import MAX_HOPS, MAX_NODES
+from mnemic.types.graph import MAX_NODES
 
 MOST_SAME = 500
 _EVER = datetime(1900, 1, 1, tzinfo=UTC)
@@ -117,7 +118,7 @@ class EntityMemory(KindView[M]):
         names, new = await self._resolved(ends_of(told))
         for named in new:
             await self._mention(named, names, origin)
-        written = await self._relate(told, names, origin, idempotency_key)
+        written = await self._relate(told, names, await self._same(), origin, idempotency_key)
         assert written is not None
         return written
 
@@ -126,7 +127,7 @@ class EntityMemory(KindView[M]):
         """Remember that the relation holds no more; None where it was not known to hold."""
         told = Told(source=me_or(source), relation=relation, target=me_or(target), ended=True)
         names, _ = await self._resolved(ends_of(told))
-        return await self._relate(told, names, SaidBy(self._actor))
+        return await self._relate(told, names, await self._same(), SaidBy(self._actor))
 
     @verb
     async def same(self, name: str, other: str) -> WriteReceipt:
@@ -140,7 +141,8 @@ class EntityMemory(KindView[M]):
         if one is None or another is None or USER in (one["label"], another["label"]) or one == another:
             raise InvalidInput("name", hint="two names that are known, of two things")
         told = Told(source=one["node"], relation=SAME_AS, target=another["node"], since=_EVER)
-        written = await self._relate(told, {one["node"]: one, another["node"]: another}, SaidBy(self._actor))
+        names = {one["node"]: one, another["node"]: another}
+        written = await self._relate(told, names, Same(), SaidBy(self._actor))
         assert written is not None
         return written
 
@@ -153,7 +155,7 @@ class EntityMemory(KindView[M]):
         names = {one["node"]: one, another["node"]: another}
         for source, target in ((one, another), (another, one)):
             told = Told(source=source["node"], relation=SAME_AS, target=target["node"], ended=True)
-            written = await self._relate(told, names, SaidBy(self._actor))
+            written = await self._relate(told, names, Same(), SaidBy(self._actor))
             if written is not None:
                 return written
         return None
@@ -173,15 +175,16 @@ class EntityMemory(KindView[M]):
         receipts: list[WriteReceipt] = []
         for named in kept:
             receipts += await self._mention(named, names, origin)
-        unresolved = 0
+        unresolved, same = 0, await self._same()
         for number, told in enumerate(reading.told):
             meant = await self._meant(told, names)
             if meant is None:
                 unresolved += 1
                 continue
             key = None if idempotency_key is None else f"{idempotency_key}:{number}"
-            written = await self._relate(meant, names, origin, key)
+            written = await self._relate(meant, names, same, origin, key)
             receipts += [written] if written is not None else []
+            same = await self._same() if meant.relation == SAME_AS else same
         skipped = tuple(one.reason for one in reading.skipped)
         return Extracted(receipts=tuple(receipts), unresolved=unresolved, skipped=skipped)
 
@@ -191,7 +194,7 @@ class EntityMemory(KindView[M]):
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
         """What the user has spoken of, last first; with a label only people, places, ... Raises StoreFailed."""
         same = await self._same()
-        more = min(MAX_NODES, limit + same.steps) if limit in range(1, MAX_NODES + 1) else limit
+        more = min(MAX_NODES, limit + same.fewer) if limit in range(1, MAX_NODES + 1) else limit
         found = await self._graph.nodes(self._scope, label=label, limit=more)
         return [node for node in same.joined(found) if node.label != USER][:limit]
 
@@ -202,29 +205,20 @@ class EntityMemory(KindView[M]):
         """What is within `hops` (1 to 6) relations of `name` now, or `at` another time; nearest first, each with the
         way there. Empty where nothing of that name is known.
         """
-        node = await self._known(name)
+        node = await self._node(name)
         if node is None:
             return []
-        same, moment = await self._same(), at or self._engine.clock.now()
-        if not same.steps:
-            return await self._graph.neighbours(self._scope, node["node"], hops=hops, at=moment, limit=limit)
-        further = min(MAX_HOPS, hops + same.steps) if hops in range(1, MAX_HOPS + 1) else hops
-        found = await self._graph.neighbours(self._scope, node["node"], hops=further, at=moment, limit=MAX_NODES)
-        return same.around(node["node"], found, hops=hops)[:limit]
+        return await (await self._walks(at)).around(node["node"], hops=hops, limit=limit)
 
     @verb
     async def path(
         self, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> Sequence[Relation] | None:
         """The shortest way from one to the other now, or `at` another time; None where there is none."""
-        one, other = await self._known(source), await self._known(target)
+        one, other = await self._node(source), await self._node(target)
         if one is None or other is None:
             return None
-        same, moment = await self._same(), at or self._engine.clock.now()
-        further = min(MAX_HOPS, hops + same.steps) if hops in range(1, MAX_HOPS + 1) else hops
-        way = await self._graph.path(self._scope, one["node"], other["node"], hops=further, at=moment)
-        way = None if way is None else same.way(way)
-        return way if way is None or len(way) <= hops else None
+        return await (await self._walks(at)).path(one["node"], other["node"], hops=hops)
 
     # -- who is who ---------------------------------------------------------------------------------------------------
 
@@ -238,10 +232,8 @@ class EntityMemory(KindView[M]):
     def _scope(self) -> Any:
         return self._actor.scope(Level.USER)
 
-    async def _known(self, name: str) -> dict[str, Any] | None:
-        """The one thing of this name, under the name it goes by, or None."""
-        node = await self._node(name)
-        return None if node is None else (await self._same()).shown(node)
+    async def _walks(self, at: datetime | None) -> Walks:
+        return Walks(self._graph, self._scope, await self._same(), at or self._engine.clock.now())
 
     async def _same(self) -> Same:
         """Which nodes are one, as it was told."""
@@ -331,12 +323,17 @@ class EntityMemory(KindView[M]):
         return receipts
 
     async def _relate(
-        self, told: Told, names: Mapping[str, dict[str, Any]], origin: SaidBy, idempotency_key: str | None = None
+        self,
+        told: Told,
+        names: Mapping[str, dict[str, Any]],
+        same: Same,
+        origin: SaidBy,
+        idempotency_key: str | None = None,
     ) -> WriteReceipt | None:
         """Keep the relation, or its end; None for the end of what did not hold. What can be only one at a time ends
         under every name of its source.
         """
-        same = Same() if told.relation == SAME_AS else await self._same()
+        same = Same() if told.relation == SAME_AS else same
         source, target = same.shown(names[told.source]), same.shown(names[told.target])
         single = rule_of(told.relation).single
         own = key_of(source["node"], told.relation, *(() if single else (target["node"],)))

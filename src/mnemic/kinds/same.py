@@ -1,4 +1,4 @@
-"""Two names of one: nodes that somebody said are the same, and walks that go through them without a step."""
+"""Two names of one: nodes that somebody said are the same."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mnemic.extract.entities.relations import SAME_AS
-from mnemic.types import Memory, Neighbour, Node, Relation
+from mnemic.types import Memory, Node, Relation
 from mnemic.types.graph import MAX_ALIASES
 
 
@@ -35,8 +34,8 @@ class Same:
         return cls({node: _root(chiefs, node) for node in nodes}, nodes)
 
     @property
-    def steps(self) -> int:
-        """How many relations of a walk these may take at most."""
+    def fewer(self) -> int:
+        """By how many the nodes are fewer where those that are one are one."""
         return max(0, len(self.chiefs) - len(set(self.chiefs.values())))
 
     def chief(self, node: str) -> str:
@@ -58,7 +57,7 @@ class Same:
         return tuple(
             replace(step, source=self.chief(step.source), target=self.chief(step.target))
             for step in path
-            if step.relation != SAME_AS
+            if self.chief(step.source) != self.chief(step.target)
         )
 
     def joined(self, found: Sequence[Node]) -> list[Node]:
@@ -67,15 +66,6 @@ class Same:
         for node in found:
             groups.setdefault(self.chief(node.node), []).append(node)
         return [_one_of(chief, nodes, self.nodes) for chief, nodes in groups.items()]
-
-    def around(self, start: str, found: Sequence[Neighbour], *, hops: int) -> list[Neighbour]:
-        """Neighbours of `start`, nearest first, as if nodes that are one were one node."""
-        ways: dict[str, tuple[Relation, ...]] = {}
-        for one in sorted(found, key=lambda one: len(self.way(one.path))):
-            ways.setdefault(self.chief(one.node.node), self.way(one.path))
-        nodes = {node.node: node for node in self.joined([one.node for one in found])}
-        near = [node for node in nodes if node != self.chief(start) and len(ways[node]) <= hops]
-        return [Neighbour(node=nodes[node], path=ways[node]) for node in sorted(near, key=lambda node: len(ways[node]))]
 
 
 def _root(chiefs: Mapping[str, str], node: str) -> str:

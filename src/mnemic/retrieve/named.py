@@ -1,8 +1,9 @@
 """Which memories a query names: by the words of their key, or by a name they also go by.
 
 Likeness always finds something; a name is there or it is not. So a search by name can answer that nothing is known.
-A name may be misspelt by one letter (left out, put in, changed, or two changed places) where it has five or more and
-its first two are right: what Lucene calls fuzziness 1 with a prefix of 2.
+Keys and further names are found by their words, however much else is known. Of what is found by other words, or is like
+the query, the name may be misspelt by one letter (left out, put in, changed, or two changed places) where it has five
+or more and its first two are right: what Lucene calls fuzziness 1 with a prefix of 2.
 """
 
 from __future__ import annotations
@@ -11,10 +12,8 @@ import re
 from collections.abc import Sequence
 
 from mnemic.text.analyse import analyse
+from mnemic.text.names import further_names
 from mnemic.types import Memory
-
-NAMES = "names"
-"""The field of a memory's `data` that lists the names it also goes by."""
 
 SHORTEST_MISSPELT = 5
 PREFIX = 2
@@ -23,9 +22,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 def names_of(memory: Memory) -> list[str]:
     """The key of `memory`, spelled as words, and its further names."""
-    further = memory.data.get(NAMES)
-    listed = [name for name in further if isinstance(name, str)] if isinstance(further, list | tuple) else []
-    return [*([memory.key.replace("_", " ")] if memory.key else []), *listed]
+    return [*([memory.key.replace("_", " ")] if memory.key else []), *further_names(memory.data)]
 
 
 class Naming:

@@ -15,7 +15,7 @@ from mnemic.steps.long_term import Known, LongTerm
 from mnemic.steps.state import REVIEW, TurnRules, as_data, candidate_of
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Candidate, Message
-from mnemic.write.redact import Redactor
+from mnemic.write.redact import Redactor, redact_candidate
 
 PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "permission"})
 """Categories that change how the agent behaves."""
@@ -79,18 +79,20 @@ class Judge:
         grounded = ground(candidate, Message(role="user", content=said))
         if grounded is None:
             return None, "unsupported"
-        if self._is_sensitive(candidate):
+        if self._is_sensitive(grounded):
             return (grounded, REVIEW + SENSITIVE) if self._rules.on_sensitive == "review" else (None, SENSITIVE)
         return grounded, REVIEW + "procedural" if candidate.category in PROCEDURAL else ""
 
     def _is_sensitive(self, candidate: Candidate) -> bool:
-        found = self._redactor.redact(candidate.content, bytes(32))
-        return bool(found.replaced or found.blocked) or candidate.key in self._long_term.policy.sensitive_keys
+        """Also where only the words that support it are."""
+        _, found = redact_candidate(candidate, self._redactor, bytes(32))
+        return found or candidate.key in self._long_term.policy.sensitive_keys
 
     async def _against_known(
         self, data: dict[str, Any], candidate: Candidate, review: str, user_id: str, verdicts: Verdicts
     ) -> None:
-        namespace, key = self._long_term.place(user_id, candidate)
+        placed, failure = await attempt(lambda: self._long_term.place(user_id, candidate))
+        namespace, key = placed or ([user_id], candidate.key)
         update = {"namespace": namespace, "key": key, "candidate": data}
         known, failure = await attempt(lambda: self._long_term.known(user_id, candidate))
         if known is None:

@@ -42,8 +42,10 @@ class LongTerm(Protocol):
     def policy(self) -> Policy:
         """What may be remembered."""
 
-    def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
-        """The namespace and key a candidate is written under: always the same for the same thing."""
+    async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
+        """The namespace and key a candidate is written under: always the same for the same thing. Raises where that
+        cannot be told.
+        """
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """What is relevant to `query`. Raises where nothing could be searched."""
@@ -54,8 +56,8 @@ class LongTerm(Protocol):
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
     ) -> dict[str, Any]:
-        """Store one candidate: `{"success", "outcome"}`, with `memory_id` and `version`, or a `reason`. `reviewed`: a
-        person has decided that it replaces what it contradicts.
+        """Store one candidate, redacted: `{"success", "outcome"}`, with `memory_id` and `version`, or a `reason`; as
+        `value` what is to be shown of it. `reviewed`: a person has decided that it replaces what it contradicts.
         """
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
@@ -91,9 +93,10 @@ class GatewayMemory:
         """The gateway's policy."""
         return self._gateway.policy
 
-    def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
+    async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
         """The user's namespace for the candidate's category, and its key."""
-        return [user_id, candidate.category or self._collection], candidate.key or content_key(candidate.content)
+        key = candidate.key or content_key(await self.redacted(candidate.content))
+        return [user_id, candidate.category or self._collection], key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """The user's memories within the grant; preference keys are lifted where the policy says so."""
@@ -123,11 +126,12 @@ class GatewayMemory:
         if reviewed:
             gateway = replace(gateway, policy=_replacing(gateway.policy, candidate.key))
         done = await gateway.write([candidate], actor=self._actor(user_id), idempotency_key=idempotency_key)
+        shown = {"value": {"value": await self.redacted(candidate.content)}}
         if done.blocked:
-            return {"success": False, "outcome": Outcome.BLOCKED.value, "reason": done.blocked[0].reason}
+            return shown | {"success": False, "outcome": Outcome.BLOCKED.value, "reason": done.blocked[0].reason}
         receipt = done.receipts[0]
         stored = receipt.stored and receipt.outcome is not Outcome.PENDING_REVIEW
-        result = {"success": stored, "outcome": receipt.outcome.value, "memory_id": receipt.memory_id}
+        result = shown | {"success": stored, "outcome": receipt.outcome.value, "memory_id": receipt.memory_id}
         return result | (
             {"version": receipt.version} if stored else {"reason": receipt.reason or receipt.outcome.value}
         )

@@ -16,6 +16,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.text.cues import read_cues
+from mnemic.text.names import further_names
 from mnemic.types import (
     AuditEvent,
     JsonValue,
@@ -182,9 +183,9 @@ def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
 
 
 def fields_of(memory: Memory) -> tuple[str, str]:
-    """The two texts that the keyword list searches: the key with the content, and the context."""
+    """The two texts that the keyword list searches: the key with the content, and the context with further names."""
     content = f"{memory.key}\n{memory.content}" if memory.key else memory.content
-    return content, memory.context
+    return content, "\n".join(filter(None, (memory.context, *further_names(memory.data))))
 
 
 def is_message(memory: Memory) -> bool:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Mapping
+
+FURTHER = "names"
+"""The field of a memory's `data` that lists the names it also goes by."""
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "‐": "-", "–": "-"})
 _ARTICLE = re.compile(r"^(?:the|el|la|los|las) (?=\S)")
@@ -16,6 +20,12 @@ _BETWEEN_WORDS = re.compile(r"[\s'.,&_/-]+")
 _PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LONGEST = 28
 _DIGEST_DIGITS = 8
+
+
+def further_names(data: Mapping[str, object]) -> list[str]:
+    """The names that a memory with this `data` goes by besides its key."""
+    listed = data.get(FURTHER)
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list | tuple) else []
 
 
 def folded(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 
 Search = Callable[[str], Iterable[Found]]
@@ -35,7 +36,7 @@ def pattern(
     """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is
     what keeps a long text without them cheap.
     """
-    compiled = re.compile(expression)
+    compiled = Pattern(expression)
 
     def search(text: str) -> Iterator[Found]:
         if needs and not holds(text, needs):
@@ -62,7 +63,7 @@ def _lower(text: str) -> str:
     return text.lower()
 
 
-_NUMBERED = re.compile(r"\d(?:[ ().\-/]{0,3}\d){6}")
+_NUMBERED = Pattern(r"\d(?:[ ().\-/]{0,3}\d){6}")
 
 
 def numbered(searches: Iterable[Search]) -> Search:

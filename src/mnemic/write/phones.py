@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 from mnemic.write.patterns import digits, holds, numbered, pattern, spelled
 
-_DATE = re.compile(
+_DATE = Pattern(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
 )
 _WORDS = (
@@ -24,22 +25,22 @@ _BY_WORD = (
     r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\.?:?\s{0,3}"
 )
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
-_NEAR_WORDS = re.compile(
+_NEAR_WORDS = Pattern(
     rf"(?i)(?<![^\W_])(?:(?:tele)?(?:{'|'.join(_WORDS)})|answer(?:s|ing|ed)?|messages?|contact(?:ed|ing)?|registered"
     r"|(?:my|his|her|their|your|our|the|this|new|home|work|office|emergency|direct|business|personal|contact|private)"
     r" (?:number|line|no\.?)|numbers?)(?![^\W\d_])"
 )
-_OTHER_NUMBER = re.compile(
+_OTHER_NUMBER = Pattern(
     r"(?i)(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
     r"|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer|build|batch"
     r"|lot|claim|patent|security)[ #\-](?:number|no\.?|nr|#)|serial|isbn|version|build|barcode|article|code|key"
 )
-_CALLED = re.compile(
+_CALLED = Pattern(
     r"(?i)(?<![^\W_])(?:tele|cell|mobile ?)?(?:phone|call|dial|reach|ring|whatsapp|sms|fax|mobile|cell|telefon|handy)"
     r"(?:s|ed|ing)?(?![^\W\d_])"
     r"|(?<![^\W_])(?:contact|(?:my|his|her|their|your|our)(?: new| old)? number)(?![^\W\d_])"
 )
-_TOLD_AFTER = re.compile(
+_TOLD_AFTER = Pattern(
     r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
     r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
 )
@@ -48,7 +49,7 @@ _NAMES = (
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
     "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
 )  # fmt: skip
-_PIECE = re.compile(r"(?<![\w+.\-/#\ufdd0])\d{9,12}(?![\w\-/\ufdd0]|[.,]\d)")
+_PIECE = Pattern(r"(?<![\w+.\-/#\ufdd0])\d{9,12}(?![\w\-/\ufdd0]|[.,]\d)")
 _OTHER_SIGNS = (
     "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
 )  # fmt: skip
@@ -58,16 +59,16 @@ _HAND = (
     r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
     r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"
 )
-_YEAR = re.compile(r"(?:1[89]|20)\d\d")
-_GROUP = re.compile(r"\d+")
-_SEPARATED = re.compile(r"[ .\-/]+")
-_NOT_ZERO = re.compile(r"[1-9]")
-_UNIT = re.compile(
+_YEAR = Pattern(r"(?:1[89]|20)\d\d")
+_GROUP = Pattern(r"\d+")
+_SEPARATED = Pattern(r"[ .\-/]+")
+_NOT_ZERO = Pattern(r"[1-9]")
+_UNIT = Pattern(
     r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
 )
-_LINE_END = re.compile(r"[ \t.]{0,8}(?:\n|$)")
+_LINE_END = Pattern(r"[ \t.]{0,8}(?:\n|$)")
 _NEAR = 48
-_GROUPED = re.compile(
+_GROUPED = Pattern(
     r"(?<![\w+])(?<![\d\ufdd0][.\-])(?<!\d[ /])\(?\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,7}){1,5}" + _EXTENSION
     + r"(?!\w|[.\-/][\d\ufdd0])"
 )  # fmt: skip
@@ -106,7 +107,7 @@ class _Before:
     reach over the start of one.
     """
 
-    def __init__(self, words: re.Pattern[str], text: str, needs: tuple[str, ...] = ()) -> None:
+    def __init__(self, words: Pattern, text: str, needs: tuple[str, ...] = ()) -> None:
         self._words = words
         self._never = bool(needs) and not holds(text, needs)
         self._text = text

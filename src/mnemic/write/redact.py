@@ -250,6 +250,18 @@ def redact(draft: Draft, redactor: Redactor) -> Draft:
     return draft.decided(told, candidate=candidate, tokens=pass_.tokens)
 
 
+def redact_candidate(candidate: Candidate, redactor: Redactor, secret: bytes) -> tuple[Candidate, bool]:
+    """The candidate without personal data in any of the texts that `redact` looks at, and whether there was any."""
+    pass_ = _Pass(redactor, secret)
+    done = pass_.candidate(candidate)
+    return done, bool(pass_.replaced or pass_.blocked)
+
+
+def redact_value(value: JsonValue, redactor: Redactor, secret: bytes) -> JsonValue:
+    """The same for JSON data: names of fields, texts and long numbers."""
+    return _Pass(redactor, secret).value(value)
+
+
 @dataclass(slots=True)
 class _Pass:
     """One candidate through one redactor, with what was found on the way."""

@@ -67,6 +67,10 @@ def test_until_a_day_gives_the_end_of_that_day(text: str, day: str) -> None:
         ("I broke my arm on May 3rd, 2019", WEDNESDAY, "2019-05-03"),
         ("I broke my arm on 3 May 2019", WEDNESDAY, "2019-05-03"),
         ("My exam is in three weeks", WEDNESDAY, "2026-12-09"),
+        ("I'm moving to Oslo in three weeks", WEDNESDAY, "2026-12-09"),
+        ("I will be home in 3 days", WEDNESDAY, "2026-11-21"),
+        ("The report's due in two days", WEDNESDAY, "2026-11-20"),
+        ("I checked in two weeks ago", WEDNESDAY, "2026-11-04"),
         ("My exam is next Friday", SUNDAY, "2026-11-27"),
         ("My exam is next Tuesday", WEDNESDAY, "2026-11-24"),
         ("I saw Ann last Friday", WEDNESDAY, "2026-11-13"),
@@ -98,6 +102,14 @@ def test_a_day_is_when_it_happens(text: str, said_at: datetime, day: str) -> Non
         "since when do you know",
         "my room is number 2019",
         "I may come in March",
+        "I read the whole book in two days",
+        "I can paint a room in two days",
+        "She is the one who ran it in three days",
+        "I will finish in three days what I began two weeks ago",
+        "I live in Berlin until 9999-12-31",  # the day after it is out of the calendar
+        "I live in Berlin since March 0000",
+        "I live in Berlin since 0000-00-00",
+        "I was born 0000-00-00",
     ],
 )
 def test_nothing_is_guessed(text: str) -> None:

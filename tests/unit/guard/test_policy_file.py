@@ -3,13 +3,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from mnemic.errors import InvalidConfig
-from mnemic.guard.policy_file import load_guard, load_policy
+from mnemic.guard.policy_file import guard_data, load_guard, load_policy, read_guard
 from mnemic.types import Kind
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -177,3 +178,80 @@ def test_a_redaction_rule_that_means_nothing_is_refused(tmp_path: Path, text: st
     with pytest.raises(InvalidConfig) as refused:
         load_guard(write(tmp_path, text))
     assert refused.value.reason == reason
+
+
+EVERY_SECTION = """
+levels = ["user", "workspace"]
+kinds = ["long_term", "episodic"]
+on_violation = "skip"
+preference_bias = 0.2
+standing_kinds = ["long_term"]
+standing_categories = ["wish"]
+open_keys = true
+keyless = false
+default_ttl_days = 30
+fixed_kinds = ["episodic"]
+judged = true
+on_model_failure = "rules"
+
+[keys.diet]
+on_change = "accumulate"
+allowed_values = ["vegan", "vegetarian"]
+sensitive = true
+standing = true
+preference = true
+verifier = "contains"
+ttl_days = 7
+expiry = "fixed"
+
+[grant]
+keys = ["diet"]
+trust = ["diet"]
+levels = ["user"]
+
+[budget]
+max_capture_items = 3
+max_retrieve_top_k = 4
+max_query_chars = 500
+max_answer_chars = 600
+max_value_chars = 70
+max_seconds = 8
+
+[limits]
+consent = "required"
+consent_keys = ["diet"]
+review_longest_days = 3
+
+[[limits.quotas]]
+per = "tenant"
+kind = "episodic"
+rows = 10
+bytes = 1000
+writes_a_minute = 5
+soft = 0.5
+
+[limits.retention.episodic]
+longest_days = 90
+hard = true
+
+[redaction]
+reveal = ["privacy_officer"]
+names = ["PERSON"]
+
+[redaction.entities]
+EMAIL = "tokenise"
+
+[entities]
+read = "model"
+"""
+
+
+def test_what_is_shown_of_a_guard_reads_as_that_guard(tmp_path: Path) -> None:
+    guard = load_guard(write(tmp_path, EVERY_SECTION))
+    shown = guard_data(guard)
+    assert read_guard(shown) == guard
+    assert read_guard(json.loads(json.dumps(shown))) == guard
+    default = guard_data(read_guard({}))
+    assert [name for name in default if default[name] == shown[name]] == [], "each setting here says something"
+    assert set(shown) == set(tomllib.loads(EVERY_SECTION))
+    assert read_guard(default) == read_guard({})

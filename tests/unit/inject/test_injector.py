@@ -338,6 +338,20 @@ async def test_what_an_untrusted_channel_said_stands_nowhere(engine: MemoryEngin
     assert (await injector_for(engine, ada).inject(ASK)).reason == "no_match"
 
 
+async def test_what_an_untrusted_channel_said_is_there_where_it_is_asked_for(engine: MemoryEngine) -> None:
+    ada = Actor(user="ada")
+    await engine.add("Prefers green tea to coffee.", category="preference", origin=Origin.AGENT_INFERRED, actor=ada)
+    await engine.add("Prefers trains to planes.", category="preference", origin=Origin.AGENT_INFERRED, actor=ada)
+    done = await injector_for(engine, ada).inject([{"role": "user", "content": "Green tea or coffee?"}])
+    assert [(entry.content, entry.standing) for entry in done.entries] == [("Prefers green tea to coffee.", False)]
+    assert (await injector_for(engine, ada).inject(ASK)).reason == "no_match"
+
+
+def test_an_untrusted_entry_of_any_source_does_not_stand() -> None:
+    assert not Entry(content="obey", standing=True).standing
+    assert Entry(content="tea", standing=True, trusted=True).standing
+
+
 @pytest.mark.parametrize(
     "config",
     [

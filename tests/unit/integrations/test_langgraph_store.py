@@ -159,3 +159,41 @@ async def test_the_asynchronous_store_batches_a_tick(tmp_path: Path) -> None:
         with pytest.raises(asyncio.InvalidStateError):
             store.batch([GetOp(NS, "1")])
         assert (await asyncio.to_thread(store.batch, [GetOp(NS, "1")]))[0] is not None
+
+
+ADDRESS = "jane.roe@acme-mail.com"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_redaction_is_the_applications_word(tmp_path: Path, asynchronous: bool) -> None:
+    embedded: list[str] = []
+
+    def seen(texts: list[str]) -> list[list[float]]:
+        embedded.extend(texts)
+        return lengths(texts)
+
+    value = {"text": f"write to {ADDRESS}", "to": [ADDRESS, 7], ADDRESS: {"n": 3}}
+    with MnemicStore(tmp_path / "m.db", index={"dims": 3, "embed": seen}, redact=True) as store:
+        if asynchronous:
+            await store.aput(NS, "k", value)
+        else:
+            store.put(NS, "k", value)
+        kept = store.get(NS, "k")
+        assert kept is not None
+        assert (ADDRESS in str(kept.value), kept.value["to"][1]) == (False, 7)
+        assert "[EMAIL#" in kept.value["text"]
+        assert [one.key for one in store.search(NS, filter={"to": [ADDRESS, 7]})] == ["k"]
+        assert store.search(NS, query=f"who is {ADDRESS}?")[0].key == "k"
+        assert [text for text in embedded if ADDRESS in text] == []
+        assert store.list_namespaces() == [NS]
+    with MnemicStore(tmp_path / "m.db", redact=True) as again:
+        again.put(NS, "other", {"to": ADDRESS})
+        other = again.get(NS, "other")
+        assert other is not None
+        assert other.value["to"] == kept.value["to"][0]  # one person in every process
+    assert ADDRESS.encode() not in (tmp_path / "m.db").read_bytes()
+    with MnemicStore(tmp_path / "m.db") as plain:
+        plain.put(NS, "plain", {"to": ADDRESS})
+        as_put = plain.get(NS, "plain")
+        assert as_put is not None
+        assert as_put.value == {"to": ADDRESS}

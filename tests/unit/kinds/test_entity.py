@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -13,13 +14,14 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.named import SAME
 from mnemic.kinds.seven import SevenKinds
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Kind, Neighbour, Outcome
+from mnemic.types import Actor, Fragment, Kind, Level, Neighbour, Node, Outcome, Relation
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 DAY = timedelta(days=1)
@@ -270,6 +272,81 @@ async def test_chains_and_circles_of_names_are_one(engine: MemoryEngine, entity:
     assert names(await entity.neighbours("Bob")) == {"Friend Oslo", "Friend Paris", "Friend Rome"}
     await engine.forget(receipt.memory_id or "", actor=ANA)
     assert {one.name for one in await entity.of_user("person") if not one.name.startswith("Friend")} == {"Robert"}
+
+
+async def test_a_relation_between_two_names_of_one_is_no_detour(entity: EntityMemory[Awaited]) -> None:
+    await entity.relate("Robert", "knows", "Bea")
+    await entity.relate("Bob", "knows", "Zed")
+    await entity.relate("Bea", "knows", "Zed")
+    await entity.same("Bob", "Robert")
+    for name in ("Bob", "Robert"):
+        assert {one.node.name: one.hops for one in await entity.neighbours(name)} == {"Bea": 1, "Zed": 1}
+    way = await entity.path("Robert", "Zed", hops=1)
+    assert way is not None
+    assert [(one.source, one.target) for one in way] == [("person:robert", "person:zed")]
+    assert await entity.path("Bob", "Robert", hops=1) == ()
+
+
+async def test_chains_of_names_do_not_shorten_walks(entity: EntityMemory[Awaited]) -> None:
+    for name, other in (("Ann", "Bob"), ("Bob", "Cay"), ("Cay", "Dan"), ("Dan", "Eva"), ("Eva", "Fay"), ("Fay", "Gil")):
+        await entity.relate(name, "knows", other)
+    await entity.relate("Rob", "knows", "Zed")
+    await entity.same("Rob", "Bob")
+    assert {one.node.name: one.hops for one in await entity.neighbours("Ann", hops=6)} == {
+        "Bob": 1, "Cay": 2, "Zed": 2, "Dan": 3, "Eva": 4, "Fay": 5, "Gil": 6,
+    }  # fmt: skip
+    way = await entity.path("Zed", "Gil", hops=6)
+    assert way is not None
+    assert len(way) == 6
+    assert await entity.path("Zed", "Gil", hops=5) is None
+    assert [one.node.name for one in await entity.neighbours("Ann", hops=6, limit=2)][:1] == ["Bob"]
+    for wrong in ({"hops": 7}, {"hops": 0}, {"limit": 0}, {"limit": 501}):
+        with pytest.raises(InvalidInput):
+            await entity.neighbours("Ann", **wrong)
+    with pytest.raises(InvalidInput):
+        await entity.path("Ann", "Gil", hops=7)
+
+
+async def test_in_a_large_graph_a_way_is_found_behind_the_nodes_that_are_listed(
+    engine: MemoryEngine, entity: EntityMemory[Awaited]
+) -> None:
+    await entity.relate("Hub", "knows", "Zed")
+    tick(engine)
+    await entity.relate("Bob", "knows", "Hub")
+    await entity.mention("Robert", label="person")
+    await entity.same("Robert", "Bob")
+    assert engine.graph is not None
+    hub = Node(node="person:hub", name="Hub", label="person")
+    for part in range(3):
+        some = [Node(node=f"thing:{part}-{n}", name=f"T{n}") for n in range(250)]
+        relations = tuple(Relation(source="person:hub", relation="knows", target=one.node) for one in some)
+        fragment = Fragment(memory_id=f"m{part}", seen_at=engine.clock.now(), nodes=(hub, *some), relations=relations)
+        await engine.graph.link(ANA.scope(Level.USER), [fragment])
+    assert "Zed" not in names(await entity.neighbours("Robert", hops=2, limit=500))
+    way = await entity.path("Robert", "Zed", hops=2)
+    assert way is not None
+    assert [(one.source, one.target) for one in way] == [("person:bob", "person:hub"), ("person:hub", "person:zed")]
+    assert await entity.path("Robert", "Nobody", hops=2) is None
+
+
+async def test_names_that_are_one_are_read_once_a_verb(
+    engine: MemoryEngine, entity: EntityMemory[Awaited], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await entity.relate("Bob", "works_at", "Siemens")
+    asked: list[object] = []
+    listing = engine.list
+
+    async def counted(**filters: Any) -> Any:
+        asked.append(filters.get("categories"))
+        return await listing(**filters)
+
+    monkeypatch.setattr(engine, "list", counted)
+    await entity.path("Bob", "Siemens")
+    assert asked.count([SAME]) == 1
+    await entity.neighbours("Bob")
+    assert asked.count([SAME]) == 2
+    await entity.extract("My sister Ana works at Siemens in Berlin.")
+    assert asked.count([SAME]) == 3
 
 
 @pytest.mark.parametrize(("name", "other"), [("Bob", "Nobody"), ("Bob", "Bob"), ("me", "Bob")])

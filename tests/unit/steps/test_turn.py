@@ -27,7 +27,7 @@ from mnemic.steps import (
     resume_turn,
     run_turn_with_memory,
 )
-from mnemic.types import Actor, Candidate, Message, Skipped
+from mnemic.types import Actor, Candidate, Message, Origin, Skipped, Source
 from tests.unit.steps.scripted import POLICY, Model, Proposals, engine_of, wish
 
 OUTPUT = {"status", "response", "retrieved_memories", "stored_updates", "skipped_updates", "errors"}
@@ -175,6 +175,36 @@ async def test_what_is_left_out_says_why(runner: str, memory: LongTerm, proposed
     if reason == "sensitive":
         assert "4111" not in str(output)
         assert "K1234567" not in str(output)
+
+
+async def test_personal_data_in_the_quote_alone_is_sensitive_too(runner: str, memory: LongTerm) -> None:
+    proposed = Candidate(
+        content="aisle",
+        key="seat",
+        source=Source(origin=Origin.USER_STATED, quote="the aisle seat, tell ana@example.com"),
+    )
+    turn = await Assistant(runner, memory, extractor=Proposals([proposed])).say(
+        "Book the aisle seat, tell ana@example.com about it."
+    )
+    output = turn["final_output"]
+    assert [one["reason"] for one in output["skipped_updates"]] == ["sensitive"]
+    assert output["stored_updates"] == []
+    assert "ana@example.com" not in str(output)
+
+
+async def test_what_a_person_lets_in_is_stored_redacted_wherever_it_stands(runner: str, memory: LongTerm) -> None:
+    rules = TurnRules(on_sensitive="review")
+    proposed = wish("send it to ana@example.com", "style")
+    assistant = Assistant(runner, memory, review=True, extractor=Proposals([proposed]), rules=rules)
+    await assistant.say("Always send it to ana@example.com")
+    output = (await assistant.decide("approve"))["final_output"]
+    (stored,) = output["stored_updates"]
+    assert stored["value"]["value"].startswith("send it to [EMAIL#")
+    found = (await memory.search(ANA, "What is the mail, ana@example.com?", limit=5)).entries
+    assert [entry["value"]["value"] for entry in found] == [stored["value"]["value"]]
+    assert "ana@example.com" not in str(found)
+    again = StoreMemory(memory._store, policy=POLICY) if isinstance(memory, StoreMemory) else memory
+    assert await again.redacted("ana@example.com") in stored["value"]["value"]
 
 
 async def test_what_the_assistant_says_is_no_evidence(runner: str, memory: LongTerm) -> None:

@@ -22,29 +22,48 @@ _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _FENCES = re.compile(r"^\s*(?://)?\s*(?:<!\[CDATA\[|<!--)|(?://)?\s*(?:\]\]>|-->)\s*$")
 
 
-_UNCLOSED = re.compile(r"<(?=[^<>]*(?:<|\Z))")
-"""A bracket that opens no tag: the parser would look for its end from each of them to the end of the document."""
+_WITHIN = r"""(?: =\s*+ (?: "[^"]*+" | '[^']*+' ) | [^<>] )*+"""
+_PIECES = re.compile(
+    rf"""
+    (?P<raw> < (script|style) (?=[\s/>]) {_WITHIN} > .*? (?= </\2[\s/>] | \Z ) )
+    | (?P<comment> <!-- (?: -?> | .*? (?: --!?\s*> | \Z ) ) | <[!?] [^>]*+ (?: > | \Z ) )
+    | (?P<tag> </?[a-z] {_WITHIN} > )
+    | (?P<text> </?[a-z] {_WITHIN} | < )
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
 
 
 def marked_up(html: str) -> list[dict[str, Any]]:
     """Every top-level object that the document marks up, JSON-LD first, as JSON-LD."""
-    reader = _Reader()
-    reader.feed(_UNCLOSED.sub("&lt;", html))
-    reader.close()
+    reader = _read(html)
     objects = [one for script in reader.scripts for one in _objects(_loaded(script))]
     return objects + [item for item in reader.items if item.get("@type")]
 
 
 def text_of(html: str) -> str:
     """The text of the document, a line for each block and two spaces between the cells of a table."""
-    reader = _Reader()
-    reader.feed(_UNCLOSED.sub("&lt;", html))
-    reader.close()
     lines = (
         re.sub(r"[ \t\u00a0]{3,}", "  ", line.replace("\u00a0", " ")).rstrip()
-        for line in "".join(reader.text).splitlines()
+        for line in "".join(_read(html).text).splitlines()
     )
     return "\n".join(lines)
+
+
+def _read(html: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(_PIECES.sub(_closed, html))
+    reader.close()
+    return reader
+
+
+def _closed(piece: re.Match[str]) -> str:
+    """A piece without what never ends: from each bracket that opens no tag, and from each comment, the parser would
+    look for the end as far as the end of the document.
+    """
+    if piece["comment"]:
+        return ""
+    return piece["text"].replace("<", "&lt;") if piece["text"] else piece[0]
 
 
 def _loaded(script: str) -> Any:

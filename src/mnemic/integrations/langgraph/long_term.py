@@ -13,7 +13,10 @@ from mnemic.inject.entry import TRUSTED_ORIGINS
 from mnemic.steps import Known, Recall
 from mnemic.steps.long_term import DEFAULT_COLLECTION, content_key
 from mnemic.types import Candidate
-from mnemic.write.redact import Redactor
+from mnemic.write.redact import Redactor, redact_candidate
+
+_SECRET = (("%mnemic", "redaction"), "secret")
+"""Where no user's memories are: "%" stands in no user_id."""
 
 
 class StoreMemory:
@@ -21,31 +24,38 @@ class StoreMemory:
 
     One document a key, never a profile that is read, changed and written back, so that two turns at once lose nothing.
     A key whose values accumulate has a document for each value. Policy and review apply as with the engine; merging,
-    versions and the audit are the engine's, and are not here.
+    versions and the audit are the engine's, and are not here. What is stored, and what is searched for, is redacted
+    by the detectors that are built in; the secret that keeps two people apart in the markers is a document too.
     """
 
     def __init__(self, store: BaseStore, *, policy: Policy | None = None, collection: str = DEFAULT_COLLECTION) -> None:
         self._store = store
         self._policy = policy or Policy()
         self._collection = collection
-        self._redactor, self._secret = Redactor(), secrets.token_bytes(32)
+        self._redactor = Redactor()
+        self._secret: bytes | None = None
 
     @property
     def policy(self) -> Policy:
         """What may be remembered."""
         return self._policy
 
-    def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
+    async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
         """The user's namespace, and the candidate's key."""
-        key = candidate.key
+        redacted, _ = redact_candidate(candidate, self._redactor, await self._kept_secret())
+        return self._place(user_id, redacted)
+
+    def _place(self, user_id: str, redacted: Candidate) -> tuple[list[str], str]:
+        key = redacted.key
         if key is None:
-            return list(self._namespace(user_id)), content_key(candidate.content)
+            return list(self._namespace(user_id)), content_key(redacted.content)
         if self._policy.rule(key).on_change == "accumulate":
-            key = f"{key}/{content_key(candidate.content)}"
+            key = f"{key}/{content_key(redacted.content)}"
         return list(self._namespace(user_id)), key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """What the store finds for `query` in the user's namespace."""
+        query = await self.redacted(query)
         items = await self._store.asearch(self._namespace(user_id), query=query, limit=limit)
         return Recall(
             entries=tuple(
@@ -62,7 +72,7 @@ class StoreMemory:
 
     async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
         """The document at the candidate's place."""
-        namespace, key = self.place(user_id, candidate)
+        namespace, key = await self.place(user_id, candidate)
         item = await self._store.aget(tuple(namespace), key)
         return [] if item is None else [Known(content=str(item.value.get("value", "")))]
 
@@ -70,7 +80,8 @@ class StoreMemory:
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
     ) -> dict[str, Any]:
         """Put the document, in the place of the one that is there; done twice it is the same document."""
-        namespace, key = self.place(user_id, candidate)
+        candidate, _ = redact_candidate(candidate, self._redactor, await self._kept_secret())
+        namespace, key = self._place(user_id, candidate)
         ttl = candidate.ttl.total_seconds() / 60 if candidate.ttl is not None and self._store.supports_ttl else None
         value = {
             "value": candidate.content,
@@ -84,14 +95,25 @@ class StoreMemory:
             await self._store.aput(tuple(namespace), key, value)
         else:
             await self._store.aput(tuple(namespace), key, value, ttl=ttl)
-        return {"success": True, "outcome": "stored"}
+        return {"success": True, "outcome": "stored", "value": {"value": candidate.content}}
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """A LangGraph store keeps no audit."""
 
     async def redacted(self, text: str) -> str:
-        """By the detectors that are built in; who is who in the markers is this process's own."""
-        return self._redactor.redact(text, self._secret).text
+        """By the detectors that are built in."""
+        return self._redactor.redact(text, await self._kept_secret()).text
+
+    async def _kept_secret(self) -> bytes:
+        """The store's secret, made where there is none: of two who make one at once the later counts."""
+        if self._secret is None:
+            kept = await self._store.aget(*_SECRET)
+            if kept is None:
+                await self._store.aput(*_SECRET, {"secret": secrets.token_hex(32)}, index=False, ttl=None)
+                kept = await self._store.aget(*_SECRET)
+            assert kept is not None
+            self._secret = bytes.fromhex(kept.value["secret"])
+        return self._secret
 
     def _namespace(self, user_id: str) -> tuple[str, str]:
         # A label of a LangGraph namespace holds no period, a user_id may; "%" stands in no user_id.

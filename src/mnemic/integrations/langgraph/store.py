@@ -18,6 +18,7 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore
 from mnemic.bootstrap import build_documents
 from mnemic.errors import MnemicError
 from mnemic.integrations.langgraph.operations import Batch, Paths, batch_of, result_of
+from mnemic.integrations.langgraph.redacting import Redacting
 from mnemic.ports import DocumentStore
 
 logger = logging.getLogger(__name__)
@@ -28,14 +29,16 @@ DEFAULT_SWEEP_MINUTES = 5.0
 class _Desk:
     """What both stores do with a batch: translate, embed, apply."""
 
-    def __init__(self, documents: DocumentStore, tenant: str, index: IndexConfig | None) -> None:
+    def __init__(self, documents: DocumentStore, tenant: str, index: IndexConfig | None, *, redact: bool) -> None:
         self.documents = documents
+        self._redacting = Redacting(documents, tenant) if redact else None
         self.tenant = tenant
         self._index = index
         self._embeddings = ensure_embeddings(index.get("embed")) if index else None
         self._paths = Paths(index)
 
     def batch(self, ops: list[Op], ttl: TTLConfig | None) -> list[Result]:
+        ops = ops if self._redacting is None else self._redacting.of(ops)
         batch = self._batch(ops)
         if self._index is not None and self._embeddings is not None:
             vectors = self._embeddings.embed_documents(batch.texts) if batch.documents else []
@@ -44,6 +47,7 @@ class _Desk:
         return self._applied(ops, batch, ttl)
 
     async def abatch(self, ops: list[Op], ttl: TTLConfig | None) -> list[Result]:
+        ops = ops if self._redacting is None else await asyncio.to_thread(self._redacting.of, ops)
         batch = self._batch(ops)
         if self._index is not None and self._embeddings is not None:
             vectors = await self._embeddings.aembed_documents(batch.texts) if batch.documents else []
@@ -103,6 +107,9 @@ class MnemicStore(BaseStore):
     `tenant` keeps applications in one file apart; namespaces and keys are the application's own. With an `index` a
     query is answered by cosine over the embedded fields (exactly), without one by BM25 over all texts of a document.
     `ttl` are minutes, with fractions. `location` may also be any `DocumentStore`. A batch is one transaction.
+
+    LangGraph promises that a value comes back as it was put, so nothing is redacted unless `redact` says so: then
+    personal data and secrets in values, queries and filters are replaced before they are embedded or stored.
     """
 
     supports_ttl = True
@@ -114,9 +121,10 @@ class MnemicStore(BaseStore):
         tenant: str = "default",
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
+        redact: bool = False,
     ) -> None:
         super().__init__()
-        self._desk = _Desk(_documents(location), tenant, index)
+        self._desk = _Desk(_documents(location), tenant, index, redact=redact)
         self._sweeper = _Sweeper(self._desk)
         self.ttl_config = ttl
 
@@ -182,9 +190,10 @@ class AsyncMnemicStore(AsyncBatchedBaseStore):
         tenant: str = "default",
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
+        redact: bool = False,
     ) -> None:
         super().__init__()
-        self._desk = _Desk(_documents(location), tenant, index)
+        self._desk = _Desk(_documents(location), tenant, index, redact=redact)
         self._sweeper = _Sweeper(self._desk)
         self.ttl_config = ttl
 

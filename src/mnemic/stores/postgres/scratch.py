@@ -15,6 +15,7 @@ import asyncpg
 from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
 
 _SECONDS = 30
+_TABLE = "CREATE TABLE IF NOT EXISTS bare (number bigserial PRIMARY KEY, content text, vector bytea)"
 
 
 class ScratchDatabase:
@@ -50,13 +51,20 @@ class ScratchDatabase:
         """Seconds that each of `rows` (a text, a vector) took to insert and commit: no version, audit, outbox or
         index.
         """
-        return asyncio.run(_bare_commits(self.location, rows, "on" if durability == "durable" else "off"))
+        return bare_commits(self.location, rows, durability=durability)
+
+
+def bare_commits(dsn: str, rows: Sequence[tuple[str, bytes]], *, durability: str = "durable") -> list[float]:
+    """The same in any database; several processes may do it at once."""
+    return asyncio.run(_bare_commits(dsn, rows, "on" if durability == "durable" else "off"))
 
 
 async def _bare_commits(dsn: str, rows: Sequence[tuple[str, bytes]], synchronous: str) -> list[float]:
     connection = await asyncpg.connect(dsn, timeout=_SECONDS, server_settings={"synchronous_commit": synchronous})
     try:
-        await connection.execute("CREATE TABLE bare (number bigserial PRIMARY KEY, content text, vector bytea)")
+        await connection.execute(
+            "CREATE TABLE IF NOT EXISTS bare (number bigserial PRIMARY KEY, content text, vector bytea)"
+        )
         return [await _commit(connection, row) for row in rows]
     finally:
         await connection.close()

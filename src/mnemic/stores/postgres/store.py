@@ -17,10 +17,11 @@ from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.owner import Owner
 from mnemic.stores.postgres.promotion import Promotions
-from mnemic.stores.postgres.rows import Terms
+from mnemic.stores.postgres.rows import Terms, memory_of, place_of, places_of, storable
 from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.trail import Trails
 from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
@@ -42,6 +43,7 @@ from mnemic.types import (
 
 T = TypeVar("T")
 
+_READING = load("reading")
 _SESSION = load("session")
 
 
@@ -53,7 +55,9 @@ class PostgresStore(SingleReads):
     `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
     wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
     disk. `index_bytes` bounds the memory for the search indexes of scopes in use; 0 leaves every search to the
-    database. `exact_up_to` is the number of active memories beyond which a scope that does not fit there moves into
+    database. At `replica_dsn` a server that follows the primary answers searches and lists, once it has replayed what
+    this store has committed; what others have committed may be missing for as long as it lags. `exact_up_to` is the
+    number of active memories beyond which a scope that does not fit there moves into
     the approximate vector index.
 
     With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
@@ -65,6 +69,7 @@ class PostgresStore(SingleReads):
         dsn: str,
         *,
         owner_dsn: str | None = None,
+        replica_dsn: str | None = None,
         pool_size: int = 10,
         statement_timeout: float = 10.0,
         durability: Literal["durable", "fast"] = "durable",
@@ -74,11 +79,12 @@ class PostgresStore(SingleReads):
         keyring: Keyring | None = None,
         seals: bool = False,
     ) -> None:
-        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
+        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn)
         self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
         self._sealer = Sealer(keyring, seals=seals, vectors=False)
+        self._memory = partial(memory_of, sealer=self._sealer)
         self._opened: _Opened | None = None
 
     @property
@@ -91,6 +97,7 @@ class PostgresStore(SingleReads):
             phrase=True,
             exact_up_to=self._exact_up_to,
             sealed=frozenset({"content"} if self._sealer.seals else ()),
+            degraded=frozenset({"replica"} if self._opened is not None and self._opened.replica_fails else ()),
         )
 
     async def open(self, space: VectorSpace | None) -> None:
@@ -145,6 +152,7 @@ class PostgresStore(SingleReads):
                 sealer=self._sealer,
                 dimensions=opened.dimensions,
                 indexes=opened.indexes,
+                trails=opened.trails,
             )
             try:
                 return await drive(whole, transaction)
@@ -177,7 +185,19 @@ class PostgresStore(SingleReads):
                     opened.promotions.start(scope)
             return result
 
-        return await opened.connections.read(run)
+        return await opened.database.read(run)
+
+    async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
+        found: dict[str, Memory] = {}
+        for tenant in dict.fromkeys(scope.tenant for scope in scopes):
+            given = (*places_of(tenant, scopes), storable(memory_ids))
+            rows = await self._ready.connections.ask(_READING["held_as"], *given)
+            found = {memory.memory_id: memory for memory in map(self._memory, rows)} | found
+        return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
+
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = await self._ready.connections.ask(_READING["held_under"], *place_of(scope), fingerprint)
+        return self._memory(rows[0]) if rows else None
 
     async def held(
         self,
@@ -201,7 +221,7 @@ class PostgresStore(SingleReads):
         return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        return await self._ready.connections.read(lambda session: upkeep.marks(session, tenant, prefix))
+        return await upkeep.marks(self._ready.connections, tenant, prefix)
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
         return await self._ready.connections.read(lambda session: upkeep.requests(session, tenant, after, limit))
@@ -285,6 +305,7 @@ class _Opened:
     space: VectorSpace
     next_space: VectorSpace | None = None
     secrets: dict[str, bytes] = field(default_factory=dict)
+    trails: Trails = field(default_factory=Trails)
 
     @property
     def connections(self) -> Connections:
@@ -295,9 +316,17 @@ class _Opened:
         """Of the present vectors, and of those to come."""
         return [space.dimension for space in (self.space, self.next_space) if space is not None]
 
+    @property
+    def replica_fails(self) -> bool:
+        """Whether reads that the replica should answer go to the primary because it fails."""
+        return self.database.replica is not None and self.database.replica.failing
+
     async def as_owner(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """The result of `work` on the owner's connection, which sees every tenant. Raises StoreFailed."""
-        return await self.database.thread.run(self.owner.run(work))
+        result = await self.database.thread.run(self.owner.run(work))
+        if self.database.replica is not None:
+            await self.connections.write(self.database.replica.note)
+        return result
 
     async def stop(self) -> None:
         """End what goes on in the background."""

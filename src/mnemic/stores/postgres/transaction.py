@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from operator import mul
@@ -11,7 +10,7 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.codec import checked_vector, encode_event, is_message, link, to_micros
+from mnemic.stores.codec import checked_vector, encode_event, is_message, to_micros
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.graph import relate
 from mnemic.stores.postgres.indexes import Indexes
@@ -35,6 +34,7 @@ from mnemic.stores.postgres.rows import (
     unpack,
 )
 from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.trail import Trails
 from mnemic.stores.postgres.upkeep import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sealing import Sealer
@@ -49,11 +49,18 @@ class PostgresTransaction(Transaction):
     """The port's `Transaction` on a connection inside BEGIN and COMMIT.
 
     The first touch of a scope takes its lock, so that nothing read there can be stale when it is written. What goes to
-    the end of the tenant's audit and to the outbox waits for `finish`: the audit's lock is held for two statements.
+    the end of the tenant's audit and to the outbox waits for `finish`.
     """
 
     def __init__(
-        self, session: Session, *, terms: Terms, sealer: Sealer, dimensions: Sequence[int], indexes: Indexes
+        self,
+        session: Session,
+        *,
+        terms: Terms,
+        sealer: Sealer,
+        dimensions: Sequence[int],
+        indexes: Indexes,
+        trails: Trails,
     ) -> None:
         self._session: Session | None = session
         self._terms = terms
@@ -61,6 +68,8 @@ class PostgresTransaction(Transaction):
         self._memory = partial(memory_of, sealer=sealer)
         self._dimensions = dimensions
         self._indexes = indexes
+        self._trails = trails
+        self._space: VectorSpace | None = None
         self._places: dict[Scope, Place | None] = {}
         self._used: dict[Scope, ScopeIndex | None] = {}
         self._before: dict[tuple[str, str], Memory | None] = {}
@@ -80,7 +89,7 @@ class PostgresTransaction(Transaction):
                 for entry in self._entries.get(tenant, ())
             ]
             if tenant in self._events:
-                await self._append(tenant, self._events[tenant], entries)
+                await self._trails.append(self._rows, tenant, self._events[tenant], entries)
             else:
                 await self._rows("enqueue", tenant, *columns(entries, 5))
 
@@ -96,9 +105,12 @@ class PostgresTransaction(Transaction):
         return None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        await self._lock(scope)
-        rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
-        return self._memory(rows[0]) if rows else None
+        if scope in self._places:
+            await self._enter(scope.tenant)
+            rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
+            return self._memory(rows[0]) if rows else None
+        row = await self._begin(scope, fingerprint)
+        return None if row["body"] is None else self._sealer.memory(row["body"], scope, row["vector"])
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
         await self._lock(scope)
@@ -248,8 +260,10 @@ class PostgresTransaction(Transaction):
         return held
 
     async def space(self) -> VectorSpace:
-        rows = await self._ask(_READING["space"])
-        return VectorSpace(model=rows[0]["model"], dimension=rows[0]["dimension"])
+        if self._space is None:
+            (row,) = await self._ask(_READING["space"])
+            self._space = VectorSpace(model=row["model"], dimension=row["dimension"])
+        return self._space
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         await self._enter(tenant)
@@ -262,21 +276,6 @@ class PostgresTransaction(Transaction):
             await self._rows("remove_mark", tenant, name)
         else:
             await self._rows("put_mark", tenant, name, value)
-
-    async def _append(self, tenant: str, events: Sequence[AuditEvent], entries: Sequence[tuple[Any, ...]]) -> None:
-        """Events behind the tenant's last, and the outbox entries with them: the lock is held for two statements."""
-        head = await self._rows("audit_head", tenant)
-        if not head:
-            await self._rows("make_audit_head", tenant)
-            head = await self._rows("audit_head", tenant)
-        sequence, previous = head[0]
-        lines = []
-        for event in events:
-            sequence += 1
-            line = encode_event(replace(event, sequence=sequence))
-            previous = link(previous, line)
-            lines.append((sequence, line, previous))
-        await self._rows("append_trail", tenant, *columns(lines, 3), sequence, previous, *columns(entries, 5))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words) -> None:
         """Bring the postings of a changed memory up to date, if what they repeat has changed."""
@@ -307,9 +306,16 @@ class PostgresTransaction(Transaction):
         if scope in self._places:
             await self._enter(scope.tenant)
         else:
-            rows = await Step(partial(self._open.enter_alone, *place_of(scope), lock=lock_of(scope)))
-            self._places[scope] = Place(*rows[0]) if rows else None
+            await self._begin(scope, "")
         return self._places[scope]
+
+    async def _begin(self, scope: Scope, fingerprint: str) -> Any:
+        """Lock the scope and look at it: the row, with the active memory of that fingerprint."""
+        enter = partial(self._open.enter_writing, *place_of(scope), fingerprint, lock=lock_of(scope))
+        row = await Step(enter)
+        self._space = VectorSpace(model=row["model"], dimension=row["dimension"])
+        self._places[scope] = None if row["scope_id"] is None else Place(*(row[name] for name in Place._fields))
+        return row
 
     async def _enter(self, tenant: str) -> None:
         await Step(partial(self._open.enter, tenant))

@@ -10,7 +10,7 @@ from typing import Any
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
 from mnemic.stores.codec import decode_event, link, moment_of, to_micros
-from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.rows import memory_of, raw, storable
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.sealing import Sealer
@@ -54,10 +54,9 @@ async def usage(session: Session, tenant: str, since: datetime, scope: Scope | N
     return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows}
 
 
-async def marks(session: Session, tenant: str, prefix: str) -> dict[str, str]:
+async def marks(connections: Connections, tenant: str, prefix: str) -> dict[str, str]:
     """The port's `marks`."""
-    await session.enter(tenant)
-    return dict(await session.fetch(_UPKEEP["marks"], tenant, prefix))
+    return dict(await connections.ask(_UPKEEP["marks"], tenant, prefix))
 
 
 async def requests(session: Session, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:

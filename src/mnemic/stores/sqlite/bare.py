@@ -8,19 +8,22 @@ from pathlib import Path
 
 import apsw
 
+_BUSY_MS = 60_000
+_TABLE = "row (number INTEGER PRIMARY KEY, content TEXT NOT NULL, vector BLOB NOT NULL) STRICT"
+
 
 def bare_commits(path: Path, rows: Sequence[tuple[str, bytes]], *, durability: str = "durable") -> list[float]:
-    """Seconds that each of `rows` (a text, a vector) took to insert and commit in a new file at `path`.
+    """Seconds that each of `rows` (a text, a vector) took to insert and commit in the file at `path`. Several
+    processes may do it at once.
 
     WAL, `BEGIN IMMEDIATE`, and an fsync per commit, or none with durability `fast`: no version, audit, outbox or index.
     """
     connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(_BUSY_MS)
     try:
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full" if durability == "durable" else "normal")
-        connection.execute(
-            "CREATE TABLE row (number INTEGER PRIMARY KEY, content TEXT NOT NULL, vector BLOB NOT NULL) STRICT"
-        )
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
         return [_commit(connection, row) for row in rows]
     finally:
         connection.close()

@@ -7,6 +7,8 @@ from datetime import date
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mnemic.extract.travel.boarding_pass import boardings
 from mnemic.extract.travel.document import document_of
@@ -145,6 +147,45 @@ def test_an_unknown_field_does_not_get_in_and_a_malformed_one_is_left_out() -> N
 )
 def test_broken_markup_is_no_reservation(html: str) -> None:
     assert marked_up(html) == []
+
+
+def test_brackets_in_scripts_and_values_are_what_they_are() -> None:
+    html = script('{"@type": "Event", "name": "I <3 NY"}') + (
+        '<!-- <p>not said</p> --><div itemscope itemtype="http://schema.org/Hotel">'
+        '<meta itemprop="name" content="Sea < Sand > Sun"><p title=\'<x>\'>if a <b then 1 < 2</p><br'
+    )
+    event, hotel = marked_up(html)
+    assert (event["name"], hotel["name"]) == ("I <3 NY", "Sea < Sand > Sun")
+    assert text_of(html).split("\n") == ["Hello", "", "if a <b then 1 < 2", "<br"]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<",
+        "<a ",
+        '<a "="',
+        "<a b='",
+        "<!--",
+        "<!-->",
+        "<![if>",
+        "<?",
+        "</",
+        "</script ",
+        "<script",
+        "<script>",
+        '<p =">',
+    ],
+)
+def test_what_never_ends_is_read_in_time_that_grows_with_it(unit: str) -> None:
+    assert marked_up(unit * 5_000 + '" <') == []
+    assert isinstance(text_of(unit * 5_000), str)
+
+
+@given(st.text(alphabet="<>!-=\"'/ ascript", max_size=80))
+def test_any_text_is_some_document(html: str) -> None:
+    assert marked_up(html) == []
+    assert isinstance(text_of(html), str)
 
 
 def test_the_text_of_html_keeps_lines_and_cells() -> None:

@@ -14,7 +14,8 @@ from mnemic.entrypoints.rest.overview import overview_dict
 from mnemic.entrypoints.rest.shapes import PolicyTrial
 from mnemic.entrypoints.wire import usage_dict
 from mnemic.guard.limits import MINUTE, Quota
-from mnemic.guard.policy_file import GuardFile, guard_data, read_guard
+from mnemic.guard.parts import GuardFile
+from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.maintain.trial import tried
 from mnemic.types import Kind, Level, Usage
 
@@ -45,7 +46,7 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
 
 @router.get("/policy")
 async def policy(_: Operating, service: TheService) -> dict[str, Any]:
-    """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction."""
+    """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities."""
     return guard_data(_guard(service))
 
 
@@ -117,4 +118,5 @@ def _guard(service: TheService) -> GuardFile:
         budget=gateway.budget,
         limits=gateway.limits,
         redaction=service.engine.redaction,
+        entities=service.engine.reads,
     )

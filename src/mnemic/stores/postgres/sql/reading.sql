@@ -12,6 +12,14 @@ FROM {sources}
 WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3
 AND m.status = 'active' AND m.fingerprint = $4 AND m.fingerprint <> ''
 
+-- name: held_as
+-- `get_many` as a transaction of its own.
+SELECT * FROM held_as($1, $2, $3, $4)
+
+-- name: held_under
+-- `find_fingerprint` as a transaction of its own.
+SELECT * FROM held_under($1, $2, $3, $4)
+
 -- name: versions
 SELECT v.body
 FROM memory_version v

@@ -7,8 +7,8 @@ SELECT set_config('mnemic.tenant', $1, true), set_config('statement_timeout', $2
 SELECT (SELECT model FROM space) AS model, (SELECT dimension FROM space) AS dimension, entered.*
 FROM enter($1, $2, $3, $4) entered
 
--- name: enter_alone
-SELECT * FROM enter_alone($1, $2, $3, $4, $5)
+-- name: enter_writing
+SELECT * FROM enter_writing($1, $2, $3, $4, $5, $6)
 
 -- name: name_drain
 SELECT set_config('mnemic.drain', 'on', true), set_config('statement_timeout', $1, true)

@@ -33,7 +33,7 @@ AND m.memory_id >= $4 AND m.created_at >= $5
 GROUP BY m.kind
 
 -- name: marks
-SELECT name, value FROM mark WHERE tenant = $1 AND name >= $2 AND starts_with(name, $2) ORDER BY name
+SELECT * FROM marks_of($1, $2)
 
 -- name: requests
 SELECT idempotency_key, receipt, at

@@ -188,17 +188,20 @@ SELECT sequence, hash FROM audit_head WHERE tenant = $1 FOR UPDATE
 INSERT INTO audit_head (tenant, sequence, hash) VALUES ($1, 0, '') ON CONFLICT DO NOTHING
 
 -- name: append_trail
+-- Behind the line $12 with the hash $13, which was the last when somebody looked; nothing at all where it is not any more.
 WITH head AS (
-    UPDATE audit_head SET sequence = $5, hash = $6 WHERE tenant = $1
+    UPDATE audit_head SET sequence = $5, hash = $6 WHERE tenant = $1 AND sequence = $12 AND hash = $13 RETURNING tenant
 ), sent AS (
     INSERT INTO outbox (tenant, level, owner, action, memory_id, version)
-    SELECT $1, entry.level, entry.owner, entry.action, entry.memory_id, entry.version
-    FROM unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::integer[])
+    SELECT head.tenant, entry.level, entry.owner, entry.action, entry.memory_id, entry.version
+    FROM head
+    CROSS JOIN unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::integer[])
         WITH ORDINALITY AS entry (level, owner, action, memory_id, version, place)
     ORDER BY entry.place
 )
 INSERT INTO audit (tenant, sequence, event, hash)
-SELECT $1, line.* FROM unnest($2::bigint[], $3::text[], $4::text[]) AS line (sequence, event, hash)
+SELECT head.tenant, line.* FROM head CROSS JOIN unnest($2::bigint[], $3::text[], $4::text[]) AS line (sequence, event, hash)
+RETURNING sequence
 
 -- name: enqueue
 INSERT INTO outbox (tenant, level, owner, action, memory_id, version)

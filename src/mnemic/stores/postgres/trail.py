@@ -1,0 +1,63 @@
+"""The end of each tenant's audit, where every write goes: its line waits for the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mnemic.stores.codec import encode_event, link
+from mnemic.stores.postgres.rows import columns
+from mnemic.types import AuditEvent
+
+Ask = Callable[..., Awaitable[list[Any]]]
+"""The rows of a statement of `writing.sql`, by name."""
+
+_MOST = 10_000
+"""Ends that are remembered at a time."""
+
+
+class Trails:
+    """Appends lines, and remembers where they ended. As long as no other process writes for the tenant that saves the
+    question where the audit ends, and its lock is held for one statement; else for three.
+    """
+
+    def __init__(self) -> None:
+        self._ends: dict[str, tuple[int, str]] = {}
+
+    async def append(
+        self, ask: Ask, tenant: str, events: Sequence[AuditEvent], entries: Sequence[tuple[Any, ...]]
+    ) -> None:
+        """Events behind the tenant's last, and outbox entries with them."""
+        if tenant in self._ends and await self._appended(ask, tenant, self._ends[tenant], events, entries):
+            return
+        head = await ask("audit_head", tenant)
+        if not head:
+            await ask("make_audit_head", tenant)
+            head = await ask("audit_head", tenant)
+        await self._appended(ask, tenant, (head[0]["sequence"], head[0]["hash"]), events, entries)
+
+    async def _appended(
+        self,
+        ask: Ask,
+        tenant: str,
+        end: tuple[int, str],
+        events: Sequence[AuditEvent],
+        entries: Sequence[tuple[Any, ...]],
+    ) -> bool:
+        """Whether `end` was the end: nothing was written where it was not."""
+        sequence, previous = end
+        lines = []
+        for event in events:
+            sequence += 1
+            line = encode_event(replace(event, sequence=sequence))
+            previous = link(previous, line)
+            lines.append((sequence, line, previous))
+        given = (*columns(lines, 3), sequence, previous, *columns(entries, 5), *end)
+        if not await ask("append_trail", tenant, *given):
+            return False
+        if len(self._ends) >= _MOST:
+            self._ends.clear()
+        # Should the transaction come to nothing after all, this is no end, and the next one finds that out.
+        self._ends[tenant] = sequence, previous
+        return True

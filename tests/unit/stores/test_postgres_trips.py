@@ -1,0 +1,59 @@
+"""What a write on PostgreSQL asks of the server, and that what is remembered between writes is asked again in time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.ports import Transaction
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.connections import Session
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, AuditEvent
+from tests.servers import PostgresServer
+
+ANA = Actor(user="ana")
+
+
+async def test_a_write_goes_to_the_server_ten_times(
+    postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Consents, duplicate; BEGIN, entering, what changed in the scope, neighbours, insert, gate, trail, COMMIT."""
+    asked: list[str] = []
+    for name in ("fetch", "execute"):
+        passed_on = getattr(Session, name)
+
+        async def counted(self: Session, statement: str, *values: Any, on: Any = passed_on) -> Any:
+            asked.append(statement)
+            return await on(self, statement, *values)
+
+        monkeypatch.setattr(Session, name, counted)
+    async with MemoryEngine(store=PostgresStore(postgres.database(tmp_path)), embedder=WordEmbedder()) as engine:
+        await engine.add("The sea is calm and blue.", actor=ANA)
+        await engine.add("The sea is calm and grey today.", actor=ANA)
+        asked.clear()
+        await engine.add("The sea is calm and green in the evening.", actor=ANA)
+        assert len(asked) <= 10, [statement[:80] for statement in asked]
+
+
+async def test_an_audit_that_another_process_went_on_with_stays_one_chain(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    stores = [PostgresStore(postgres.database(tmp_path)) for _ in range(2)]
+    for store in stores:
+        await store.open(WordEmbedder().space)
+    for turn in (0, 0, 1, 1, 0, 1):
+        await stores[turn].transact(appended)
+    assert await stores[0].broken_audit("acme") == (6, None, (await stores[1].audit("acme"))[-1].hash)
+    for store in stores:
+        await store.close()
+
+
+async def appended(transaction: Transaction) -> None:
+    await transaction.append_audit(
+        AuditEvent(tenant="acme", action="created", at=datetime(2026, 1, 1, tzinfo=UTC), actor="ana")
+    )

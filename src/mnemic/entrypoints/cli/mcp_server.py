@@ -34,8 +34,8 @@ def mcp_(given: Given, port: int | None) -> int:
       mnemic --store memory.db --user ana mcp
       MNEMIC_MCP_TOKEN=... mnemic mcp --http 8765
 
-    Over HTTP a client brings MNEMIC_MCP_TOKEN as bearer token, or the line of the file of MNEMIC_MCP_TOKEN_FILE; without
-    one, a token is made up and told on standard error.
+    Over HTTP a client brings MNEMIC_MCP_TOKEN as bearer token, or the line of the file that is named by
+    MNEMIC_MCP_TOKEN_FILE; without one, a token is made up and told on standard error.
     """
     from mnemic.config import secret_named
 

@@ -80,8 +80,9 @@ def why(hit: Hit) -> str:
 
 
 def receipt_text(receipt: WriteReceipt, content: str) -> str:
-    """One line: the outcome, the memory's name, what it is about."""
-    said = one_line(f"{receipt.key}: {content}" if receipt.key else content, 80)
+    """One line: the outcome, the memory's name, what it is about. What was refused is not said again."""
+    content = "" if receipt.outcome == "blocked" else content
+    said = one_line(": ".join(part for part in (receipt.key, content) if part), 80)
     notes = [said, receipt.reason or ""]
     if receipt.superseded:
         notes.append(f"(in place of {', '.join(receipt.superseded)})")

@@ -77,8 +77,7 @@ class PostgresServer:
         """Start the server, for the first time or again, and return once it answers."""
         data = self.folder / "data"
         if not data.exists():
-            options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--username=postgres", "--no-sync"]
-            command = [self._bin / "initdb", *options, f"--pgdata={data}"]
+            command = self._filling(data)
             subprocess.run(command, cwd="/", capture_output=True, check=True, timeout=_WAIT_SECONDS, **self._identity)
         until = time.monotonic() + _WAIT_SECONDS
         while not self._answers():
@@ -133,6 +132,11 @@ class PostgresServer:
 
         return in_thread(run)
 
+    def _filling(self, data: Path) -> list[Path | str]:
+        """The command that makes the server's files."""
+        options = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--username=postgres", "--no-sync"]
+        return [self._bin / "initdb", *options, f"--pgdata={data}"]
+
     def _launched(self, data: Path) -> subprocess.Popen[bytes]:
         settings = ("listen_addresses=", f"unix_socket_directories={self.folder}", *self._settings)
         command = [self._bin / "postgres", "-D", data, *(part for each in settings for part in ("-c", each))]
@@ -147,3 +151,16 @@ class PostgresServer:
         except (OSError, asyncpg.PostgresError, TimeoutError):
             return False
         return True
+
+
+class PostgresStandby(PostgresServer):
+    """A server that follows another one and answers reads alone."""
+
+    def __init__(self, primary: PostgresServer, *settings: str) -> None:
+        super().__init__(*settings)
+        self._primary = primary
+
+    def _filling(self, data: Path) -> list[Path | str]:
+        options = ["--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync"]
+        reached = ["--host", str(self._primary.folder), "--username=postgres"]
+        return [self._bin / "pg_basebackup", *options, *reached, f"--pgdata={data}"]

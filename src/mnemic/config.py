@@ -21,7 +21,8 @@ class Settings(BaseSettings):
     store: str = Field(
         default="mnemic.db",
         description="Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:. "
-        "Copies beside it: ?copy=jsonl:///folder&copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX",
+        "Copies beside it: ?copy=jsonl:///folder&copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX. "
+        "A standby of PostgreSQL that answers searches: ?replica=postgresql://...",
     )
     sessions: str = Field(
         default="memory:",

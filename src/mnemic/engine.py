@@ -35,7 +35,7 @@ from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
 from mnemic.trace import RunReport, Watch
-from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
+from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, read_messages, run_turn
 from mnemic.types import (
     Actor,
     Candidate,
@@ -258,6 +258,20 @@ class MemoryEngine(StewardVerbs):
         skipped.
         """
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
+
+    async def capture_many(
+        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Remember what is worth it in several messages, in their order: one report for each of the user's own, None
+        for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
+        """
+        keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
+        read = await read_messages(self._parts, actor, messages)
+        reports: list[RunReport | None] = []
+        for message, one, key in zip(messages, read, keys, strict=True):
+            request = TurnRequest(actor=actor, message=message, idempotency_key=key, read=one)
+            reports.append(None if one is None else await run_turn(self._parts, request))
+        return reports
 
     async def update(
         self,

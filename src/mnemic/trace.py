@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mnemic.types import Blocked, Hit, Skipped, WriteReceipt
+from mnemic.types import Blocked, Cost, Hit, Skipped, WriteReceipt
 
 Watch = Callable[[Mapping[str, Any]], None]
 """Is shown each step of a run as it ends; it must not wait."""
@@ -62,7 +62,9 @@ class UseAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """Everything one run can be held to. `stop_reason` is `success` or a stable reason code."""
+    """Everything one run can be held to. `stop_reason` is `success` or a stable reason code, `cost` what a model took
+    to read the message.
+    """
 
     run_id: str
     status: RunStatus
@@ -76,6 +78,7 @@ class RunReport:
     receipts: tuple[WriteReceipt, ...] = ()
     blocked: tuple[Blocked, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    cost: Cost = Cost()
     hits: tuple[Hit, ...] = ()
     audit: UseAudit = UseAudit()
     errors: tuple[str, ...] = ()
@@ -96,6 +99,7 @@ class RunReport:
             "memory_state": [dict(entry) for entry in self.memory_state],
             "audit": {name: list(getattr(self.audit, name)) for name in UseAudit.__slots__},
             "skipped": [{"reason": entry.reason, "key": entry.key} for entry in self.skipped],
+            **({"cost": self.cost.as_dict()} if self.cost.calls else {}),
             "errors": list(self.errors),
             "trace": [dict(step) for step in self.trace],
             "history": [dict(event) for event in self.history],

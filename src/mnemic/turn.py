@@ -13,7 +13,8 @@ from typing import Any
 
 from mnemic.compose import Composer
 from mnemic.errors import InvalidAnswer, MnemicError, RunStopped
-from mnemic.extract import Extractor
+from mnemic.extract import Extraction, Extractor
+from mnemic.extract.fallback import read_all
 from mnemic.gateway import GatewayWrite, MemoryGateway
 from mnemic.guard.budget import check_answer_length, check_time
 from mnemic.guard.contract import Answer, check_answer, check_intent
@@ -22,7 +23,7 @@ from mnemic.inject.recall import record_injection
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.retrieve.plan import Planner
 from mnemic.trace import RunReport, RunStatus, Trace, UseAudit, Watch
-from mnemic.types import Actor, Deadline, Hit, Intent, Memory, Message, SearchResult, Skipped, Where
+from mnemic.types import Actor, Cost, Deadline, Hit, Intent, Memory, Message, SearchResult, Skipped, Where
 
 STATE_LIMIT = 50
 SHORTENED_CHARS = 240
@@ -48,6 +49,7 @@ class TurnRequest:
     """What one turn is about. `message` is something the user said, to be remembered from; `goal` something to answer.
 
     `context` is what the application knows and the answer may use; it is never remembered. `watch` sees the steps.
+    `read`: what the message gives, or why the run must stop, where it was read before.
     """
 
     actor: Actor
@@ -56,6 +58,7 @@ class TurnRequest:
     context: Mapping[str, Any] = field(default_factory=dict)
     idempotency_key: str | None = None
     watch: Watch | None = None
+    read: Extraction | MnemicError | None = None
 
 
 @dataclass(slots=True)
@@ -68,6 +71,7 @@ class _Run:
     trace: Trace = field(default_factory=Trace)
     write: GatewayWrite = field(default_factory=GatewayWrite)
     skipped: tuple[Skipped, ...] = ()
+    cost: Cost = Cost()
     hits: dict[str, Hit] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     answer: Answer | None = None
@@ -110,11 +114,12 @@ async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
 async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> None:
     run.enter("capture_store")
     gateway = parts.gateway
-    shown = replace(message, content=await _as_shown(parts, request, parts.extractor, message.content))
-    extraction = await parts.extractor.extract(
-        shown, policy=gateway.policy, budget=gateway.budget, deadline=run.deadline
-    )
-    run.skipped = extraction.skipped
+    extraction = request.read or await _extracted(parts, request, message, run)
+    if isinstance(extraction, MnemicError):
+        raise extraction
+    run.skipped, run.cost = extraction.skipped, extraction.cost
+    if extraction.degraded is not None:
+        run.errors.append(f"extract:model: {extraction.degraded}")
     run.write = await gateway.write(
         extraction.candidates, actor=request.actor, idempotency_key=request.idempotency_key, deadline=run.deadline
     )
@@ -129,6 +134,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
         refreshed=len(refreshed),
         blocked=len(run.write.blocked),
         skipped=len(extraction.skipped),
+        **({"tokens": run.cost.input_tokens + run.cost.output_tokens} if run.cost.calls else {}),
     )
     run.trace.tell(
         session=request.actor.session,
@@ -140,11 +146,29 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     )
 
 
-async def _as_shown(parts: TurnParts, request: TurnRequest, proposer: object, text: str) -> str:
+async def _extracted(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> Extraction:
+    shown = replace(message, content=await _as_shown(parts, request.actor, parts.extractor, message.content))
+    gateway = parts.gateway
+    return await parts.extractor.extract(shown, policy=gateway.policy, budget=gateway.budget, deadline=run.deadline)
+
+
+async def read_messages(
+    parts: TurnParts, actor: Actor, messages: Sequence[Message]
+) -> list[Extraction | MnemicError | None]:
+    """What several messages of the actor's give, read together where the extractor can; None for those that are not
+    the user's own words. To be passed on as `TurnRequest.read`.
+    """
+    gateway = parts.gateway
+    shown = [replace(one, content=await _as_shown(parts, actor, parts.extractor, one.content)) for one in messages]
+    deadline = gateway.budget.deadline(gateway.clock.monotonic)
+    return await read_all(parts.extractor, shown, policy=gateway.policy, budget=gateway.budget, deadline=deadline)
+
+
+async def _as_shown(parts: TurnParts, actor: Actor, proposer: object, text: str) -> str:
     """`text` as `proposer` may see it: redacted where it would go to a model."""
     if not getattr(proposer, "asks_model", False):
         return text
-    return await parts.gateway.pipeline.redacted(text, tenant=request.actor.tenant)
+    return await parts.gateway.pipeline.redacted(text, tenant=actor.tenant)
 
 
 def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
@@ -154,7 +178,7 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
 async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:
     run.enter("retrieve_plan")
     gateway = parts.gateway
-    asked = await _as_shown(parts, request, parts.planner, goal)
+    asked = await _as_shown(parts, request.actor, parts.planner, goal)
     raw = await parts.planner.plan(
         asked, levels=sorted(gateway.policy.levels), budget=gateway.budget, deadline=run.deadline
     )
@@ -180,6 +204,7 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
         session=request.actor.session,
         intent=_intent_entry(replace(intent, query=result.query)),
         resolved_scopes=scopes,
+        plan=result.plan.as_dict(),
         include_preference_keys=parts.preference_bias,
         retrieved_keys=list(referenced(result.hits)),
         reasons={ref: hit.reason for ref, hit in run.hits.items()},
@@ -219,7 +244,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     await record_injection(
         parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values())
     )
-    asked = await _as_shown(parts, request, parts.composer, goal)
+    asked = await _as_shown(parts, request.actor, parts.composer, goal)
     raw = await parts.composer.compose(asked, request.context, injected, deadline=run.deadline)
     answer = check_answer(raw)
     _judge(parts, answer, run)
@@ -295,6 +320,7 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
         receipts=run.write.receipts,
         blocked=run.write.blocked,
         skipped=run.skipped,
+        cost=run.cost,
         hits=tuple(run.hits.values()),
         audit=run.audit,
         errors=tuple(run.errors),

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.bootstrap import build_engine
-from mnemic.bootstrap.copies import build_copies, copies_of, without_copies
+from mnemic.bootstrap.copies import build_copies, copies_of, plain
 from mnemic.config import Settings
 from mnemic.entrypoints.cli import cli
 from mnemic.errors import InvalidConfig
@@ -26,10 +26,10 @@ STORE = "postgresql://ana@host/db?sslmode=require"
 def test_an_address_names_them_and_the_store_does_not_see_them() -> None:
     both = STORE + "&copy=jsonl:///var/log/episodes&copy=azure-search://:a%2Bb@s.search.windows.net/i"
     assert copies_of(both) == ("jsonl:///var/log/episodes", "azure-search://:a+b@s.search.windows.net/i")
-    assert without_copies(both) == STORE
-    for plain in (STORE, "memory:", "mnemic.db", "a?copy=b.db"):
-        assert copies_of(plain) == ()
-        assert without_copies(plain) == plain
+    assert plain(both) == STORE
+    for bare in (STORE, "memory:", "mnemic.db", "a?copy=b.db"):
+        assert copies_of(bare) == ()
+        assert plain(bare) == bare
 
 
 async def test_each_scheme_has_its_copy(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_answer, check_candidates, check_intent
 from mnemic.guard.policy import Policy
-from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt
+from mnemic.prompts import answer_prompt, capture_prompt, intent_prompt, reflection_prompt, window_prompt
 from mnemic.types import Prompt
 
 
@@ -33,7 +33,14 @@ def test_an_intent_is_asked_for_with_its_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    "prompt", [capture_prompt("t", ["k"], ["user"]), intent_prompt("g", ["user"], 6), answer_prompt("g", {}, [])]
+    "prompt",
+    [
+        capture_prompt("t", ["k"], ["user"]),
+        window_prompt([("user", "t")], [0], ["k"], ["user"]),
+        intent_prompt("g", ["user"], 6),
+        answer_prompt("g", {}, []),
+        reflection_prompt("pottery", ["a", "b"], most=3),
+    ],
 )
 def test_schemas_are_closed_and_require_every_name(prompt: Prompt) -> None:
     def check(schema: object) -> None:
@@ -55,5 +62,7 @@ def test_the_shapes_shown_in_the_instructions_pass_the_contracts() -> None:
 
     shown = check_candidates(example(capture_prompt("t", None, ["user"])) | {"items": []}, Policy(), Budget())  # type: ignore[operator]
     assert shown.candidates == ()
+    (told,) = example(window_prompt([("user", "t")], [0], None, ["user"]))["items"]  # type: ignore[index]
+    assert told["turn"] == 2
     assert check_intent(example(intent_prompt("g", ["user"], 6)), Policy(), Budget()).levels is None
     assert check_answer(example(answer_prompt("g", {}, []))).answer == "..."

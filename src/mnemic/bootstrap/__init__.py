@@ -36,12 +36,13 @@ from mnemic.compose.offline import OfflineComposer
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extractor
+from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
+from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import Policy
-from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Clock, Completer
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
@@ -142,12 +143,14 @@ def build_write_rules(settings: Settings) -> WriteRules:
 def _proposers(completer: Completer | None) -> tuple[Extractor, Planner, Composer]:
     if completer is None:
         return RuleExtractor(), RulePlanner(), OfflineComposer()
-    return ModelExtractor(completer), ModelPlanner(completer), ModelComposer(completer)
+    return FallbackExtractor(ModelExtractor(completer)), ModelPlanner(completer), ModelComposer(completer)
 
 
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
     """Policy, grant and budget: those of the policy file, with what the settings name themselves on top."""
     if policy is None and settings.policy is not None:
+        from mnemic.guard.policy_file import load_guard
+
         guard = load_guard(settings.policy)
     else:
         policy = policy or Policy()

@@ -1,4 +1,4 @@
-"""Copies of the memories that an address names beside the store: a search index, a log of episodes."""
+"""What an address names beside the store: copies of the memories (a search index, a log of episodes), a replica."""
 
 from __future__ import annotations
 
@@ -9,21 +9,35 @@ from mnemic.errors import InvalidConfig
 from mnemic.ports.projections import Projection
 
 PARAMETER = "copy"
+REPLICA = "replica"
 
 
 def copies_of(location: str) -> tuple[str, ...]:
     """The addresses that `location` names as `?copy=...&copy=...`."""
-    query = urlsplit(location).query if "://" in location else ""
-    return tuple(value for name, value in parse_qsl(query) if name == PARAMETER)
+    return _named(location, PARAMETER)
 
 
-def without_copies(location: str) -> str:
-    """`location` as the store itself understands it."""
-    if not copies_of(location):
+def replica_of(location: str) -> str | None:
+    """The address that `location` names as `?replica=...`. Raises InvalidConfig (`invalid_config:replica`)."""
+    found = _named(location, REPLICA)
+    if len(found) > 1:
+        raise InvalidConfig(REPLICA, hint="name one replica; its address may name several hosts")
+    return found[0] if found else None
+
+
+def plain(location: str) -> str:
+    """`location` as the store itself understands it, without what it names beside."""
+    if not any(_named(location, name) for name in (PARAMETER, REPLICA)):
         return location
     parts = urlsplit(location)
-    kept = [(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if name != PARAMETER]
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in query if name not in (PARAMETER, REPLICA)]
     return urlunsplit(parts._replace(query=urlencode(kept)))
+
+
+def _named(location: str, parameter: str) -> tuple[str, ...]:
+    query = urlsplit(location).query if "://" in location else ""
+    return tuple(value for name, value in parse_qsl(query) if name == parameter)
 
 
 def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Projection]:

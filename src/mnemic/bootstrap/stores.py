@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
-from mnemic.bootstrap.copies import without_copies
+from mnemic.bootstrap.copies import plain, replica_of
 from mnemic.bootstrap.extras import extra
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, NotSupported
@@ -40,7 +40,8 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         with extra("postgres"):
             from mnemic.stores.postgres import PostgresStore
 
-        return PostgresStore(dsn, durability=settled, keyring=keyring, seals=seals)
+        replica_dsn = _replica_dsn(location)
+        return PostgresStore(dsn, replica_dsn=replica_dsn, durability=settled, keyring=keyring, seals=seals)
     from mnemic.stores.sqlite import SqliteStore
 
     path = sqlite_path(location)
@@ -128,4 +129,12 @@ def sqlite_path(location: str) -> Path:
 
 def postgres_dsn(location: str) -> str | None:
     """The address of the PostgreSQL database that `location` names, as a store understands it, or None for another."""
-    return without_copies(location) if location.startswith(_POSTGRES) else None
+    return plain(location) if location.startswith(_POSTGRES) else None
+
+
+def _replica_dsn(location: str) -> str | None:
+    named = replica_of(location)
+    found = None if named is None else postgres_dsn(named)
+    if found is None and named is not None:
+        raise InvalidConfig("replica", hint="a replica is a PostgreSQL server: use postgresql://...")
+    return found

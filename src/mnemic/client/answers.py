@@ -9,6 +9,7 @@ from typing import Any
 from mnemic.kinds.episodic import Episode, Lesson, Step
 from mnemic.trace import RunReport, RunStatus, UseAudit
 from mnemic.types import (
+    Cost,
     Hit,
     Kind,
     Level,
@@ -85,6 +86,7 @@ def report_of(said: Json) -> RunReport:
         receipts=tuple(receipt_of(receipt) for receipt in said["receipts"]),
         skipped=tuple(Skipped(reason=one["reason"], key=one["key"]) for one in said["skipped"]),
         audit=UseAudit(**{name: tuple(ids) for name, ids in said["audit"].items()}),
+        cost=Cost(**said.get("cost", {})),
         **{name: tuple(said[name]) for name in lists},
     )
 

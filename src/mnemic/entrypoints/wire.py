@@ -28,6 +28,7 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
         "hits": [hit_dict(hit) for hit in result.hits],
         "errors": dict(result.errors),
         "degraded": result.degraded,
+        "plan": result.plan.as_dict(),
     }
 
 

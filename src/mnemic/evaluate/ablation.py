@@ -30,6 +30,7 @@ def variants(engine: MemoryEngine) -> dict[str, Searcher]:
         "full": full,
         **{f"{name} alone": replace(full, weights=weights, signal_weights=NO_SIGNS) for name, weights in alone.items()},
         "lists without signs": replace(full, signal_weights=NO_SIGNS),
+        "at most 3 of a session": replace(full, per_session=3),
         **{f"without {name}": replace(full, weights=replace(full.weights, **{name: 0.0})) for name in _names(Weights)},
         **{
             f"without {name}": replace(full, signal_weights=replace(full.signal_weights, **{name: 0.0}))

@@ -6,12 +6,14 @@ support, and say what they left out and why.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from mnemic.errors import MnemicError
 from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy
-from mnemic.types import Candidate, Deadline, Message, Origin, Skipped
+from mnemic.types import Candidate, Cost, Deadline, Message, Origin, Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +22,14 @@ class Extraction:
 
     Reasons: `transient` a request or passing state, `hypothetical`, `quoted` somebody else's words, `sarcasm`,
     `not_durable` no lasting fact, `origin` not the user's own message, `key_not_in_policy`, `unsupported` by the
-    user's words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips.
+    user's words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost`: what a
+    model took to read it. `degraded`: why rules read it in the place of a model.
     """
 
     candidates: tuple[Candidate, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    cost: Cost = Cost()
+    degraded: str | None = None
 
 
 class Extractor(Protocol):
@@ -36,6 +41,16 @@ class Extractor(Protocol):
         The origin of a candidate is the message's channel. Raises RunStopped (policy, budget, model) and InvalidInput
         for a message that is not valid text.
         """
+
+
+@runtime_checkable
+class WindowExtractor(Extractor, Protocol):
+    """Reads several turns of one conversation at once."""
+
+    async def extract_window(
+        self, messages: Sequence[Message], *, policy: Policy, budget: Budget, deadline: Deadline
+    ) -> list[Extraction | MnemicError]:
+        """One for each message, in order: what it gives, or why its run must stop."""
 
 
 USER_ROLES = frozenset({"user", "human"})

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)|[。！？]++|\n++")
-_ABBREVIATION = re.compile(
+from mnemic.text.pattern import Pattern
+
+_END = Pattern(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)|[。！？]++|\n++")
+_ABBREVIATION = Pattern(
     r"(?:^|[\s(])(?:dr|mr|mrs|ms|st|sr|sra|srta|jr|prof|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|dept|inc|ltd|[a-z])\.$",
     re.IGNORECASE,
 )
@@ -17,7 +19,7 @@ _SUBJECT = (
     r"find|book|show|tell|give|yo|mi|mis|me|soy|estoy|tengo|vivo|trabajo|prefiero|recuerda|siempre|nunca|usa|"
     r"escribe|responde|mantén|manten)"
 )
-_BREAK = re.compile(
+_BREAK = Pattern(
     r"(?:;|—|(?<!\s)\s++[–—-]{1,2}(?=\s))\s*+"
     rf"|,\s++(?:(?:and|but|so|then|also|or|y|pero|e)\s++)?(?={_SUBJECT}\b)"
     rf"|(?<!\s)\s++(?:and|but|so|because|since|y|pero|porque)\s++(?:(?:also|then|también)\s++)?(?={_SUBJECT}\b)"

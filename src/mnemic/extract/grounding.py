@@ -7,11 +7,11 @@ nothing more. What cannot be shown to the user as their own words is not remembe
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import replace
 
 from mnemic.extract.clauses import clause_around
+from mnemic.text.pattern import Pattern
 from mnemic.types import Candidate, Message
 
 MAX_QUOTE_CHARS = 1_000
@@ -20,9 +20,9 @@ SHORTEST_QUOTE_WORDS = 3
 _SHORTEST_STEM = 4
 _LONGEST_ENDING = 3
 
-_WORD = re.compile(r"\w+")
+_WORD = Pattern(r"\w+")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "‐": "-", "–": "-", "—": "-", "-": "-"})
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_WIDE = Pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 """Scripts that are written without spaces, or where a word carries its particles: compared as running text."""
 
 

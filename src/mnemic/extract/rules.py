@@ -28,6 +28,7 @@ from mnemic.guard.budget import Budget, check_time
 from mnemic.guard.contract import check_candidate, drop_duplicates
 from mnemic.guard.policy import Policy
 from mnemic.text.normalise import clean_content, invisible
+from mnemic.text.pattern import Pattern
 from mnemic.types import Candidate, Deadline, Message, Skipped
 
 MAX_MESSAGE_CHARS = 32_768
@@ -41,27 +42,27 @@ _GAP = 8
 
 _TYPED = (*english.RULES, *spanish.RULES)
 _FREE = (*english.FREE, *spanish.FREE, *others.FREE)
-_REJECTED_ALTERNATIVE = re.compile(
+_REJECTED_ALTERNATIVE = Pattern(
     r"\s(?:over|rather than|instead of|not|but not|en lugar de|en vez de)\s.*|(?<!prefer)(?<!prefiero)\s(?:to|"
     r"a)\s(?:the\s)?"
     r"(?:window|aisle|middle|morning|afternoon|evening|night|early|late)\b.*",
     re.IGNORECASE,
 )
-_OPENING = re.compile(
+_OPENING = Pattern(
     r"^(?:(?:please|also|and|so|well|oh|hey|hi|hello|by the way|btw|ok|okay|just|fyi|por favor|y|además)\b[,:]?\s+|"
     r"(?:note|remember|keep in mind|recuerda|ten en cuenta|for the record|don't forget)(?:\s+that|\s+que|:|,)?\s+)+",
     re.IGNORECASE,
 )
-_PREAMBLE = re.compile(
+_PREAMBLE = Pattern(
     r"^(?:for|in|from|going|as|please|when|whenever|para|en|a partir|de)\b[^,;.]{0,60}$|^(?:from now on|"
     r"going forward)$",
     re.IGNORECASE,
 )
 """A sentence's opening that only says where the rest applies ("For future incident updates")."""
-_BLOCKS = re.compile(r"<memory\b.{0,8000}?</memory>|```.{0,8000}?```|(?m:^>[^\n]*)", re.DOTALL | re.IGNORECASE)
-_QUOTATION = re.compile(r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»")
-_LIST = re.compile(r"\s*,\s*(?:and |or |y |o )?|\s+(?:and|or|y|o|&) ", re.IGNORECASE)
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_BLOCKS = Pattern(r"<memory\b.{0,8000}?</memory>|```.{0,8000}?```|(?m:^>[^\n]*)", re.DOTALL | re.IGNORECASE)
+_QUOTATION = Pattern(r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»")
+_LIST = Pattern(r"\s*,\s*(?:and |or |y |o )?|\s+(?:and|or|y|o|&) ", re.IGNORECASE)
+_HAN = Pattern("[\u3400-\u4dbf\u4e00-\u9fff]")
 _MARKER = "\ufffc"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mnemic.extract.clauses import Clause
 from mnemic.extract.tables import others, pattern
+from mnemic.extract.tables.english import AIM
 
 TRANSIENT = "transient"
 HYPOTHETICAL = "hypothetical"
@@ -32,9 +33,7 @@ WISH = pattern(
 NEGATED = pattern(r"\b(?:don't|do not|not|never|hate|dislike|avoid|can't stand|cannot stand|no me|odio|nunca|evito)\b")
 
 _PREFERENCE = pattern(
-    r"\b(?:like|as) i (?:always |usually |generally )?prefer\b|\bmy (?:\w{4,12} )?preference (?:for|is|to)\b|"
-    r"\bi(?:'m| am) (?:always |still )?trying to (?:always )?(?:keep|avoid|minimi[sz]e|maintain|limit|reduce|"
-    r"cut (?:down|back)|stick (?:to|with)|stay)\b"
+    r"\b(?:like|as) i (?:always |usually |generally )?prefer\b|\bmy (?:\w{4,12} )?preference (?:for|is|to)\b|" + AIM
 )
 """A preference or an aim that a request mentions in passing: it outlives the request."""
 
@@ -164,4 +163,6 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return None
     if _REQUEST.search(text) or _ORDER.search(text) or _PASSING.search(text):
         return TRANSIENT
-    return HYPOTHETICAL if _PERHAPS.search(text) or others.PERHAPS.search(text) else None
+    if _PERHAPS.search(text) or others.PERHAPS.search(text):
+        return HYPOTHETICAL
+    return NOT_DURABLE if others.LEANING.search(text) else None

@@ -7,21 +7,18 @@ alone, and so is a statement that names two times.
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
+from mnemic.text.english import COUNTS, MONTHS, WEEKDAYS
+from mnemic.text.pattern import Pattern
 from mnemic.types import Candidate
 
-_DAYS = [name.lower() for name in calendar.day_name]
-_MONTHS = [name.lower() for name in calendar.month_name]
-_WEEKDAY, _MONTH = "|".join(_DAYS), "|".join(_MONTHS[1:])
-_COUNTS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
-_COUNTS |= {"a": 1, "an": 1}
-_NUMBER = rf"(\d{{1,3}}|{'|'.join(_COUNTS)})"
+_WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
+_NUMBER = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
 _WILL = (
     r"(?:\b(?:will|won't|shall)\b|'ll\b)[^.,;:!?]{0,60}?|"
     r"(?:\b(?:am|is|are)|'(?:m|s|re))(?: due| \w{2,20}ing\b[^.,;:!?]{0,60}?)?"
@@ -110,7 +107,7 @@ def _iso(found: re.Match[str], _: date) -> date:
 
 def _named(found: re.Match[str], _: date) -> date:
     day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
-    return date(int(found[5]), _MONTHS.index(month.lower()), int(day))
+    return date(int(found[5]), MONTHS.index(month.lower()), int(day))
 
 
 def _near(found: re.Match[str], today: date) -> date:
@@ -127,7 +124,7 @@ def _ahead(found: re.Match[str], today: date) -> date:
 
 def _counted(found: re.Match[str]) -> timedelta:
     """So many days or weeks: "two weeks", "3 days"."""
-    count = _COUNTS.get(found[1].lower()) or int(found[1])
+    count = COUNTS.get(found[1].lower()) or int(found[1])
     return timedelta(days=count * (7 if found[2].lower().startswith("week") else 1))
 
 
@@ -135,7 +132,7 @@ def _weekday(found: re.Match[str], today: date) -> date | None:
     """Last or next Friday, where the nearest one lies in another week (Monday to Sunday) than today: then it is that of
     the last or the next week too.
     """
-    wanted = _DAYS.index(found[2].lower())
+    wanted = WEEKDAYS.index(found[2].lower())
     if found[1].lower() == "next":
         day = today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1)
     else:
@@ -153,24 +150,24 @@ _NEAR = {
     "tomorrow": 1,
     "the day after tomorrow": 2,
 }
-_POINTS: tuple[tuple[re.Pattern[str], Reading], ...] = (
-    (re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b"), _iso),
+_POINTS: tuple[tuple[Pattern, Reading], ...] = (
+    (Pattern(r"\b(\d{4})-(\d{2})-(\d{2})\b"), _iso),
     (
-        re.compile(
+        Pattern(
             rf"(?i)\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?),?"
             r" (\d{4})\b"
         ),
         _named,
     ),
-    (re.compile(rf"(?i)\b(?:{'|'.join(_NEAR)})\b".replace(" ", r"\s+")), _near),
-    (re.compile(rf"(?i)\b{_NUMBER} (days?|weeks?) ago\b"), _ago),
-    (re.compile(rf"(?i)(?:{_WILL}) in {_NUMBER} (days?|weeks?)\b(?! ago)"), _ahead),
-    (re.compile(rf"(?i)\b(last|next) ({_WEEKDAY})\b"), _weekday),
+    (Pattern(rf"(?i)\b(?:{'|'.join(_NEAR)})\b".replace(" ", r"\s+")), _near),
+    (Pattern(rf"(?i)\b{_NUMBER} (days?|weeks?) ago\b"), _ago),
+    (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (days?|weeks?)\b(?! ago)"), _ahead),
+    (Pattern(rf"(?i)\b(last|next) ({_WEEKDAY})\b"), _weekday),
 )
 
 # -- beginnings and ends ----------------------------------------------------------------------------------------------
 
-_BOUND = re.compile(
+_BOUND = Pattern(
     rf"""(?ix)\b
     (?:(?P<since>since|as\ of|starting(?:\ from|\ on)?|ever\ since)|(?P<until>until|till))\s+
     (?P<point>
@@ -191,14 +188,14 @@ def _start(point: str, today: date) -> date | None:
         return date(int(low), 1, 1)
     if words[-1] in ("week", "month", "year"):
         return _last_began(words[-1], today) if words[0] == "last" else None
-    if words[-1] in _DAYS:
-        return None if words[0] == "next" else today - timedelta(days=(today.weekday() - _DAYS.index(words[-1])) % 7)
-    if words[0] == "last" and words[-1] in _MONTHS:
-        return _month_before(_MONTHS.index(words[-1]), today)
-    if words[0] in _MONTHS and len(words) == 2:
-        return date(int(words[1]), _MONTHS.index(words[0]), 1)
-    if words[0] in _MONTHS and len(words) == 1:
-        month = _MONTHS.index(words[0])
+    if words[-1] in WEEKDAYS:
+        return None if words[0] == "next" else today - timedelta(days=(today.weekday() - WEEKDAYS.index(words[-1])) % 7)
+    if words[0] == "last" and words[-1] in MONTHS:
+        return _month_before(MONTHS.index(words[-1]), today)
+    if words[0] in MONTHS and len(words) == 2:
+        return date(int(words[1]), MONTHS.index(words[0]), 1)
+    if words[0] in MONTHS and len(words) == 1:
+        month = MONTHS.index(words[0])
         return date(today.year if month <= today.month else today.year - 1, month, 1)
     return _day(point, today)
 
@@ -218,4 +215,4 @@ def _month_before(month: int, today: date) -> date:
 def _coming(point: str, today: date) -> date | None:
     """The day that "until Friday" means: the next of that name, today included."""
     low = point.lower()
-    return today + timedelta(days=(_DAYS.index(low) - today.weekday()) % 7) if low in _DAYS else None
+    return today + timedelta(days=(WEEKDAYS.index(low) - today.weekday()) % 7) if low in WEEKDAYS else None

@@ -35,6 +35,8 @@ SHORTEST_TTL = timedelta(days=1)
 LONGEST_TTL = timedelta(days=365)
 DEFAULT_CONFIDENCE = 0.8
 DEFAULT_TOP_K = 4
+CAPTURE_CATEGORIES = frozenset({"preference", "instruction", "identity", "relation", "event", "fact"})
+"""What a model may say that a statement is. Anything else that it calls it is forgotten."""
 _MAX_SCOPES = 16
 _MAX_CATEGORY_CHARS = 64
 _NO_DAY_COUNT = 10**9
@@ -71,7 +73,8 @@ def parse_json(text: object) -> object:
 
 
 def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
-    """The candidates in a model's `{"items": [{"key", "value", "scope"?, "ttl_days"?, "confidence"?, "quote"?}]}`.
+    """The candidates in a model's `{"items": [{"key", "value", ...}]}`, an item with `category`, `scope`, `ttl_days`,
+    `confidence` and `quote` where it has them.
 
     Other names are ignored. The length of the list is checked before any item. A breach raises InvalidCandidates,
     KeyNotAllowed or ScopeNotAllowed; under `on_violation="skip"` the item is skipped with that reason instead, and so
@@ -106,7 +109,9 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
     """
     key = None if candidate.key is None else _key(candidate.key, policy)
     if key is None and not policy.allows_keyless:
-        raise InvalidCandidates("missing_keys")
+        raise InvalidCandidates(
+            "missing_keys", hint="this policy lists its keys: name one, or set keyless = true in it"
+        )
     content = _free_text(candidate.content) if key is None else _value(candidate.content, key, policy, budget)
     level = _level(candidate.level, policy)
     if candidate.kind not in tuple(Kind) or candidate.kind not in policy.kinds:
@@ -210,10 +215,12 @@ def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:
     level = _level(item.get("scope", Level.USER.value), policy)
     ttl, clamped_ttl = _ttl(_days(item["ttl_days"]) if "ttl_days" in item else None, policy)
     confidence, clamped_confidence = _confidence(item.get("confidence", DEFAULT_CONFIDENCE))
+    category = item.get("category")
     return Candidate(
         content=value,
         key=key,
         level=level,
+        category=category if isinstance(category, str) and category in CAPTURE_CATEGORIES else None,
         ttl=ttl,
         confidence=confidence,
         source=Source(quote=_quote(item.get("quote"))),

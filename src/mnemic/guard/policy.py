@@ -18,6 +18,7 @@ MAX_TTL_DAYS = 36_500
 OnChange = Literal["supersede", "accumulate", "review"]
 Expiry = Literal["sliding", "fixed"]
 OnViolation = Literal["stop", "skip"]
+OnModelFailure = Literal["stop", "rules"]
 EntityReading = Literal["rules", "names", "model"]
 """What notices entities in ordinary texts."""
 
@@ -79,7 +80,8 @@ class Policy:
     without a key may be proposed (None: only where the list is open). `on_violation`: `stop` ends the run at the
     first breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus a run may
     give to preference keys. Memories of `fixed_kinds` without a key live as long as they were first given.
-    `judged`: a configured language model is asked what a new memory is to those near it.
+    `judged`: a configured language model is asked what a new memory is to those near it. `on_model_failure`: where a
+    model that was to read a message fails, `stop` ends the run, `rules` lets the rules read it and says so.
 
     Raises InvalidConfig (`invalid_config:<field>`).
     """
@@ -96,6 +98,7 @@ class Policy:
     default_ttl_days: int | None = None
     fixed_kinds: frozenset[Kind] = frozenset()
     judged: bool = False
+    on_model_failure: OnModelFailure = "stop"
     _rules: Mapping[str, KeyRule] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -111,6 +114,8 @@ class Policy:
         _check_kinds(self.fixed_kinds, "fixed_kinds")
         if self.on_violation not in get_args(OnViolation):
             raise InvalidConfig("on_violation", hint="one of stop, skip")
+        if self.on_model_failure not in get_args(OnModelFailure):
+            raise InvalidConfig("on_model_failure", hint="one of stop, rules")
         bias: object = self.preference_bias
         if isinstance(bias, bool) or not isinstance(bias, int | float) or not math.isfinite(bias) or not 0 <= bias <= 1:
             raise InvalidConfig("preference_bias", hint="a number from 0 to 1")

@@ -43,7 +43,7 @@ Only this module of the guard imports pydantic, so that nothing else pays for it
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -55,7 +55,8 @@ from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Per, Quota, Retention
-from mnemic.guard.policy import EntityReading, Expiry, KeyRule, OnChange, OnViolation, Policy
+from mnemic.guard.parts import GuardFile
+from mnemic.guard.policy import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnViolation, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
 
@@ -146,23 +147,12 @@ class _File(_Strict):
     default_ttl_days: int | None = None
     fixed_kinds: list[str] = []
     judged: bool = False
+    on_model_failure: OnModelFailure = "stop"
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
     redaction: _Redaction = _Redaction()
     entities: _Entities = _Entities()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardFile:
-    """The parts of one file. `entities` None: ordinary texts are not read for entities."""
-
-    policy: Policy
-    grant: Grant
-    budget: Budget
-    limits: Limits = field(default_factory=Limits)
-    redaction: RedactionRules = field(default_factory=RedactionRules)
-    entities: EntityReading | None = None
 
 
 def load_guard(path: str | Path) -> GuardFile:
@@ -210,6 +200,7 @@ def _policy(file: _File) -> Policy:
         standing_kinds=_kinds(file.standing_kinds, "standing_kinds"),
         fixed_kinds=_kinds(file.fixed_kinds, "fixed_kinds"),
         judged=file.judged,
+        on_model_failure=file.on_model_failure,
         open_keys=file.open_keys,
         keyless=file.keyless,
         default_ttl_days=file.default_ttl_days,
@@ -297,6 +288,7 @@ def guard_data(guard: GuardFile) -> dict[str, Any]:
         "default_ttl_days": policy.default_ttl_days,
         "fixed_kinds": sorted(policy.fixed_kinds),
         "judged": policy.judged,
+        "on_model_failure": policy.on_model_failure,
         "grant": _grant_data(guard.grant, policy),
         "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
         "limits": {

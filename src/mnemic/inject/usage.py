@@ -6,12 +6,12 @@ may register its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from mnemic.text.pattern import Pattern
 from mnemic.types import Hit, Memory
 
 
@@ -34,9 +34,9 @@ NEGATION_REACH = 3
 _NEGATIONS = frozenset(
     {"not", "no", "never", "without", "don't", "avoid", "instead", "nunca", "sin", "pas", "nicht", "ohne"}
 )
-_WORD = re.compile(r"[^\W_]+(?:['’.:/+-][^\W_]+)*")
-_SENTENCE_END = re.compile(r"[.!?。！？]+(?=\s|$)|[。！？]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WORD = Pattern(r"[^\W_]+(?:['’.:/+-][^\W_]+)*")
+_SENTENCE_END = Pattern(r"[.!?。！？]+(?=\s|$)|[。！？]+")
+_CJK = Pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 _FUNCTION_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {

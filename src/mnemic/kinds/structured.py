@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, NotSupported, VersionConflict
+from mnemic.extract import travel
 from mnemic.extract.structured.model import fields_by_model
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
 from mnemic.extract.travel.airports import Airports
-from mnemic.extract.travel.document import document_of
-from mnemic.extract.travel.read import reservations
 from mnemic.extract.travel.schema_org import RESERVATIONS
 from mnemic.face import Ground, M, verb
 from mnemic.kinds.view import EngineVerbs, KindView
@@ -129,7 +128,7 @@ class StructuredMemory(KindView[M]):
         clock, completer = self._engine.clock, self._engine.completer
         sent_on = (sent_at or clock.now()).date()
         if wanted is None or wanted.name in RESERVATIONS:
-            found = reservations(document_of(text, sent_on=sent_on), airports=self._airports())
+            found = travel.reservations(travel.document_of(text, sent_on=sent_on), airports=self._airports())
             found = [one for one in found if wanted is None or one["@type"] == wanted.name]
             if found or completer is None or wanted is None:
                 return found

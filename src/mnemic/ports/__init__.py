@@ -47,7 +47,8 @@ class Capabilities:
     words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
     `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact. `sealed`:
     what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`. `grouped`:
-    transactions asked for at once run in that order, and are committed together where that is cheaper.
+    transactions asked for at once run in that order, and are committed together where that is cheaper. `degraded`: what
+    the store was told to use and does without at the moment (`replica`); its answers are whole.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Capabilities:
     exact_up_to: int | None = None
     sealed: frozenset[str] = frozenset()
     grouped: bool = False
+    degraded: frozenset[str] = frozenset()
 
 
 class Transaction(Protocol):

@@ -8,18 +8,22 @@ By rules, in English: two questions; "between A and B"; "A or B" behind a comma 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from mnemic.retrieve.question import content_words
+from mnemic.text.pattern import Pattern
 
 MAX_PARTS = 3
-_QUESTIONS = re.compile(r"(?<=\?)\s+")
+_QUESTIONS = Pattern(r"(?<=\?)\s+")
 _JOINED = (
-    re.compile(r"\bbetween (?P<a>.{5,200}?) and (?P<b>.{5,200})", re.IGNORECASE),
-    re.compile(r"[,:] (?:is it |was it )?(?P<a>[^,:]{5,200}?),? or (?P<b>.{5,200})", re.IGNORECASE),
-    re.compile(
-        r"\b(?:total|combined|altogether|sum|both)\b.{0,80}?\b(?:of|on|for|in|to|from|with|spent|purchased)\b"
+    Pattern(r"\bbetween (?P<a>.{5,200}?) and (?P<b>.{5,200})", re.IGNORECASE),
+    Pattern(r"[,:] (?:is it |was it )?(?P<a>[^,:]{5,200}?),? or (?P<b>.{5,200})", re.IGNORECASE),
+    Pattern(
+        r"\b(?:total|combined|altogether|sum|both)\b.{0,80}?\b(?:of|on|for|in|to|from|with)\b"
         r" (?P<a>.{4,120}?) and (?P<b>.{4,120})",
         re.IGNORECASE,
     ),
-    re.compile(
+    Pattern(
         r"^(?P<a>how (?:many|much|long)\b.{6,200}?) (?:when|since|before|after) (?P<b>(?:i|we|he|she|they)\b.{8,200})",
         re.IGNORECASE,
     ),
@@ -31,9 +35,15 @@ def parts_of(query: str) -> tuple[str, ...]:
     text = " ".join(query.split())
     asked = _QUESTIONS.split(text)
     if len(asked) > 1:
-        return tuple(asked[:MAX_PARTS]) if text.endswith("?") else ()
+        return _several(asked[:MAX_PARTS]) if text.endswith("?") else ()
     for joined in _JOINED:
         found = joined.search(text)
         if found:
-            return tuple(part.strip(" ?.,") for part in (found["a"], found["b"]))
+            return _several([part.strip(" ?.,") for part in (found["a"], found["b"])])
     return ()
+
+
+def _several(parts: Sequence[str]) -> tuple[str, ...]:
+    """Those of the parts that say what they ask about, where there are two or more."""
+    saying = tuple(part for part in parts if content_words(part))
+    return saying if len(saying) > 1 else ()

@@ -6,21 +6,21 @@ so a loose reading costs little: "a month ago" is half a month around that day.
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-_COUNTS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
-_COUNTS |= {"a": 1, "an": 1, "couple": 2, "few": 3}
+from mnemic.text.english import COUNTS, WEEKDAYS
+from mnemic.text.pattern import Pattern
+
+_COUNTS = COUNTS | {"couple": 2, "few": 3}
 _NUMBER = rf"(?:a )?(\d{{1,3}}|{'|'.join(_COUNTS)})(?: of)?"
 _UNIT = r"(day|week|weekend|month|year)s?"
 _DAYS_OF = {"day": 1, "week": 7, "weekend": 7, "month": 30.44, "year": 365.25}
 _AROUND = {"day": 1, "week": 4, "weekend": 3, "month": 16, "year": 122}
 """How many days before and after "so many of them ago" is still meant."""
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-_WEEKDAYS = [name.lower() for name in calendar.day_name]
 LONGEST_SLACK = 10
 
 
@@ -102,7 +102,7 @@ def _end_of_season(begin: date) -> date:
 
 
 def _weekday(found: re.Match[str], today: date) -> Period:
-    back = (today.weekday() - _WEEKDAYS.index(found[1].lower()) - 1) % 7 + 1
+    back = (today.weekday() - WEEKDAYS.index(found[1].lower()) - 1) % 7 + 1
     return Period(today - timedelta(days=back), today - timedelta(days=back))
 
 
@@ -111,15 +111,15 @@ def _near(found: re.Match[str], today: date) -> Period:
     return Period(day, day)
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{text}\b".replace(" ", r"\s+"), re.IGNORECASE)
+def _pattern(text: str) -> Pattern:
+    return Pattern(rf"\b{text}\b".replace(" ", r"\s+"), re.IGNORECASE)
 
 
-_READINGS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Period]], ...] = (
+_READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period]], ...] = (
     (_pattern(rf"{_NUMBER} {_UNIT} ago"), _ago),
     (_pattern(rf"(?:last|past|previous) {_NUMBER} {_UNIT}"), _past),
     (_pattern(rf"(last|this|past|previous|in|in the|during the) ({'|'.join(_SEASONS)})(?: of (\d{{4}}))?"), _season),
     (_pattern(r"(last|this|past|previous) (week|weekend|month|year|day)"), _unit),
-    (_pattern(rf"last ({'|'.join(_WEEKDAYS)})"), _weekday),
+    (_pattern(rf"last ({'|'.join(WEEKDAYS)})"), _weekday),
     (_pattern(r"(?:the day before )?(?:yesterday|last night)"), _near),
 )

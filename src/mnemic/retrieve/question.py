@@ -41,6 +41,20 @@ class NamedDate:
     month: int | None = None
     day: int | None = None
 
+    @property
+    def days(self) -> tuple[date | None, date | None]:
+        """Its first and last day; None, None where it leaves the year open, or is in no calendar."""
+        if self.year is None:
+            return None, None
+        try:
+            first = date(self.year, self.month or 1, self.day or 1)
+        except ValueError:
+            return None, None
+        if self.day:
+            return first, first
+        months = 1 if self.month else 12
+        return first, (first + timedelta(days=31 * months)).replace(day=1) - timedelta(days=1)
+
     def told_on(self, said_on: date) -> bool:
         """Whether something of this date may have been told on `said_on`.
 
@@ -148,6 +162,11 @@ def first_person(query: str, people: Iterable[str]) -> str:
     return query
 
 
+def content_words(text: str) -> list[str]:
+    """The words of `text` that are not common ones."""
+    return [word for word in text.split() if word.strip(".,;:!?'’()").lower() not in _COMMON]
+
+
 def spelled_keys(query: str) -> frozenset[str]:
     """Every key that some neighbouring words of `query` could spell: "update channel" spells `update_channel`."""
     words = _WORD.findall(query.lower())
@@ -172,5 +191,4 @@ def _keywords(text: str, people: Iterable[str]) -> str:
         return text
     for person in people:
         text = _name(person, "(?:['’]s)?").sub(" ", text)
-    kept = [word for word in text.split() if word.strip(".,;:!?'’()").lower() not in _COMMON]
-    return " ".join(kept) or text
+    return " ".join(content_words(text)) or text

@@ -7,24 +7,28 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from types import MappingProxyType
 from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, RecordStore, Snapshot
 from mnemic.retrieve.bias import STANDING, Bias, find_biased, in_order
+from mnemic.retrieve.diversity import spread
+from mnemic.retrieve.effective import plan_of
 from mnemic.retrieve.fuse import Weights, either, fuse, longer, ranks_of
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, STANDING_LISTS, RankedList
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.parts import parts_of
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.signals import SignalWeights, with_signals
-from mnemic.types import Deadline, Hit, Scored, SearchResult, Vector, Where
+from mnemic.types import Deadline, Hit, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
 
 T = TypeVar("T")
 Lists = dict[str, Sequence[Scored]]
+NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +58,8 @@ class Searcher:
 
     While the query is embedded, the lists that need no vector are made; the rest is one more read of the store. A list
     that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure is
-    raised, so that an outage never looks like "nothing is known".
+    raised, so that an outage never looks like "nothing is known". `per_session`: at most so many messages of one
+    conversation come before the others had theirs; None: however many there are.
     """
 
     store: RecordStore
@@ -64,6 +69,7 @@ class Searcher:
     early_lists: Mapping[str, RankedList] = field(default_factory=lambda: EARLY_LISTS)
     late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
     depth: int = 100
+    per_session: int | None = None
 
     async def search(
         self,
@@ -156,7 +162,7 @@ class Searcher:
             search.note("signals", failure)
             signals = {}
         lifted = with_signals(scores, signals, search.question, self.signal_weights)
-        return await self._result(search, lists, self._scaled(lifted), moment)
+        return await self._result(search, lists, self._scaled(lifted), moment, signals)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
@@ -165,7 +171,12 @@ class Searcher:
         return {memory_id: min(1.0, max(0.0, score / most)) for memory_id, score in scores.items()}
 
     async def _result(
-        self, search: _Search, lists: Lists, scores: Mapping[str, float], moment: Snapshot
+        self,
+        search: _Search,
+        lists: Lists,
+        scores: Mapping[str, float],
+        moment: Snapshot,
+        signals: Mapping[str, Signals] = NO_SIGNALS,
     ) -> SearchResult:
         biased = await find_biased(moment, search.where, search.bias, search.errors)
         beside = await self._beside(search, scores, moment)
@@ -176,7 +187,8 @@ class Searcher:
             biased = {one: reason for one, reason in biased.items() if one in named}
             beside = {one: score for one, score in beside.items() if one in named}
         rest = [entry for entry in in_order(kept, biased, search.bias.bonus) if entry[0] not in beside]
-        order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest[: search.top_k]]
+        rest = spread(rest, signals, self.per_session)[: search.top_k]
+        order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
         chosen = [memory_id for memory_id, _, _ in order]
         memories = await moment.get_many(chosen, scopes=search.where.scopes)
         ranks = ranks_of(chosen, lists)
@@ -185,7 +197,18 @@ class Searcher:
             for memory_id, score, reason in order
             if memory_id in memories and search.where.accepts(memories[memory_id])
         )
-        return SearchResult(hits=hits, errors=search.errors, where=search.where, query=search.question.text)
+        plan = plan_of(
+            search.where,
+            search.question,
+            search.parts,
+            top_k=search.top_k,
+            known_at=search.known_at,
+            named=search.named,
+            lists=lists,
+        )
+        without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
+        errors, asked = search.errors | without, search.question.text
+        return SearchResult(hits=hits, errors=errors, where=search.where, query=asked, plan=plan)
 
     async def _named(self, search: _Search, found: Collection[str], moment: Snapshot) -> set[str]:
         """Those of what was found that the query names."""

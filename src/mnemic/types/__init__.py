@@ -20,7 +20,19 @@ from mnemic.types.finds import Detector, Found
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Cost, Prompt, VectorSpace
-from mnemic.types.reading import Cues, Hit, Hottest, Intent, Rank, Scored, SearchResult, Signals, Usage, Where
+from mnemic.types.reading import (
+    Cues,
+    Hit,
+    Hottest,
+    Intent,
+    Rank,
+    Scored,
+    SearchPlan,
+    SearchResult,
+    Signals,
+    Usage,
+    Where,
+)
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
@@ -67,6 +79,7 @@ __all__ = [
     "Relation",
     "Scope",
     "Scored",
+    "SearchPlan",
     "SearchResult",
     "Signals",
     "Skipped",

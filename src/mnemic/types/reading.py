@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, fields
+from datetime import date, datetime
 from typing import NamedTuple
 
 from mnemic.errors import InvalidInput
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
+from mnemic.types.values import JsonValue
 from mnemic.types.words import Kind, Status
 
 
@@ -155,13 +156,51 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPlan:
+    """What a search really looked for. `queries`: the query, and the parts that it was cut into. `levels` to `known_at`
+    bound it; None: no bound. What was told from `told_from` to `told_to`, or said by one of `speakers`, is lifted, and
+    nothing is cut off for it. `lists` are those that answered.
+    """
+
+    queries: tuple[str, ...] = field(default=(), repr=False)
+    top_k: int = 0
+    levels: tuple[str, ...] = ()
+    kinds: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    named: bool = False
+    told_from: date | None = None
+    told_to: date | None = None
+    speakers: tuple[str, ...] = field(default=(), repr=False)
+    lists: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, JsonValue]:
+        """The plan as JSON data."""
+        plan: dict[str, JsonValue] = {}
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if isinstance(value, tuple):
+                plan[part.name] = list(value)
+            else:
+                plan[part.name] = value.isoformat() if isinstance(value, date) else value
+        return plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """The hits, best first, the lists that failed (`name: reason`), and the filter that was really used."""
+    """The hits, best first, the lists that failed (`name: reason`), the filter that was really used, and what was
+    looked for.
+    """
 
     hits: tuple[Hit, ...]
     errors: Mapping[str, str] = field(default_factory=dict)
     where: Where
     query: str = field(default="", repr=False)
+    plan: SearchPlan = SearchPlan()
 
     @property
     def degraded(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 from mnemic.write.patterns import AnyCase, holds, holds_signed, pattern
 
@@ -62,19 +63,19 @@ _SECRET_NAME = AnyCase(
     r"|token|credentials?)"
 )
 _VALUE = r"[^\s\"',;\ufdd0]"
-_ASSIGNED = re.compile(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"'`]?({_VALUE}{{4,256}})")
-_TOLD = re.compile(rf"[ \t](?:for {_VALUE}{{1,40}}[ \t])?(?:is|was)[ \t]{{1,3}}[\"'`]?({_VALUE}{{4,256}})")
-_FOLLOWS = re.compile(rf"[ \t]{{1,3}}[\"'`]?({_VALUE}{{6,256}})")
-_CREDENTIALS = re.compile(r"[^\s/@:\ufdd0]{0,64}:([^\s/@\ufdd0]{1,128})@")
+_ASSIGNED = Pattern(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"'`]?({_VALUE}{{4,256}})")
+_TOLD = Pattern(rf"[ \t](?:for {_VALUE}{{1,40}}[ \t])?(?:is|was)[ \t]{{1,3}}[\"'`]?({_VALUE}{{4,256}})")
+_FOLLOWS = Pattern(rf"[ \t]{{1,3}}[\"'`]?({_VALUE}{{6,256}})")
+_CREDENTIALS = Pattern(r"[^\s/@:\ufdd0]{0,64}:([^\s/@\ufdd0]{1,128})@")
 _QUERY = (
     r"(?i)[?&](?:(?:access|api|auth|refresh|id|session|sas)?[_\-]?(?:token|key|secret|password|sig|signature|auth)"
     r"|x-amz-signature|code|sid|jwt)=([\w.~%+/=\-]{8,2000})"
 )
-_NO_VALUE = re.compile(
+_NO_VALUE = Pattern(
     r"(?i)[$%]?[({<\[].*|\$\w+|os\.environ.*|process\.env.*|getenv.*|(?:none|null|nil|true|false|undefined|required"
     r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"
 )
-_EXAMPLE = re.compile(r"(?i)(?<!\w)(?:test|demo|sample|dummy|example|placeholder)(?!\w)")
+_EXAMPLE = Pattern(r"(?i)(?<!\w)(?:test|demo|sample|dummy|example|placeholder)(?!\w)")
 _SIGNS = frozenset("!@#$%^&*_+=~|")
 
 
@@ -109,7 +110,7 @@ def named_secrets(text: str) -> Iterator[Found]:
         if match is None or _empty(text, match.start(1), match.group(1)):
             name = names.search(words, name.end())
             continue
-        value = match.group(1) if match.re is _ASSIGNED else match.group(1).rstrip(".")
+        value = match.group(1) if match.re is _ASSIGNED.compiled else match.group(1).rstrip(".")
         yield Found(match.start(1), match.start(1) + len(value), value)
         # What stands in a value is hidden with it: looking there again would make long values costly.
         name = names.search(words, match.end(1))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 
 HELD = "\ufdd0"
@@ -40,7 +41,7 @@ def pattern(
     """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is
     what keeps a long text without them cheap; or what looks.
     """
-    compiled = re.compile(expression)
+    compiled = Pattern(expression)
 
     def search(text: str) -> Iterator[Found]:
         if needs and not (needs(text) if callable(needs) else holds(text, needs)):
@@ -60,12 +61,12 @@ class AnyCase:
     """
 
     def __init__(self, expression: str) -> None:
-        self._small = re.compile(expression)
-        self._any = re.compile(f"(?i){expression}")
+        self._small = Pattern(expression)
+        self._any = Pattern(f"(?i){expression}")
 
     def on(self, text: str) -> tuple[re.Pattern[str], str]:
         """What to search with, and in which text; places are those of `text`."""
-        return (self._small, _lower(text)) if _plain(text) else (self._any, text)
+        return (self._small.compiled, _lower(text)) if _plain(text) else (self._any.compiled, text)
 
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
@@ -77,7 +78,7 @@ def holds(text: str, words: tuple[str, ...]) -> bool:
     return False
 
 
-_LETTER = re.compile("[a-z]")
+_LETTER = Pattern("[a-z]")
 
 
 def holds_signed(text: str, signed: Mapping[str, tuple[str, ...]]) -> bool:
@@ -100,7 +101,7 @@ def _lower(text: str) -> str:
     return text.lower()
 
 
-_NUMBERED = re.compile(r"\d(?:[ ().\-/]{0,3}\d){6}")
+_NUMBERED = Pattern(r"\d(?:[ ().\-/]{0,3}\d){6}")
 
 
 @lru_cache(maxsize=1)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 from mnemic.write.patterns import AnyCase, digits, holds, numbered, pattern, spelled
 
-_DATE = re.compile(
+_DATE = Pattern(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
 )
 _WORDS = (
@@ -41,7 +42,7 @@ _CALLED = AnyCase(
     r"(?:s|ed|ing)?(?![^\W\d_])"
     r"|(?<![^\W_])(?:contact|(?:my|his|her|their|your|our)(?: new| old)? number)(?![^\W\d_])"
 )
-_TOLD_AFTER = re.compile(
+_TOLD_AFTER = Pattern(
     r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
     r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
 )
@@ -50,7 +51,7 @@ _NAMES = (
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
     "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
 )  # fmt: skip
-_PIECE = re.compile(r"(?<![\w+.\-/#\ufdd0])\d{9,12}(?![\w\-/\ufdd0]|[.,]\d)")
+_PIECE = Pattern(r"(?<![\w+.\-/#\ufdd0])\d{9,12}(?![\w\-/\ufdd0]|[.,]\d)")
 _OTHER_SIGNS = (
     "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
 )  # fmt: skip
@@ -60,16 +61,16 @@ _HAND = (
     r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
     r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"
 )
-_YEAR = re.compile(r"(?:1[89]|20)\d\d")
-_GROUP = re.compile(r"\d+")
-_SEPARATED = re.compile(r"[ .\-/]+")
-_NOT_ZERO = re.compile(r"[1-9]")
-_UNIT = re.compile(
+_YEAR = Pattern(r"(?:1[89]|20)\d\d")
+_GROUP = Pattern(r"\d+")
+_SEPARATED = Pattern(r"[ .\-/]+")
+_NOT_ZERO = Pattern(r"[1-9]")
+_UNIT = Pattern(
     r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
 )
-_LINE_END = re.compile(r"[ \t.]{0,8}(?:\n|$)")
+_LINE_END = Pattern(r"[ \t.]{0,8}(?:\n|$)")
 _NEAR = 48
-_GROUPED = re.compile(
+_GROUPED = Pattern(
     r"(?<![\w+])(?<![\d\ufdd0][.\-])(?<!\d[ /])\(?\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,7}){1,5}" + _EXTENSION
     + r"(?!\w|[.\-/][\d\ufdd0])"
 )  # fmt: skip
@@ -138,6 +139,7 @@ class _Before:
 def _grouped(text: str) -> Iterator[Found]:
     """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else."""
     other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
+    groups_of, told_after = _GROUP.compiled.findall, _TOLD_AFTER.compiled.match
     for match in _GROUPED.finditer(text):
         start, whole = match.start(), match.group()
         number = whole
@@ -146,8 +148,8 @@ def _grouped(text: str) -> Iterator[Found]:
         count = len(digits(number))
         if not 7 <= count <= 15 or "000" in whole:
             continue
-        groups = _GROUP.findall(number)
-        told = near(start) or _TOLD_AFTER.match(text, match.end()) is not None
+        groups = groups_of(number)
+        told = near(start) or told_after(text, match.end()) is not None
         likely = (told or (count <= 12 and _typical(match, number, groups))) and not other(start)
         if (likely or (len(groups) == 2 and number == whole and _alone(match))) and _no_date(match):
             yield Found(start, match.end(), whole)

@@ -35,6 +35,9 @@ def test_a_question_about_several_things_is_cut(query: str, parts: tuple[str, ..
         "I cannot sleep. Any tips?",
         "Who sold the house and the car?",
         "Is it true? I doubt it.",
+        "Where does Nora live? And why?",
+        "Is it between this and that?",
+        "What is the total spent tents and kayaks?",
     ],
 )
 def test_a_question_about_one_thing_stays_whole(query: str) -> None:

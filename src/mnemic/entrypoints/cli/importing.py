@@ -19,7 +19,8 @@ from mnemic.entrypoints.cli.failures import Exit, exit_code_of_run
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.maintain.archive import Archived, ArchivedConsent, ArchivedMemory
-from mnemic.types import Actor, Candidate, Message, Outcome, WriteReceipt
+from mnemic.trace import RunReport
+from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 
 BATCH = 32
 _DENIALS = ("key_denied_execution", "scope_denied_execution", "consent_required", "quota_exceeded", "retention_denied")
@@ -37,6 +38,8 @@ class Summary:
     captured: Counter[str] = field(default_factory=Counter)
     blocked: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    degraded: Counter[str] = field(default_factory=Counter)
+    cost: Cost = Cost()
     failed: list[tuple[str, str]] = field(default_factory=list)
     stopped: str | None = None
 
@@ -48,6 +51,8 @@ class Summary:
             "captured": dict(self.captured),
             "blocked": dict(self.blocked),
             "skipped": dict(self.skipped),
+            **({"degraded": dict(self.degraded)} if self.degraded else {}),
+            **({"cost": self.cost.as_dict()} if self.cost.calls else {}),
             "failed": [{"place": place, "reason": reason} for place, reason in self.failed],
             "stopped": self.stopped,
         }
@@ -95,9 +100,8 @@ class Intake:
         seen = 0
         while self.summary.stopped is None and (batch := list(islice(items, BATCH))):
             placed = [one for item in batch for one in self._candidates(item)]
-            for item in batch:
-                if self.extract and isinstance(item.content, Message) and item.content.role == "user":
-                    await self._capture(item.place, item.conversation, item.content)
+            if self.extract:
+                await self._capture([item for item in batch if isinstance(item.content, Message)])
             await self._record(placed)
             for item in batch:
                 if isinstance(item.content, ArchivedMemory | ArchivedConsent):
@@ -143,9 +147,17 @@ class Intake:
             raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
         self.summary.count(place, receipt)
 
-    async def _capture(self, place: str, conversation: str, message: Message) -> None:
-        key = None if self.again else f"import-capture:{_digest(message, conversation)}"
-        report = await self.engine.capture(message, actor=self.actor, idempotency_key=key)
+    async def _capture(self, items: Sequence[Item]) -> None:
+        said = [(item, item.content) for item in items if isinstance(item.content, Message)]
+        keys = [None if self.again else f"import-capture:{_digest(one, item.conversation)}" for item, one in said]
+        reports = await self.engine.capture_many([one for _, one in said], actor=self.actor, idempotency_keys=keys)
+        for (item, _), report in zip(said, reports, strict=True):
+            if report is not None:
+                self._count(item.place, report)
+
+    def _count(self, place: str, report: RunReport) -> None:
+        self.summary.cost += report.cost
+        self.summary.degraded.update(error for error in report.errors if error.startswith("extract:"))
         for receipt in report.receipts:
             if receipt.stored and not receipt.replayed and not receipt.was_duplicate:
                 self.summary.captured[receipt.key or "without_key"] += 1

@@ -107,6 +107,7 @@ class SearchAnswer(BaseModel):
     hits: list[HitAnswer]
     errors: dict[str, str]
     degraded: bool
+    plan: dict[str, JsonValue]
 
 
 class NamedVersion(BaseModel):
@@ -187,6 +188,7 @@ class ReportAnswer(BaseModel):
     memory_state: list[dict[str, JsonValue]]
     audit: UsedAnswer
     skipped: list[dict[str, JsonValue]]
+    cost: dict[str, int] | None = None
     errors: list[str]
     trace: list[dict[str, JsonValue]]
     history: list[dict[str, JsonValue]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from mnemic.extract.entities.relations import ORGANISATION, PERSON, PLACE, RESTAURANT
+from mnemic.text.pattern import Pattern
 
 _N = r"⟦\d+⟧"
 _ADVERB = r"(?:\s(?:also|now|currently|still|just|actually|recently|then|have|has|had|is|am|are|ahora|también)){0,2}"
@@ -19,7 +20,7 @@ class Phrase:
     """One way to tell a relation. `ended`: it says that it holds no more."""
 
     relation: str
-    pattern: re.Pattern[str]
+    pattern: Pattern
     ended: bool = False
 
 
@@ -28,16 +29,16 @@ class Cue:
     """Words beside a name that say what it is."""
 
     label: str
-    pattern: re.Pattern[str]
+    pattern: Pattern
 
 
 def _phrase(relation: str, verb: str, *, ended: bool = False) -> Phrase:
     text = rf"(?P<source>{_N}),?{_ADVERB}\s(?:{verb})\s{_THE}(?P<target>{_N})"
-    return Phrase(relation, re.compile(text, re.IGNORECASE), ended)
+    return Phrase(relation, Pattern(text, re.IGNORECASE), ended)
 
 
 def _cue(label: str, before: str) -> Cue:
-    return Cue(label, re.compile(rf"\b(?:{before})\s{_THE}(?P<name>{_N})", re.IGNORECASE))
+    return Cue(label, Pattern(rf"\b(?:{before})\s{_THE}(?P<name>{_N})", re.IGNORECASE))
 
 
 _CHIEF = "ceo|cto|cfo|head|director|president|manager|founder"
@@ -98,7 +99,7 @@ CUES = (
 )
 
 ALIASES = tuple(
-    re.compile(text, re.IGNORECASE)
+    Pattern(text, re.IGNORECASE)
     for text in (
         rf"(?P<name>{_N}),?\s(?:{_CALLED})\s{_THE}(?P<other>{_N})",
         rf"(?P<name>{_N})\s\((?:aka\s|also\s|or\s)?(?P<other>{_N})\)",

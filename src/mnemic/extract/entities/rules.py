@@ -17,6 +17,7 @@ from mnemic.extract.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, 
 from mnemic.extract.signals import QUOTED, mood_of
 from mnemic.text.names import core
 from mnemic.text.normalise import clean_content
+from mnemic.text.pattern import Pattern
 from mnemic.types import Deadline, Message, Skipped
 
 MAX_MESSAGE_CHARS = 32_768
@@ -24,23 +25,23 @@ MAX_SENTENCE_CHARS = 600
 MAX_NAMES = 64
 """Names read from one message; what comes after them is not read."""
 
-_MARK = re.compile(r"⟦(\d+)⟧")
+_MARK = Pattern(r"⟦(\d+)⟧")
 _KIN = "|".join(sorted(KIN_WORDS, key=len, reverse=True))
-_MY_KIN = re.compile(
+_MY_KIN = Pattern(
     rf"\b(?:my|mi|our|nuestr[oa])\s(?:\w+\s){{0,2}}?(?P<kin>{_KIN})\b,?(?:\s(?:is\scalled|is\snamed|called|named|se\sllama))?"
     r"(?:\s?(?P<name>⟦\d+⟧))?",
     re.IGNORECASE,
 )
-_IS_MY_KIN = re.compile(
+_IS_MY_KIN = Pattern(
     rf"(?P<name>⟦\d+⟧)(?:,|\sis|\ses)\s(?:my|mi|our)\s(?:\w+\s){{0,2}}?(?P<kin>{_KIN})\b,?", re.IGNORECASE
 )
-_THEIR_KIN = re.compile(
+_THEIR_KIN = Pattern(
     rf"(?P<of>⟦\d+⟧)['’]s\s(?:\w+\s)?(?P<kin>{_KIN})\b,?(?:\s(?:is\scalled|is\snamed|called|named))?\s?(?P<name>⟦\d+⟧)",
     re.IGNORECASE,
 )
-_ME = re.compile(r"\b(?:I|I['’]m|I['’]ve|we|yo)\b", re.IGNORECASE)
-_THEY = re.compile(r"\b(?:she|he|ella|él)\b", re.IGNORECASE)
-_SINCE = re.compile(r"\b(?:since|desde)\s(?:\w+\s)?(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
+_ME = Pattern(r"\b(?:I|I['’]m|I['’]ve|we|yo)\b", re.IGNORECASE)
+_THEY = Pattern(r"\b(?:she|he|ella|él)\b", re.IGNORECASE)
+_SINCE = Pattern(r"\b(?:since|desde)\s(?:\w+\s)?(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
 _PET = frozenset({"dog", "cat", "horse", "puppy", "kitten", "perro", "perra", "gato", "gata"})
 
 

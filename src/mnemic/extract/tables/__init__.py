@@ -8,24 +8,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mnemic.text.pattern import Pattern
+
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'"})
-
-
-class Pattern:
-    """A regular expression that is compiled when it is first used: a command that extracts nothing does not wait."""
-
-    __slots__ = ("_compiled", "_flags", "text")
-
-    def __init__(self, text: str, flags: int) -> None:
-        self.text = text
-        self._flags = flags
-        self._compiled: re.Pattern[str] | None = None
-
-    def search(self, string: str) -> re.Match[str] | None:
-        """The first match in `string`."""
-        if self._compiled is None:
-            self._compiled = re.compile(self.text, self._flags)
-        return self._compiled.search(string)
 
 
 def pattern(text: str, *, case: bool = False) -> Pattern:

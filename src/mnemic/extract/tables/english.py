@@ -23,6 +23,11 @@ from mnemic.extract.tables.values import (
 )
 
 I_AM = r"\bi(?:'m| am)"
+AIM = (
+    rf"{I_AM} (?:always |still )?trying to (?:always )?(?:keep|avoid|minimi[sz]e|maintain|limit|reduce|"
+    r"cut (?:down|back)|stick (?:to|with)|stay)\b"
+)
+"""What somebody strives for, also where a request mentions it in passing."""
 _REPLIES = r"(?:replies|answers|responses|messages|updates|summaries|explanations|emails|it|things|everything)"
 _DATE = (
     r"(?:on|by|before|next|this|until|in) (?:the )?(?:mon|tues|wednes|thurs|fri|satur|sun|jan|feb|mar|apr|may|jun|"
@@ -250,9 +255,7 @@ FREE = (
                          r"ever\b|so\b|too\b|be(?:en|fore)\b|\w+(?:ed|ing)\b)[a-z]{2,20} \w"),
          category="instruction", confidence=0.8),
     Rule(pattern=pattern(r"\bmy (?:\w{4,12} )?preference (?:is|for|to)\b"), category="preference", confidence=0.8),
-    Rule(pattern=pattern(rf"{I_AM} (?:always |still )?trying to (?:always )?(?:keep|avoid|minimi[sz]e|maintain|limit|"
-                         r"reduce|cut (?:down|back)|stick (?:to|with)|stay)\b"),
-         category="preference", confidence=0.7),
+    Rule(pattern=pattern(AIM), category="preference", confidence=0.7),
     Rule(pattern=pattern(r"\b(?:i|we)(?:'ve| have|'ll| will)? (?:really |absolutely |also |always |still |"
                          r"strongly |particularly |especially )?"
                          r"(?:like|love|enjoy|adore|prefer|hate|dislike|loathe|avoid|detest|favou?r|can't stand|"

@@ -6,7 +6,8 @@ statement is kept in the user's words, under a category; typed facts and keys ar
 
 from __future__ import annotations
 
-from mnemic.extract.tables import Pattern, Rule, pattern
+from mnemic.extract.tables import Rule, pattern
+from mnemic.text.pattern import Pattern
 
 
 def _words(*spaced: str, joined: tuple[str, ...]) -> Pattern:
@@ -14,20 +15,25 @@ def _words(*spaced: str, joined: tuple[str, ...]) -> Pattern:
     return pattern(rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)|{'|'.join(joined)}")
 
 
+def _own(verbs: str) -> str:
+    """A Chinese verb that "I" or "we" stand before, or nobody: not "you like" or "she decided"."""
+    return rf"(?:我[^你您他她它，。；]{{0,20}}?|(?:^|[，。；])[^你您他她它，。；]{{0,40}}?)(?:{verbs})"
+
+
 DECIDED = _words(
     r"(?:habe|haben|hat) .{0,120}?(?:entschieden|beschlossen)|(?:habe|haben) (?:mich|uns) entschieden",
     r"(?:ai|avons|a) (?:finalement )?décidé|(?:ho|abbiamo|ha) (?:finalmente )?deciso",
     r"decid[ií]|decidimos|decidiu|(?:he|hemos|ha) decidido|решил[аи]?|решено",
-    joined=(r"决定", r"(?:फैसला|निर्णय|तय) (?:किया|लिया)", r"결정(?:했|하였|합니다|:)|기로 (?:했|하였|확정|결정)"),
+    joined=(_own("决定"), r"(?:फैसला|निर्णय|तय) (?:किया|लिया)", r"결정(?:했|하였|합니다)|기로 (?:했|하였|확정|결정)"),
 )
 PROMISED = _words(
     r"(?:habe|haben|hat) .{0,120}?(?:versprochen|zugesagt)|ich verspreche",
     r"(?:ai|avons|a) promis|je (?:m'engage|promets)|(?:ho|abbiamo|ha) promesso|mi impegno",
     r"promet[ií]|prometemos|prometimos|comprometi|me (?:comprometo|comprometí)|(?:по)?обещал[аи]?",
     joined=(
-        r"答应|承诺",
+        _own("答应|承诺"),
         r"(?:वादा|वचन) (?:किया|दिया)",
-        r"약속(?:했|하였|합니다|드)|겠(?:다|습니다|어)(?![고는])",
+        r"약속(?:했|하였|합니다|드)",
     ),
 )
 PREFERS = _words(
@@ -37,7 +43,7 @@ PREFERS = _words(
     r"prefir[oe]|prefere|prefiere|(?:eu|não) gosto de|detesto|odeio",
     r"предпочита(?:ю|ет|ем)|мне нравится|(?:не|я) люблю|терпеть не могу",
     joined=(
-        r"喜欢|偏好|讨厌|宁愿",
+        _own("喜欢|偏好|讨厌|宁愿"),
         r"पसंद (?:है|हैं|कर)|नापसंद|प्राथमिकता दे",
         r"(?:선호|좋아|싫어)(?:한다|합니다|해)|기를 원(?:한다|합니다)",
     ),
@@ -49,7 +55,7 @@ THINKS = _words(
     joined=(
         r"我(?:认为|觉得)|在我看来",
         r"मुझे लगता है|मेरा मानना है|मेरी राय",
-        r"(?:내|제) (?:생각|의견)|고 (?:생각(?:한다|합니다|해)|봐|본다)|회의적",
+        r"(?:내|제) (?:생각|의견)|고 (?:생각(?:한다|합니다|해)|봐|본다)",
     ),
 )
 LIVES = _words(
@@ -83,6 +89,13 @@ REPORTED = _words(
     r"(?:er|sie|meine? \w{2,20}) (?:sagte?|meinte)|(?:il|elle|m(?:on|a) \w{2,20}) (?:a )?dit",
     r"(?:lui|lei|mi[oa] \w{2,20}) (?:dice|ha detto)|(?:ele|ela|meu \w{2,20}|minha \w{2,20}) (?:diz|disse)",
     r"(?:он|она) (?:говорит|сказала?)",
-    joined=(r"[他她]说", r"ने कहा", r"[라다]고 (?:말했|하더|합니다|했다|한다)"),
+    joined=(
+        r"[他她]说",
+        r"ने कहा",
+        r"[라다]고 (?:말했|하더|합니다|했다|한다)|그(?:녀|들)?[는은이가] .{2,120}?고 (?:생각|본다|봐)",
+    ),
 )
-"""Somebody else's words."""
+"""Somebody else's words and thoughts."""
+
+LEANING = pattern(r"(?:^|\s)(?:이에|이를|그것[이을은]?|같은 (?:방식|방법|이유)[을으]?로?|이렇게|그렇게)(?:\s|$)")
+"""A statement in Korean that is about what the one before it said, and says little by itself."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from mnemic.extract.travel.months import folded
+from mnemic.text.pattern import Pattern
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = Pattern(r"[^\W_]+")
 _CERTAIN = 0.75
 """The share of a name's words, by how rare they are, that an airport must know for the name to be its own."""
 _CLOSE = 0.02

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from mnemic.extract.travel.months import month_named
+from mnemic.text.pattern import Pattern
 
 _LATE = timedelta(days=7)
 """A confirmation may still be sent some days after the journey began."""
@@ -30,17 +31,17 @@ _NUMBERS = [
     r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?!\d)",
 ]
 _PATTERNS = [
-    re.compile(rf"(?<![\w.:/-]){pattern}(?![^\WT]|T(?!\d))", re.IGNORECASE)
+    Pattern(rf"(?<![\w.:/-]){pattern}(?![^\WT]|T(?!\d))", re.IGNORECASE)
     for pattern in (*_NUMBERS, _DAY_FIRST, _MONTH_FIRST)
 ]
 
-_TIME = re.compile(
+_TIME = Pattern(
     r"(?<![\d.:,/-])(?P<hour>[01]?\d|2[0-3])(?::|h|\.(?=\d\d\s?(?:Uhr|h\b|[ap]\.?m\b)))(?P<minute>[0-5]\d)(?::[0-5]\d)?"
     r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?(?![\d:]|\s?(?:hrs?\s)?(?:kg|km|eur|usd))|"
     r"(?<![\d.:,/-])(?P<hour12>1[0-2]|0?[1-9])\s?(?P<half12>[ap])\.?m\b",
     re.IGNORECASE,
 )
-_LATER = re.compile(r"\s{0,2}\(?\+\s?(?P<days>[12])(?:\s?(?:day|tag|jour|d[ií]a|giorno)s?)?\b\)?", re.IGNORECASE)
+_LATER = Pattern(r"\s{0,2}\(?\+\s?(?P<days>[12])(?:\s?(?:day|tag|jour|d[ií]a|giorno)s?)?\b\)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,8 @@ class Connections:
     """Up to `size` connections to one database, each held by one transaction at a time and by nothing else.
 
     They live on the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
-    than its deadline allows, whatever the network does.
+    than its deadline allows, whatever the network does. `after_commit` is awaited after each commit of a `write`,
+    before that returns; it never raises.
     """
 
     def __init__(self, pool: Any, thread: LoopThread, *, seconds: float) -> None:
@@ -130,6 +131,7 @@ class Connections:
         self._thread = thread
         self._seconds = seconds
         self._ending = Tasks()
+        self.after_commit: Callable[[Session], Awaitable[None]] | None = None
 
     async def close(self) -> None:
         """Finish what runs, then let go of the connections. For the loop they live on."""
@@ -166,7 +168,7 @@ class Connections:
         for attempt in range(_ATTEMPTS):
             if limit() <= 0:
                 raise StoreBusy(hint="no time was left for the database")
-            attempted = _Attempt(self._pool, begin, limit, self._ending)
+            attempted = _Attempt(self._pool, begin, limit, self._ending, self.after_commit)
             try:
                 async with asyncio.timeout(limit() + _GRACE):
                     return await attempted.run(work)
@@ -192,8 +194,16 @@ class Connections:
 class _Attempt:
     """One transaction, tried once."""
 
-    def __init__(self, pool: Any, begin: str, remaining: Callable[[], float], ending: Tasks) -> None:
+    def __init__(
+        self,
+        pool: Any,
+        begin: str,
+        remaining: Callable[[], float],
+        ending: Tasks,
+        after_commit: Callable[[Session], Awaitable[None]] | None,
+    ) -> None:
         self._pool = pool
+        self._after_commit = after_commit
         self._ending = ending
         self._begin = begin
         self._remaining = remaining
@@ -254,6 +264,8 @@ class _Attempt:
         if status != "COMMIT":
             # A statement had failed and `work` went on regardless: the server undid everything.
             raise StoreFailed("rolled_back") if session.failure is None else typed(session.failure)
+        if self._after_commit is not None:
+            await self._after_commit(session)
         return result
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal, Self
+from functools import partial
+from typing import Literal, Self, TypeVar
 
 from mnemic.errors import InvalidConfig
-from mnemic.stores.postgres.connections import Connections, connect, open_pool
+from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
 from mnemic.stores.postgres.loop_thread import LoopThread
+from mnemic.stores.postgres.replica import Replica
 from mnemic.stores.postgres.schema import Prepared, prepare
 from mnemic.types import VectorSpace
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,7 @@ class Access:
     pool_size: int
     seconds: float
     fast: bool
+    replica_dsn: str | None = None
 
     @classmethod
     def checked(
@@ -31,13 +37,14 @@ class Access:
         pool_size: int,
         statement_timeout: float,
         durability: Literal["durable", "fast"],
+        replica_dsn: str | None = None,
     ) -> Self:
         """Raises InvalidConfig (`invalid_config:durability`, `invalid_config:postgres`)."""
         if durability not in ("durable", "fast"):
             raise InvalidConfig("durability", hint="durable or fast")
         if pool_size < 1 or not 0 < statement_timeout <= 3600:
             raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
-        return cls(dsn, owner_dsn or dsn, pool_size, statement_timeout, durability == "fast")
+        return cls(dsn, owner_dsn or dsn, pool_size, statement_timeout, durability == "fast", replica_dsn)
 
     async def open(self, space: VectorSpace | None) -> Opened:
         """Migrate with the owner's rights, then connect as the application. Without a `space` none is claimed.
@@ -71,14 +78,19 @@ class Access:
             settings["synchronous_commit"] = "off"
         elif ready.synchronous == "off":
             settings["synchronous_commit"] = "on"
-        pool = await open_pool(
-            self.dsn,
-            size=self.pool_size,
-            seconds=self.seconds,
-            settings=settings,
-            vector_schema=ready.vector_schema,
-        )
-        return Opened(thread, Connections(pool, thread, seconds=self.seconds), ready)
+
+        async def connected(dsn: str, seconds: float) -> Connections:
+            given = partial(open_pool, size=self.pool_size, settings=settings, vector_schema=ready.vector_schema)
+            pool = await given(dsn, seconds=seconds)
+            return Connections(pool, thread, seconds=seconds)
+
+        connections = await connected(self.dsn, self.seconds)
+        if self.replica_dsn is None:
+            return Opened(thread, connections, ready)
+        replica = Replica(partial(connected, self.replica_dsn, self.seconds / 2), seconds=self.seconds)
+        connections.after_commit = replica.note
+        await connections.write(replica.note)
+        return Opened(thread, connections, ready, replica)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +100,18 @@ class Opened:
     thread: LoopThread
     connections: Connections
     ready: Prepared
+    replica: Replica | None = None
+
+    async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """`work` on what is committed now, or on the replica, which has all that was committed here."""
+        if self.replica is None:
+            return await self.connections.read(work)
+        return await self.thread.run(self.replica.read(work, self.connections))
 
     async def close(self) -> None:
         """Finish what runs, then end everything."""
+        if self.replica is not None:
+            await self.thread.run(self.replica.close())
         await self.thread.run(self.connections.close())
         await asyncio.to_thread(self.thread.stop)
 

@@ -55,7 +55,9 @@ class PostgresStore(SingleReads):
     `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
     wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
     disk. `index_bytes` bounds the memory for the search indexes of scopes in use; 0 leaves every search to the
-    database. `exact_up_to` is the number of active memories beyond which a scope that does not fit there moves into
+    database. At `replica_dsn` a server that follows the primary answers searches and lists, once it has replayed what
+    this store has committed; what others have committed may be missing for as long as it lags. `exact_up_to` is the
+    number of active memories beyond which a scope that does not fit there moves into
     the approximate vector index.
 
     With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
@@ -67,6 +69,7 @@ class PostgresStore(SingleReads):
         dsn: str,
         *,
         owner_dsn: str | None = None,
+        replica_dsn: str | None = None,
         pool_size: int = 10,
         statement_timeout: float = 10.0,
         durability: Literal["durable", "fast"] = "durable",
@@ -76,7 +79,7 @@ class PostgresStore(SingleReads):
         keyring: Keyring | None = None,
         seals: bool = False,
     ) -> None:
-        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
+        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn)
         self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
@@ -94,6 +97,7 @@ class PostgresStore(SingleReads):
             phrase=True,
             exact_up_to=self._exact_up_to,
             sealed=frozenset({"content"} if self._sealer.seals else ()),
+            degraded=frozenset({"replica"} if self._opened is not None and self._opened.replica_fails else ()),
         )
 
     async def open(self, space: VectorSpace | None) -> None:
@@ -181,7 +185,7 @@ class PostgresStore(SingleReads):
                     opened.promotions.start(scope)
             return result
 
-        return await opened.connections.read(run)
+        return await opened.database.read(run)
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         found: dict[str, Memory] = {}
@@ -312,9 +316,17 @@ class _Opened:
         """Of the present vectors, and of those to come."""
         return [space.dimension for space in (self.space, self.next_space) if space is not None]
 
+    @property
+    def replica_fails(self) -> bool:
+        """Whether reads that the replica should answer go to the primary because it fails."""
+        return self.database.replica is not None and self.database.replica.failing
+
     async def as_owner(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """The result of `work` on the owner's connection, which sees every tenant. Raises StoreFailed."""
-        return await self.database.thread.run(self.owner.run(work))
+        result = await self.database.thread.run(self.owner.run(work))
+        if self.database.replica is not None:
+            await self.connections.write(self.database.replica.note)
+        return result
 
     async def stop(self) -> None:
         """End what goes on in the background."""

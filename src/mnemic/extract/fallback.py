@@ -1,0 +1,81 @@
+"""A model reads; where it fails and policy says so (`on_model_failure = "rules"`), rules read, and that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from mnemic.errors import MnemicError, ModelFailed
+from mnemic.extract import Extraction, Extractor, WindowExtractor, is_users_own
+from mnemic.extract.rules import RuleExtractor
+from mnemic.guard.budget import Budget
+from mnemic.guard.policy import Policy
+from mnemic.types import Deadline, Message
+
+MODELS_SHARE = 0.8
+"""Of the time that is left: rules need some of it, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackExtractor:
+    """`model` first, `rules` where it fails."""
+
+    model: WindowExtractor
+    rules: Extractor = field(default_factory=RuleExtractor)
+
+    asks_model = True
+
+    async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
+        """As `Extractor`. Raises ModelFailed only where policy says that the run shall stop."""
+        if policy.on_model_failure == "stop":
+            return await self.model.extract(message, policy=policy, budget=budget, deadline=deadline)
+        try:
+            return await self.model.extract(message, policy=policy, budget=budget, deadline=_share(deadline))
+        except ModelFailed as failure:
+            return await self._by_rules(message, failure, policy, budget, deadline)
+
+    async def extract_window(
+        self, messages: Sequence[Message], *, policy: Policy, budget: Budget, deadline: Deadline
+    ) -> list[Extraction | MnemicError]:
+        """As `WindowExtractor`; the messages of a call that failed are read by rules one by one."""
+        stops = policy.on_model_failure == "stop"
+        within = deadline if stops else _share(deadline)
+        read = await self.model.extract_window(messages, policy=policy, budget=budget, deadline=within)
+        if stops:
+            return read
+        for place, one in enumerate(read):
+            if isinstance(one, ModelFailed):
+                read[place] = await self._by_rules(messages[place], one, policy, budget, deadline)
+        return read
+
+    async def _by_rules(
+        self, message: Message, failure: ModelFailed, policy: Policy, budget: Budget, deadline: Deadline
+    ) -> Extraction:
+        found = await self.rules.extract(message, policy=policy, budget=budget, deadline=deadline)
+        return replace(found, degraded=failure.reason)
+
+
+def _share(deadline: Deadline) -> Deadline:
+    return Deadline.after(timedelta(seconds=MODELS_SHARE * deadline.remaining()), deadline.monotonic)
+
+
+async def read_all(
+    extractor: Extractor, messages: Sequence[Message], *, policy: Policy, budget: Budget, deadline: Deadline
+) -> list[Extraction | MnemicError | None]:
+    """What each of `messages` gives: by windows where the extractor reads those, else one by one; None for those that
+    are not the user's own.
+    """
+    if isinstance(extractor, WindowExtractor):
+        found = await extractor.extract_window(messages, policy=policy, budget=budget, deadline=deadline)
+        return [one if is_users_own(message) else None for one, message in zip(found, messages, strict=True)]
+    read: list[Extraction | MnemicError | None] = []
+    for message in messages:
+        one: Extraction | MnemicError | None = None
+        if is_users_own(message):
+            try:
+                one = await extractor.extract(message, policy=policy, budget=budget, deadline=deadline)
+            except MnemicError as stop:
+                one = stop
+        read.append(one)
+    return read

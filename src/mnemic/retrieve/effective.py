@@ -1,0 +1,51 @@
+"""What a search really looked for, for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+
+from mnemic.retrieve.question import Question
+from mnemic.types import SearchPlan, Where
+
+
+def plan_of(
+    where: Where,
+    question: Question,
+    parts: Sequence[Question],
+    *,
+    top_k: int,
+    known_at: datetime | None,
+    named: bool,
+    lists: Iterable[str],
+) -> SearchPlan:
+    """The plan of a search that is done."""
+    told_from, told_to = _told(question)
+    return SearchPlan(
+        queries=(question.text, *(part.text for part in parts)) if question.text else (),
+        top_k=top_k,
+        levels=tuple(scope.level for scope in where.scopes),
+        kinds=_listed(where.kinds),
+        categories=_listed(where.categories),
+        keys=_listed(where.keys),
+        happened_from=where.happened_from,
+        happened_to=where.happened_to,
+        as_of=where.as_of,
+        known_at=known_at,
+        named=named,
+        told_from=told_from,
+        told_to=told_to,
+        speakers=tuple(sorted(question.speakers)),
+        lists=tuple(lists),
+    )
+
+
+def _listed(words: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if words is None else tuple(sorted(map(str, words)))
+
+
+def _told(question: Question) -> tuple[date | None, date | None]:
+    """The days that the query means: those it tells by the day it is asked on, else those of the date that it names."""
+    if question.period is not None:
+        return question.period.begin, question.period.end
+    return (None, None) if question.names_date is None else question.names_date.days

@@ -1,0 +1,124 @@
+"""Reads from a server that follows the primary, as far as it has come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from mnemic.errors import MnemicError, StoreBusy, StoreUnavailable
+from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.failures import typed
+
+T = TypeVar("T")
+
+BELIEVED = 1.0
+"""Seconds for which what the replica says of itself holds."""
+SHORTEST_REST, LONGEST_REST = 1.0, 60.0
+"""Seconds for which a replica that failed is left alone; twice as long each time."""
+
+_COMMITTED = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint AS lsn"
+_FOLLOWING = """
+    SELECT pg_is_in_recovery() AND EXISTS (SELECT FROM pg_stat_wal_receiver) AS follows,
+           (coalesce(pg_last_wal_replay_lsn(), '0/0') - '0/0')::bigint AS replayed
+"""
+
+
+class Replica:
+    """Answers reads once it has replayed all that this store has committed, while it is connected to the primary; the
+    primary answers the others, and all of them while the replica fails.
+
+    Positions are bytes of the write-ahead log. All of it happens on the loop of the connections, which `opened` makes
+    at first need. No read takes longer than `seconds`, of which the replica has half.
+    """
+
+    def __init__(self, opened: Callable[[], Awaitable[Connections]], *, seconds: float) -> None:
+        self._open = opened
+        self._seconds = seconds
+        self._connections: Connections | None = None
+        self._needed: int | None = None
+        self._unnoted = 0
+        self._replayed = 0
+        self._looked_at = float("-inf")
+        self._looking = False
+        self._rest, self._rests_until = 0.0, float("-inf")
+
+    @property
+    def failing(self) -> bool:
+        """Whether it did not answer when it was last asked, or does not follow the primary."""
+        return self._rest > 0
+
+    async def note(self, session: Session) -> None:
+        """Something was committed on the primary: from here on the replica must have come as far. Never raises."""
+        failures = self._unnoted
+        try:
+            (row,) = await session.fetch(_COMMITTED)
+        except MnemicError:
+            self._unnoted += 1
+            self._needed = None
+            return
+        if failures == self._unnoted:
+            self._needed = max(self._needed or 0, row["lsn"])
+
+    async def read(self, work: Callable[[Session], Awaitable[T]], primary: Connections) -> T:
+        """As `Connections.read`."""
+        began = time.monotonic()
+        if await self._serves():
+            try:
+                return await self._ready.read(_to_the_end(work), seconds=self._seconds / 2)
+            except (StoreUnavailable, StoreBusy):
+                self._failed()
+        return await primary.read(work, seconds=self._seconds - (time.monotonic() - began))
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        if self._connections is not None:
+            await self._connections.close()
+
+    async def _serves(self) -> bool:
+        now = time.monotonic()
+        if self._needed is None or self._looking or now < self._rests_until:
+            return False
+        if self._needed <= self._replayed and now < self._looked_at + BELIEVED:
+            return True
+        self._looking = True
+        try:
+            return await self._looked()
+        except MnemicError:
+            self._failed()
+            return False
+        finally:
+            self._looking = False
+
+    async def _looked(self) -> bool:
+        if self._connections is None:
+            self._connections = await self._open()
+        needed = self._needed
+        (row,) = await self._ready.ask(_FOLLOWING)
+        if not row["follows"]:
+            raise StoreUnavailable("replica", hint="it does not follow the primary")
+        self._replayed, self._looked_at = row["replayed"], time.monotonic()
+        self._rest = 0.0
+        return needed is not None and needed <= self._replayed
+
+    @property
+    def _ready(self) -> Connections:
+        assert self._connections is not None
+        return self._connections
+
+    def _failed(self) -> None:
+        self._rest = min(LONGEST_REST, max(SHORTEST_REST, 2 * self._rest))
+        self._rests_until = time.monotonic() + self._rest
+        self._looked_at = float("-inf")
+
+
+def _to_the_end(work: Callable[[Session], Awaitable[T]]) -> Callable[[Session], Awaitable[T]]:
+    """`work`, which fails where a question of it did, for it may have gone on with less."""
+
+    async def whole(session: Session) -> T:
+        result = await work(session)
+        if session.failure is not None:
+            raise typed(session.failure)
+        return result
+
+    return whole

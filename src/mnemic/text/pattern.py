@@ -1,0 +1,54 @@
+"""A regular expression that is compiled when it is first used: a program that never needs it does not wait."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from sys import maxsize
+from typing import Any
+
+
+class Pattern:
+    """What `re.compile(text, flags)` gives, compiled when it is first used."""
+
+    __slots__ = ("_compiled", "_flags", "text")
+
+    def __init__(self, text: str, flags: int = 0) -> None:
+        self.text = text
+        self._flags = flags
+        self._compiled: re.Pattern[str] | None = None
+
+    @property
+    def compiled(self) -> re.Pattern[str]:
+        """The compiled expression."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.text, self._flags)
+        return self._compiled
+
+    def search(self, string: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:
+        """The first match between two places of `string`."""
+        return self.compiled.search(string, start, end)
+
+    def match(self, string: str, start: int = 0) -> re.Match[str] | None:
+        """The match that begins at `start`."""
+        return self.compiled.match(string, start)
+
+    def fullmatch(self, string: str) -> re.Match[str] | None:
+        """The match that is all of `string`."""
+        return self.compiled.fullmatch(string)
+
+    def finditer(self, string: str, start: int = 0, end: int = maxsize) -> Iterator[re.Match[str]]:
+        """Every match between two places of `string`, in order."""
+        return self.compiled.finditer(string, start, end)
+
+    def findall(self, string: str) -> list[Any]:
+        """What every match, or its group, holds."""
+        return self.compiled.findall(string)
+
+    def split(self, string: str) -> list[Any]:
+        """What stands between the matches."""
+        return self.compiled.split(string)
+
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], string: str) -> str:
+        """`string` with every match replaced."""
+        return self.compiled.sub(replacement, string)

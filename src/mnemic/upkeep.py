@@ -110,5 +110,7 @@ class UpkeepVerbs(ReadVerbs):
         """
         feeds = {feed.name: feed for feed in self._feeds}
         if projection not in feeds:
-            raise InvalidInput("projection", hint=f"one of {', '.join(sorted(feeds)) or 'none'}")
+            raise InvalidInput(
+                "projection", hint=f"one of {', '.join(sorted(feeds))}" if feeds else "this store feeds no copy"
+            )
         return await feeds[projection].rebuild(actor.tenant)

@@ -35,6 +35,7 @@ def test_a_restored_file_says_the_same(mnemic: Call, store: Path, tmp_path: Path
     restored = told(mnemic("restore", "monday", "--to", "again.db", "--json"))
     assert (restored["verified"], restored["erased_again"]) == (True, [])
     assert exported(mnemic, tmp_path / "again.db") == exported(mnemic, store)
+    assert not [file.name for file in tmp_path.iterdir() if ".part" in file.name]
     assert (
         told(mnemic("audit", "verify", "--json", "--store", "again.db"))["last_hash"]
         == told(mnemic("audit", "verify", "--json"))["last_hash"]

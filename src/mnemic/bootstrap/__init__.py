@@ -41,8 +41,8 @@ from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
+from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import Policy
-from mnemic.guard.policy_file import GuardFile, load_guard
 from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Clock, Completer
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
@@ -149,6 +149,8 @@ def _proposers(completer: Completer | None) -> tuple[Extractor, Planner, Compose
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
     """Policy, grant and budget: those of the policy file, with what the settings name themselves on top."""
     if policy is None and settings.policy is not None:
+        from mnemic.guard.policy_file import load_guard
+
         guard = load_guard(settings.policy)
     else:
         policy = policy or Policy()

@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.evaluate.outcome import SPLITS
 from mnemic.evaluate.plots import Bars, bar_chart
-from mnemic.evaluate.tables import set_table
+from mnemic.evaluate.tables import figures_of, set_table
 
 PAGE, DATA = "report.md", "result.json"
 
@@ -44,7 +44,7 @@ def _words(file: str) -> str:
 
 def _charts(result: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
     """For each figure of the set a chart of its categories, and one of what the parts of the ranking buy."""
-    figures = [figure for figure in result["overall"] if figure not in {"questions", "ci95"}]
+    figures = figures_of(result["overall"])
     for figure in figures:
         rows = [_halves("all", result, figure)]
         rows += [_halves(category, _category(result, category), figure) for category in result["categories"]]

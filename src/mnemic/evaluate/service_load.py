@@ -15,18 +15,21 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder, build_scratch
+from mnemic.bootstrap import build_embedder
 from mnemic.client.remote import Remote
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import StoreFailed
 from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.latency import WARM, embedding_alone
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.outcome import SEED
+from mnemic.evaluate.place import place
 from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.texts import questions, statements
 
@@ -53,11 +56,11 @@ class LoadOptions:
 
 def run(options: LoadOptions, *, progress: Progress = silent) -> dict[str, Any]:
     """Requests a second and latencies, by what was asked and over how many connections. Raises StoreFailed."""
-    with TemporaryDirectory(prefix="mnemic-load-") as folder:
-        if options.store is None:
-            return _measured(options, str(Path(folder) / "load.db"), progress)
-        with build_scratch(options.store) as database:
-            return _measured(options, database.location, progress)
+    with (
+        TemporaryDirectory(prefix="mnemic-load-") as folder,
+        place(Path(folder), options.store, "durable") as where,
+    ):
+        return _measured(options, where.location, progress)
 
 
 def _measured(options: LoadOptions, location: str, progress: Progress) -> dict[str, Any]:
@@ -66,7 +69,7 @@ def _measured(options: LoadOptions, location: str, progress: Progress) -> dict[s
     return {
         "calls": calls,
         "loop_lag": lag,
-        "embedding_alone": asyncio.run(_embedding_alone(options)),
+        "embedding_alone": asyncio.run(_embedding_alone(options, progress)),
         "rows": options.rows,
         "requests": options.requests,
         "store": "sqlite" if options.store is None else "postgres",
@@ -164,16 +167,13 @@ async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: 
     return {"per_second": round(options.requests / (time.perf_counter() - began), 1), **percentiles(taken)}
 
 
-async def _embedding_alone(options: LoadOptions) -> dict[str, float]:
+async def _embedding_alone(options: LoadOptions, progress: Progress) -> dict[str, Any]:
     embedder = build_embedder(Settings.load(), SystemClock())
-    asked = questions(options.seed)
-    taken = []
-    for _ in range(min(100, options.requests)):
-        began = time.perf_counter()
-        await embedder.embed([next(asked)])
-        taken.append((time.perf_counter() - began) * 1000)
-    await embedder.close()
-    return percentiles(taken[1:])
+    try:
+        texts = list(islice(questions(options.seed), WARM + min(100, options.requests)))
+        return await embedding_alone(embedder, texts, progress)
+    finally:
+        await embedder.close()
 
 
 def load_table(result: dict[str, Any]) -> str:

@@ -50,7 +50,7 @@ def _counted(part: Mapping[str, Any] | None) -> tuple[str, str]:
 
 def recall_table(result: Mapping[str, Any]) -> str:
     """The figures of a set in per cent, a line per part and category, each with its 95 % interval."""
-    names = _figures(result["overall"])
+    names = figures_of(result["overall"])
     ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
     standing = ["", *_recall_rows(result["standing"])] if "standing" in result else []
     known = ["", *_known_rows(result["known"])] if "known" in result else []
@@ -64,12 +64,13 @@ def _known_rows(known: Mapping[str, Any]) -> list[str]:
     return _grid([["is anything known?", *(name.replace("_", " ") for name in names)], *rows])
 
 
-def _figures(part: Mapping[str, Any]) -> list[str]:
+def figures_of(part: Mapping[str, Any]) -> list[str]:
+    """The names of the figures of a part of a set."""
     return [name for name in part if name not in {"questions", "ci95"}]
 
 
 def _recall_rows(result: Mapping[str, Any]) -> list[str]:
-    names = _figures(result["overall"])
+    names = figures_of(result["overall"])
     rows = [("overall", result["overall"]), *sorted(result["categories"].items())]
     for split in ("dev", "test"):
         rows += [

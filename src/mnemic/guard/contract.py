@@ -109,7 +109,9 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
     """
     key = None if candidate.key is None else _key(candidate.key, policy)
     if key is None and not policy.allows_keyless:
-        raise InvalidCandidates("missing_keys")
+        raise InvalidCandidates(
+            "missing_keys", hint="this policy lists its keys: name one, or set keyless = true in it"
+        )
     content = _free_text(candidate.content) if key is None else _value(candidate.content, key, policy, budget)
     level = _level(candidate.level, policy)
     if candidate.kind not in tuple(Kind) or candidate.kind not in policy.kinds:

@@ -43,7 +43,7 @@ Only this module of the guard imports pydantic, so that nothing else pays for it
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -55,6 +55,7 @@ from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Per, Quota, Retention
+from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnViolation, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
@@ -152,18 +153,6 @@ class _File(_Strict):
     limits: _Limits = _Limits()
     redaction: _Redaction = _Redaction()
     entities: _Entities = _Entities()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardFile:
-    """The parts of one file. `entities` None: ordinary texts are not read for entities."""
-
-    policy: Policy
-    grant: Grant
-    budget: Budget
-    limits: Limits = field(default_factory=Limits)
-    redaction: RedactionRules = field(default_factory=RedactionRules)
-    entities: EntityReading | None = None
 
 
 def load_guard(path: str | Path) -> GuardFile:

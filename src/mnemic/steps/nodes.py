@@ -22,7 +22,7 @@ from mnemic.inject.recall import digest_of
 from mnemic.inject.render import render
 from mnemic.ports import Clock
 from mnemic.retrieve.plan import RulePlanner
-from mnemic.steps.attempt import attempt
+from mnemic.steps.attempt import attempt, awaited
 from mnemic.steps.judge import Judge
 from mnemic.steps.long_term import LongTerm
 from mnemic.steps.state import (
@@ -154,10 +154,9 @@ class MemorySteps:
         older, before = messages[: len(messages) - len(kept)], state.get("short_term_summary", "")
         errors, summarise = state["errors"], self._summarise or _outline
 
-        async def shortened() -> str:
+        async def shortened() -> Any:
             shown = await self._as_shown(older, before)
-            told = summarise(*shown)
-            return told if isinstance(told, str) else await told
+            return await awaited(summarise(*shown))
 
         summary, failure = await attempt(shortened, within=self.rules.response_timeout)
         if summary is None:
@@ -195,8 +194,7 @@ class MemorySteps:
             context["input"] = await self._long_term.redacted(context["input"])
             messages, summary = context["recent_messages"], context["summary"]
             context["recent_messages"], context["summary"] = await self._as_shown(messages, summary)
-            told = self._respond(context)
-            return await told if isinstance(told, Awaitable) else told
+            return await awaited(self._respond(context))
 
         said, failure = await attempt(answered, within=self.rules.response_timeout)
         if not failure and (not isinstance(said, str) or not said.strip()):

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain, product
 
-from mnemic.write.statement import Statement, Word, any_opposite, value_class
+from mnemic.write.statement import Statement, any_opposite
 from mnemic.write.synonyms import BROADER
 from mnemic.write.wording import QUALIFIERS, TURNING_WORDS, is_negative
+from mnemic.write.words import Word, value_class
 
 ADDED_AGREEMENT = 0.6
 """The part of the longer statement that must agree where one only adds to the other."""

@@ -13,28 +13,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
-from itertools import product
+from functools import cached_property, lru_cache
+from itertools import chain, product
 from typing import NamedTuple
 
-from mnemic.text.analyse import analyse
 from mnemic.text.normalise import nfkc
-from mnemic.write.synonyms import BROADER, GROUP_HEADS, PHRASES, same_word
+from mnemic.write.synonyms import BROADER, PHRASES, same_word
 from mnemic.write.voice import actives, attributes
-from mnemic.write.wording import (
-    ANTONYMS,
-    BEFORE_AMOUNTS,
-    BEFORE_NAMES,
-    EMPTY_WORDS,
-    NEGATIONS,
-    NEGATIVE_PREFIXES,
-    NUMBER_WORDS,
-    POSTURES,
-    QUALIFIERS,
-    RELATIONS,
-    VALUE_CLASSES,
-    is_negative,
-)
+from mnemic.write.wording import ANTONYMS, NEGATIONS, NEGATIVE_PREFIXES, QUALIFIERS, RELATIONS, is_negative
+from mnemic.write.words import PRESENT, Word, parts_of, starts_sentence, value_class, words_of
 
 MAX_COMPARED_WORDS = 200
 """Longer texts are not one claim; they are never called opposite or covered."""
@@ -42,44 +29,23 @@ MAX_CLAUSES = 24
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
 _PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
-_NEGATES = re.compile(rf"(?i)\b(?:{'|'.join(NEGATIONS)})\b|n['’]t\b|\bcannot\b")
-_FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
-_CLASS = {"label": "number", "person": "name"}
-_DOING = frozenset("is are am was were m s re".split())
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
-_INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
-_SENTENCE_END = re.compile(r"[.!?:\n]\s*$")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
-PRESENT = ""
-"""The form of a verb that was a participle and is told as active: it fits any inflection."""
-
+_NO_VALUES = frozenset({None, "person", "label"})
+"""One may meet Ann and meet Bob, read chapter 3 and chapter 4: such names and labels are no changed values."""
 
 _CLAUSE_END = re.compile(r"[.!?;:\n]+(?=\s|$)|,\s|\s->->|\s(?:but|so|because|which|and)\s")
 
 
-class Word(NamedTuple):
-    """One word of content.
+class Clause(NamedTuple):
+    """One clause of a statement: the stems of its words of content, and how often it negates."""
 
-    `form` is the word but for its plural, third person or -ing, so that unlike the `stem` it keeps tenses apart.
-    `value` is the class of value it is (`number`, `name`, `weekday`, ...) or None.
-    """
-
-    stem: str
-    form: str
-    value: str | None
-
-    def says(self, other: Word) -> bool:
-        """Whether the two are one word, or two with one meaning, in inflections that claim the same."""
-        forms = {self.form, other.form}
-        return self.stem == other.stem and (len(forms) == 1 or (PRESENT in forms and not max(forms).endswith("ed")))
-
-    def implies(self, other: Word) -> bool:
-        """Whether it says `other` and perhaps more, as "man" says "person"."""
-        return self.says(other) or other.stem in BROADER.get(self.stem, ())
+    stems: frozenset[str]
+    negations: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """A text taken apart: its words of content in order, how often it negates, whether it asks.
 
@@ -100,42 +66,33 @@ class Statement:
         """The statement that `text` makes."""
         plain = _PHRASE.sub(lambda match: PHRASES[match.group().lower()], nfkc(text).replace("’", "'"))
         parts = tuple(part for part in _CLAUSE_END.split(plain) if part.strip())
-        return cls._of(plain, parts if 1 < len(parts) <= MAX_CLAUSES else ())
+        tokens = _Tokens.of(plain)
+        words = tokens.words
+        return cls(
+            words=words,
+            negations=tokens.negations,
+            asks=plain.rstrip().endswith("?"),
+            denied=_denied(tokens),
+            readings=(words, *_retold(tokens)),
+            parts=parts if 1 < len(parts) <= MAX_CLAUSES else (),
+        )
 
-    @classmethod
-    def _of(cls, plain: str, parts: tuple[str, ...] = ()) -> Statement:
-        tokens: list[str] = []
-        told: list[list[Word]] = []
-        gaps: list[str] = []
-        ended = 0
-        negations = 0
-        before = ""
-        for match in _TOKEN.finditer(plain):
-            for token in _parts(match.group()):
-                low = token.casefold()
-                negates = low in NEGATIONS
-                negations += negates
-                empty = negates or (low == "one" and before == "no")
-                tokens.append(token)
-                gaps.append(plain[ended : match.start()])
-                ended = match.end()
-                told.append([] if empty else _words(token, before, initial=_starts_sentence(plain, match.start())))
-                before = low
-        words = tuple(word for some in told for word in some)
-        readings = (words, *_retold(tokens, gaps, told))
-        return cls(words, negations, plain.rstrip().endswith("?"), _denied(tokens, told), readings, parts)
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """Its clauses, one for the whole where it has no parts; most statements are compared without."""
+        told = [_Tokens.of(part) for part in self.parts]
+        found = ((tokens.words, tokens.negations) for tokens in told) if told else ((self.words, self.negations),)
+        return tuple(Clause(frozenset(word.stem for word in words), negations) for words, negations in found)
 
-    @property
-    def clauses(self) -> tuple[Statement, ...]:
-        """Its clauses, or itself where it has but one. Most statements are compared without: they are taken apart when
-        they are asked for.
-        """
-        return tuple(self._of(part) for part in self.parts) or (self,)
-
-    @property
+    @cached_property
     def stems(self) -> list[str]:
         """The stems of its words, in order."""
         return [word.stem for word in self.words]
+
+    @cached_property
+    def counted(self) -> Counter[str]:
+        """How often each stem stands in it."""
+        return Counter(self.stems)
 
     @property
     def comparable(self) -> bool:
@@ -143,20 +100,54 @@ class Statement:
         return 0 < len(self.words) <= MAX_COMPARED_WORDS
 
 
-def _retold(tokens: list[str], gaps: list[str], told: list[list[Word]]) -> Iterator[tuple[Word, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """A text token by token, each in small letters: what stands in front of it, and the words of content it has."""
+
+    low: list[str]
+    gaps: list[str]
+    told: list[tuple[Word, ...]]
+
+    @classmethod
+    def of(cls, plain: str) -> _Tokens:
+        low, gaps, told = [], [], []
+        ended, before = 0, ""
+        for match in _TOKEN.finditer(plain):
+            for token in parts_of(match.group()):
+                initial = not token[0].isupper() or starts_sentence(plain, match.start())
+                small = token.casefold()
+                empty = small in NEGATIONS or (small == "one" and before == "no")
+                low.append(small)
+                gaps.append(plain[ended : match.start()])
+                ended = match.end()
+                told.append(() if empty else words_of(token, before, initial=initial))
+                before = small
+        return cls(low, gaps, told)
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return tuple(chain.from_iterable(self.told))
+
+    @property
+    def negations(self) -> int:
+        return sum(token in NEGATIONS for token in self.low)
+
+
+def _retold(tokens: _Tokens) -> Iterator[tuple[Word, ...]]:
     """The same words in the orders in which the same might be said."""
-    for active in actives(tokens):
-        verb = told[active.verb] if active.past else [word._replace(form=PRESENT) for word in _words(active.base, "")]
+    told = tokens.told
+    for active in actives(tokens.low):
+        verb = told[active.verb] if active.past else [word._replace(form=PRESENT) for word in words_of(active.base)]
         yield tuple(word for place in active.order for word in (verb if place == active.verb else told[place]))
-    order = attributes(tokens, gaps)
+    order = attributes(tokens.low, tokens.gaps)
     if order is not None:
         yield tuple(word for place in order for word in told[place])
 
 
-def _denied(tokens: Sequence[str], told: Sequence[Sequence[Word]]) -> tuple[str, ...]:
+def _denied(tokens: _Tokens) -> tuple[str, ...]:
     """The first word of content behind each negation."""
-    negations = (place for place, token in enumerate(tokens) if token.casefold() in NEGATIONS)
-    behind = (next((words[0].stem for words in told[place:] if words), "") for place in negations)
+    negations = (place for place, token in enumerate(tokens.low) if token in NEGATIONS)
+    behind = (next((words[0].stem for words in tokens.told[place:] if words), "") for place in negations)
     return tuple(sorted(behind))
 
 
@@ -180,18 +171,20 @@ def opposition(one: Statement, other: Statement) -> Opposition | None:
 
 
 def _opposed(one: Statement, other: Statement) -> str | None:
-    mine, theirs = Counter(one.stems), Counter(other.stems)
+    mine, theirs = one.counted, other.counted
     shared, shorter = (mine & theirs).total(), min(len(one.words), len(other.words))
     # Denying two things is denying; two denials of one thing are rare.
     negated = (one.negations - other.negations) % 2 == 1 or (one.negations == 0) != (other.negations == 0)
-    reversed_ = any_opposite(
-        [word for word in one.words if word.stem not in theirs], [word for word in other.words if word.stem not in mine]
-    )
-    if reversed_:
+    ours = [word for word in one.words if word.stem not in theirs]
+    others = [word for word in other.words if word.stem not in mine]
+    if any_opposite(ours, others):
         # "not open" against "closed" agrees.
         return "antonym" if not negated and 2 * (shared + 1) >= shorter else None
     if negated:
         return "negation" if 2 * _alike(one, other) >= shorter else None
+    # At a glance: their order, which takes longer to look at, cannot make more of what they share and how they differ.
+    if 2 * shared < shorter or any(word.value in _NO_VALUES for word in chain(ours, others)):
+        return None
     return "value" if _other_value(one, other) else None
 
 
@@ -207,7 +200,7 @@ def _denies(one: Statement, other: Statement) -> bool:
     """Whether a clause of `one` denies what clauses of `other` tell without denying it."""
     if not one.negations or not (one.parts or other.parts):
         return False
-    asserted = {word.stem for clause in _asserting(other) for word in clause.words}
+    asserted = frozenset[str]().union(*_asserted(other))
     return any(10 * len(asserted & said) >= 6 * len(said) for said in _denied_claims(one))
 
 
@@ -223,25 +216,27 @@ def denies(one: Statement, other: Statement) -> bool:
 def _denies_one(one: Statement, other: Statement) -> bool:
     if not one.negations:
         return False
-    told = [{word.stem for word in clause.words} for clause in _asserting(other)]
+    told = _asserted(other)
     return any(3 * len(words & said) >= 2 * len(said) for said in _denied_claims(one) for words in told)
 
 
-def _asserting(statement: Statement) -> list[Statement]:
-    return [clause for clause in statement.clauses if not clause.negations]
+def _asserted(statement: Statement) -> list[frozenset[str]]:
+    """The stems of each clause that denies nothing."""
+    return [clause.stems for clause in statement.clauses if not clause.negations]
 
 
-def _denied_claims(statement: Statement) -> Iterator[set[str]]:
-    """The words of each clause that denies one thing, where they are enough to know the thing by."""
+def _denied_claims(statement: Statement) -> Iterator[frozenset[str]]:
+    """The stems of each clause that denies one thing, where they are enough to know the thing by."""
     for clause in statement.clauses:
-        said = {word.stem for word in clause.words} - RELATIONS
+        said = clause.stems - RELATIONS
         if clause.negations == 1 and len(said) >= 3:
             yield said
 
 
 def negates(text: str) -> bool:
     """Whether `text` may hold a negation, at a glance: what has none denies nothing."""
-    return _NEGATES.search(text) is not None
+    low = text.casefold().replace("’", "'")
+    return "n't" in low or "cannot" in low or not NEGATIONS.isdisjoint(_LETTERS.findall(low))
 
 
 def any_opposite(mine: Iterable[Word], theirs: Iterable[Word]) -> bool:
@@ -263,13 +258,17 @@ def _opposites(mine: set[str], theirs: set[str]) -> bool:
 
 
 def _opposes(mine: set[str], theirs: set[str]) -> bool:
-    return any(not theirs.isdisjoint(ANTONYMS.get(stem, ())) for stem in mine) or any(
-        stem.startswith(prefix) and len(stem) >= len(prefix) + 3 and stem[len(prefix) :] in theirs
-        for stem in mine
-        for prefix in NEGATIVE_PREFIXES
-    )
+    return any(not theirs.isdisjoint(_opposites_of(stem)) for stem in mine)
 
 
+@lru_cache(maxsize=8192)
+def _opposites_of(stem: str) -> frozenset[str]:
+    """What a stem is opposite to: by the list, and without its negative prefix."""
+    bare = (stem[len(prefix) :] for prefix in NEGATIVE_PREFIXES if stem.startswith(prefix))
+    return frozenset(ANTONYMS.get(stem, ())).union(rest for rest in bare if len(rest) >= 3)
+
+
+@lru_cache(maxsize=8192)
 def _positive(stem: str) -> str:
     """What "larger" is the comparative of, where that has an opposite."""
     base = same_word(stem[:-2]) if stem.endswith("er") and stem not in ANTONYMS else stem
@@ -315,11 +314,6 @@ def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int |
     return len(extra) if harmless else None
 
 
-def value_class(word: Word) -> str:
-    """The class of value of which a frame holds one at a time; empty for a word that is none."""
-    return _CLASS.get(word.value or "", word.value or "")
-
-
 def _bends(word: Word) -> bool:
     """Whether it may take back what stands around it. A negative prefix is enough: "ineligible", "unable"."""
     return word.stem in QUALIFIERS or is_negative(word.stem)
@@ -343,55 +337,4 @@ def _other_value(one: Statement, other: Statement) -> bool:
         if kind != "replace" or len(swapped) != 1:
             return False
         classes |= swapped
-    # One may meet Ann and meet Bob, read chapter 3 and chapter 4: such names and labels are no changed values.
-    return not classes & {None, "person", "label"} and shared >= (2 if classes & {"name", "number"} else 1)
-
-
-def _parts(token: str) -> list[str]:
-    """A token without its clitics: "doesn't" is "does not", "user's" is "user"."""
-    if token[0] == "[" or token[0].isdigit():
-        return [token]
-    low = token.casefold()
-    if low.endswith("n't"):
-        return [_FULL_FORM.get(low, token[:-3]), "not"]
-    if low == "cannot":
-        return ["can", "not"]
-    return [token.split("'", maxsplit=1)[0]] if low.split("'")[-1] in ("s", "m", "re", "ve", "d", "ll") else [token]
-
-
-def _words(token: str, before: str, *, initial: bool = True) -> list[Word]:
-    """The words of content of one token that follows `before`: none where it is empty of content."""
-    if token[0] == "[":
-        return [Word(token, token, token.split("#", maxsplit=1)[0])]
-    low = token.casefold()
-    number = _THOUSANDS.sub("", token) if token[0].isdigit() else NUMBER_WORDS.get(low)
-    if number is not None:
-        return [Word(number, number, "number" if before in BEFORE_AMOUNTS else "label")]
-    if low in EMPTY_WORDS:
-        return []
-    named = None
-    if token[0].isupper() and not initial:
-        named = "month" if low == "may" else "name" if before in BEFORE_NAMES else "person"
-    words = [_word(stem, low, named) for stem in _stems(low)]
-    if low.endswith("ing") and before in _DOING and len(words) == 1 and words[0].stem in POSTURES:
-        return [words[0]._replace(value="posture")]
-    return words
-
-
-def _word(stem: str, low: str, named: str | None) -> Word:
-    told = same_word(stem)
-    if told in GROUP_HEADS:
-        form = told + ("ed" if low.endswith("ed") else "")
-    else:
-        form = _INFLECTION.sub("", low)
-    return Word(told, form, VALUE_CLASSES.get(told, named))
-
-
-@lru_cache(maxsize=8192)
-def _stems(word: str) -> tuple[str, ...]:
-    return tuple(analyse(word).sequence)
-
-
-def _starts_sentence(text: str, at: int) -> bool:
-    before = text[:at].rstrip(" \"'(")
-    return not before or _SENTENCE_END.search(before[-1:]) is not None
+    return classes.isdisjoint(_NO_VALUES) and shared >= (2 if classes & {"name", "number"} else 1)

@@ -28,11 +28,10 @@ class Active(NamedTuple):
     past: bool
 
 
-def actives(tokens: Sequence[str]) -> Iterator[Active]:
+def actives(low: Sequence[str]) -> Iterator[Active]:
     """The active readings of one passive clause with a named agent: what follows the agent may belong to it or to the
-    verb. Nothing for any other sentence.
+    verb. Nothing for any other sentence. `low` are its tokens in small letters.
     """
-    low = [token.casefold() for token in tokens]
     finite = [place for place, token in enumerate(low) if token in _FINITE]
     if len(finite) != 1 or low.count("by") != 1 or low[finite[0]] not in _NOW | _THEN:
         return
@@ -42,18 +41,18 @@ def actives(tokens: Sequence[str]) -> Iterator[Active]:
         return
     subject, middle = tuple(range(auxiliary)), tuple(range(verb + 1, by))
     tail = next((place for place in range(by + 2, len(low)) if low[place] in _TAIL), len(low))
-    base, past = PARTICIPLES.get(low[verb], tokens[verb]), low[auxiliary] in _THEN
+    base, past = PARTICIPLES.get(low[verb], low[verb]), low[auxiliary] in _THEN
     for end in dict.fromkeys((len(low), tail)):
         order = (*range(by + 1, end), verb, *subject, *middle, *range(end, len(low)))
         yield Active(order, verb, base, past)
 
 
-def attributes(tokens: Sequence[str], before: Sequence[str]) -> tuple[int, ...] | None:
-    """The places of `tokens` with the one clause "N, which is A and B," told as "A B N"; None for any other sentence.
+def attributes(low: Sequence[str], before: Sequence[str]) -> tuple[int, ...] | None:
+    """The places of the tokens with the one clause "N, which is A and B," told as "A B N"; None for any other sentence.
 
-    `before`: what stands in front of each token in the text, so that the end of the clause is seen.
+    `low` are the tokens in small letters, `before` what stands in front of each in the text: it shows where the clause
+    ends.
     """
-    low = [token.casefold() for token in tokens]
     starts = [place for place in range(1, len(low) - 2) if low[place] in _WHICH and low[place + 1] in _NOW | _THEN]
     if len(starts) != 1:
         return None

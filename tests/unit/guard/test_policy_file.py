@@ -192,6 +192,7 @@ keyless = false
 default_ttl_days = 30
 fixed_kinds = ["episodic"]
 judged = true
+on_model_failure = "rules"
 
 [keys.diet]
 on_change = "accumulate"

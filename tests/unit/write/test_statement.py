@@ -204,3 +204,8 @@ def test_what_is_more_is_counted() -> None:
     full, part = Statement.of("Prefers dark mode in the editor"), Statement.of("Prefers dark mode")
     assert beyond(full, part) == 2
     assert beyond(part, full) is None
+
+
+def test_a_negation_that_stands_alone_is_one() -> None:
+    apart, together = Statement.of("I do n't eat meat"), Statement.of("I don't eat meat")
+    assert (apart.words, apart.negations, apart.denied) == (together.words, 1, together.denied)

@@ -14,6 +14,7 @@ from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.inputs import Word
 from mnemic.entrypoints.cli.terminal import Progress, harmless, json_text, note, pairs, printable, say
+from mnemic.entrypoints.cli.views import counted
 from mnemic.errors import InvalidInput, MnemicError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def export_(
 
     count = given.with_engine(work)
     if output is not None:
-        given.show({"exported": count, "file": output}, lambda: f"exported  {count} memories to {output}")
+        given.show({"exported": count, "file": output}, lambda: f"exported  {counted(count)} to {output}")
 
 
 def _export_subject(given: Given, subject: str, output: str | None, force: bool, *, page: bool, values: bool) -> None:

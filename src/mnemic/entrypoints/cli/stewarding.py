@@ -12,7 +12,7 @@ from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given, require_store
 from mnemic.entrypoints.cli.inputs import json_file
 from mnemic.entrypoints.cli.terminal import Progress, note, pairs, table
-from mnemic.entrypoints.cli.views import day, label, memory_dict, receipt_dict, receipt_text
+from mnemic.entrypoints.cli.views import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -294,7 +294,7 @@ def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: An
     """
     if rebuild is not None:
         built = given.with_engine(lambda engine, actor: engine.rebuild(rebuild, actor=actor))
-        given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {built} memories")
+        given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {counted(built)}")
         return
     if reembed and options["dry_run"]:
         raise click.UsageError("--reembed has no --dry-run", ctx=click.get_current_context())
@@ -306,7 +306,7 @@ def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: An
         told["reembedded"] = reembedded
     if consolidated is not None:
         told["consolidated"] = consolidated.as_dict()
-    given.show(told, lambda: table([[name.replace("_", " "), str(value)] for name, value in told.items()]))
+    given.show(told, lambda: fields_text(told))
 
 
 async def _maintained(

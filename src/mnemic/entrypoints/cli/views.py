@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mnemic.entrypoints.cli.terminal import one_line, pairs, printable, table
@@ -22,6 +22,27 @@ __all__ = ["hit_dict", "memory_dict", "receipt_dict", "result_dict"]
 def label(memory: Memory, width: int | None = CONTENT_WIDTH) -> str:
     """`key: content`, or the content alone."""
     return one_line(f"{memory.key}: {memory.content}" if memory.key else memory.content, width)
+
+
+def counted(number: int) -> str:
+    """How many memories, in words."""
+    return "1 memory" if number == 1 else f"{number} memories"
+
+
+def fields_text(told: Mapping[str, object]) -> str:
+    """JSON data as a line for each name; what is absent, false or empty is left out."""
+    return pairs({name.replace("_", " "): _plain(value) for name, value in told.items() if _says(value)})
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Mapping):
+        parts = [f"{name.replace('_', ' ')} {_plain(part)}" for name, part in value.items() if _says(part)]
+        return f"({', '.join(parts)})"
+    return "yes" if value is True else str(value)
+
+
+def _says(value: object) -> bool:
+    return value is not None and value is not False and value != {}
 
 
 def day(moment: datetime | None) -> str:
@@ -80,9 +101,13 @@ def why(hit: Hit) -> str:
 
 
 def receipt_text(receipt: WriteReceipt, content: str) -> str:
-    """One line: the outcome, the memory's name, what it is about."""
-    said = one_line(f"{receipt.key}: {content}" if receipt.key else content, 80)
+    """One line: the outcome, the memory's name, what it is about; what was redacted or refused is not repeated."""
+    redacted = next((step.decision for step in receipt.steps if step.name == "redact"), "clean")
+    kept = redacted == "clean"
+    said = one_line(f"{receipt.key}: {content}" if receipt.key else content, 80) if kept else receipt.key or ""
     notes = [said, receipt.reason or ""]
+    if receipt.stored and not kept:
+        notes.append(f"(redacted: {redacted})")
     if receipt.superseded:
         notes.append(f"(in place of {', '.join(receipt.superseded)})")
     if receipt.conflicts_with:

@@ -12,7 +12,7 @@ from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object, text_or_stdin
 from mnemic.entrypoints.cli.terminal import note
-from mnemic.entrypoints.cli.views import capture_text, label, receipt_dict, receipt_text, report_dict
+from mnemic.entrypoints.cli.views import capture_text, counted, label, receipt_dict, receipt_text, report_dict
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -157,11 +157,11 @@ def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
     if not yes:
         for memory in given.with_engine(look):
             note(f"  {label(memory, 100)}")
-        if not confirmed(f"Delete {_count(len(memory_ids))} for good?"):
+        if not confirmed(f"Delete {counted(len(memory_ids))} for good?"):
             complain("not_confirmed", "nothing was deleted")
             return Exit.REFUSED
     given.with_engine(erase)
-    given.show({"forgotten": list(memory_ids)}, lambda: f"forgotten  {_count(len(memory_ids))}")
+    given.show({"forgotten": list(memory_ids)}, lambda: f"forgotten  {counted(len(memory_ids))}")
     return Exit.OK
 
 
@@ -173,7 +173,3 @@ def confirmed(question: str) -> bool:
         if sys.stdin is not None and sys.stdin.isatty():
             raise
         raise click.UsageError("nobody is there to confirm; add --yes", ctx=click.get_current_context()) from None
-
-
-def _count(number: int) -> str:
-    return "1 memory" if number == 1 else f"{number} memories"

@@ -62,10 +62,10 @@ def _left_out(place: int, skipped: Sequence[Skipped]) -> bool:
 
 def _joined(by_rules: Sequence[Named], found: Sequence[Named]) -> list[Named]:
     """Every name once. What rules say a thing is stands; what they only call a thing is what it was found to be."""
-    labels = {core(one.name, one.label): one.label for one in reversed(found)}
+    new = {core(one.name, one.label): one for one in reversed(found)}
     known = {core(name, THING) for one in by_rules for name in (one.name, *one.aliases)}
     known |= {core(name, one.label) for one in by_rules for name in (one.name, *one.aliases)}
-    new = {core(one.name, one.label): one for one in reversed(found)}
+    labels = {name: one.label for name, one in new.items()}
     kept = [
         replace(one, label=labels.get(core(one.name, THING), THING)) if one.label == THING else one for one in by_rules
     ]

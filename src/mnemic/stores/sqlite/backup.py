@@ -102,6 +102,6 @@ def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]
     except OSError as error:
         raise InvalidInput("restore:unwritable", hint=error.strerror) from None
     finally:
-        for name in ("", "-wal", "-shm", "-journal"):
+        for name in ("", "-wal", "-shm", "-journal", ".ballast"):
             Path(f"{part}{name}").unlink(missing_ok=True)
     return manifest

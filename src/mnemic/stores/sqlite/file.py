@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,8 +110,13 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
         finally:
             probe.close()
     patience.wait(BUSY_SECONDS)
+    new = not path.exists()
     connection = connect(path, durability=durability, patience=patience, vfs=vfs)
     try:
+        if new:
+            # By its name: to close a second handle of the file would drop the locks that this process has on it.
+            with suppress(OSError):
+                path.chmod(0o600)
         if interrupted:
             recognise(connection)
         connection.pragma("journal_mode", "wal")

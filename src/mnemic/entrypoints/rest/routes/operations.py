@@ -14,7 +14,8 @@ from mnemic.entrypoints.rest.access import Operating, Reading, TheService
 from mnemic.entrypoints.rest.overview import overview_dict
 from mnemic.entrypoints.rest.shapes import PolicyTrial
 from mnemic.guard.limits import MINUTE, Quota
-from mnemic.guard.policy_file import GuardFile, guard_data, read_guard
+from mnemic.guard.parts import GuardFile
+from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.maintain.trial import tried
 from mnemic.types import Kind, Level, Usage
 

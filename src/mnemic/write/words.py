@@ -1,0 +1,102 @@
+"""The words of content of a text, one by one: what each is compared by, and what class of value it is."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from mnemic.text.analyse import analyse
+from mnemic.write.synonyms import BROADER, GROUP_HEADS, same_word
+from mnemic.write.wording import BEFORE_AMOUNTS, BEFORE_NAMES, EMPTY_WORDS, NUMBER_WORDS, POSTURES, VALUE_CLASSES
+
+PRESENT = ""
+"""The form of a verb that was a participle and is told as active: it fits any inflection."""
+
+_FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
+_CLITICS = frozenset("s m re ve d ll".split())
+_CLASS = {"label": "number", "person": "name"}
+_DOING = frozenset("is are am was were m s re".split())
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
+_BETWEEN, _ENDS = " \"'(", ".!?:\n"
+
+
+class Word(NamedTuple):
+    """One word of content.
+
+    `form` is the word but for its plural, third person or -ing, so that unlike the `stem` it keeps tenses apart.
+    `value` is the class of value it is (`number`, `name`, `weekday`, ...) or None.
+    """
+
+    stem: str
+    form: str
+    value: str | None
+
+    def says(self, other: Word) -> bool:
+        """Whether the two are one word, or two with one meaning, in inflections that claim the same."""
+        forms = {self.form, other.form}
+        return self.stem == other.stem and (len(forms) == 1 or (PRESENT in forms and not max(forms).endswith("ed")))
+
+    def implies(self, other: Word) -> bool:
+        """Whether it says `other` and perhaps more, as "man" says "person"."""
+        return self.says(other) or other.stem in BROADER.get(self.stem, ())
+
+
+def value_class(word: Word) -> str:
+    """The class of value of which a frame holds one at a time; empty for a word that is none."""
+    return _CLASS.get(word.value or "", word.value or "")
+
+
+def parts_of(token: str) -> tuple[str, ...]:
+    """A token without its clitics: "doesn't" is "does not", "user's" is "user"."""
+    low = token.casefold()
+    if "'" not in token:
+        return ("can", "not") if low == "cannot" else (token,)
+    if low == "n't":
+        return ("not",)
+    if low.endswith("n't"):
+        return _FULL_FORM.get(low, token[:-3]), "not"
+    return (token.split("'", maxsplit=1)[0],) if low.rpartition("'")[2] in _CLITICS else (token,)
+
+
+def words_of(token: str, before: str = "", *, initial: bool = True) -> tuple[Word, ...]:
+    """The words of content of one token that follows `before`: none where it is empty of content. Of one that is not
+    `initial` a capital says that it is a name.
+    """
+    if token[0] == "[":
+        return (Word(token, token, token.split("#", maxsplit=1)[0]),)
+    low = token.casefold()
+    number = _THOUSANDS.sub("", token) if token[0].isdigit() else NUMBER_WORDS.get(low)
+    if number is not None:
+        return (Word(number, number, "number" if before in BEFORE_AMOUNTS else "label"),)
+    if low in EMPTY_WORDS:
+        return ()
+    named = None
+    if not initial and token[0].isupper():
+        named = "month" if low == "may" else "name" if before in BEFORE_NAMES else "person"
+    words = _words(low, named)
+    if low.endswith("ing") and before in _DOING and len(words) == 1 and words[0].stem in POSTURES:
+        return (words[0]._replace(value="posture"),)
+    return words
+
+
+@lru_cache(maxsize=8192)
+def _words(low: str, named: str | None) -> tuple[Word, ...]:
+    return tuple(_word(stem, low, named) for stem in analyse(low).sequence)
+
+
+def _word(stem: str, low: str, named: str | None) -> Word:
+    told = same_word(stem)
+    if told in GROUP_HEADS:
+        form = told + ("ed" if low.endswith("ed") else "")
+    else:
+        form = _INFLECTION.sub("", low)
+    return Word(told, form, VALUE_CLASSES.get(told, named))
+
+
+def starts_sentence(text: str, at: int) -> bool:
+    """Whether nothing of a sentence stands in front of the place `at` of `text`."""
+    while at and text[at - 1] in _BETWEEN:
+        at -= 1
+    return not at or text[at - 1] in _ENDS

@@ -9,11 +9,12 @@ from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.client.answers import hit_of, memory_of, receipt_of, report_of
+from mnemic.client.answers import hit_of, receipt_of, report_of
 from mnemic.client.failures import failure_of
 from mnemic.client.remote import Remote, events
 from mnemic.errors import MemoryNotFound
 from mnemic.face import Face, Ground, M, verb
+from mnemic.maintain.export import from_dict
 from mnemic.trace import RunReport
 from mnemic.types import Hit, Kind, Memory, Message, WriteReceipt
 
@@ -212,7 +213,7 @@ class MemoryClient(Face[M]):
     async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
         """One memory. Raises MemoryNotFound."""
         times = {"as_of": _iso(as_of), "known_at": _iso(known_at)}
-        return memory_of(await self._remote.call("GET", _at(memory_id), params=times))
+        return from_dict(await self._remote.call("GET", _at(memory_id), params=times))
 
     @verb
     async def list(
@@ -312,7 +313,7 @@ def _state(said: Mapping[str, Any]) -> ImportState:
 
 
 def _memories(said: Sequence[Mapping[str, Any]]) -> Sequence[Memory]:
-    return [memory_of(one) for one in said]
+    return [from_dict(one) for one in said]
 
 
 def _receipts(said: Mapping[str, Any]) -> Sequence[WriteReceipt]:

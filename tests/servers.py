@@ -64,7 +64,8 @@ class PostgresServer:
             copy = self.folder / "server"
             shutil.copytree(installed, copy / package.name / installed.name, symlinks=True)
             libraries = package.with_name(f"{package.name}.libs")
-            shutil.copytree(libraries, copy / libraries.name, symlinks=True)
+            if libraries.exists():
+                shutil.copytree(libraries, copy / libraries.name, symlinks=True)
             installed = copy / package.name / installed.name
             os.chown(self.folder, NOBODY, NOBODY)
         self._bin = installed / "bin"

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from mnemic.errors import InvalidConfig
+
+SECRETS = {"store": "store", "sessions": "sessions", "graph": "graph", "api_key": "MNEMIC_API_KEY"}
+"""Settings that may hold a password or a key, by what the environment calls them; each may stand in a file that
+`<name>_file` names.
+"""
+MAX_SECRET_BYTES = 65_536
 
 
 class Settings(BaseSettings):
@@ -24,14 +32,20 @@ class Settings(BaseSettings):
         "Copies beside it: ?copy=jsonl:///folder&copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX. "
         "A standby of PostgreSQL that answers searches: ?replica=postgresql://...",
     )
+    store_file: Path | None = Field(
+        default=None,
+        description="File with the URL of the store, as containers are given secrets.",
+    )
     sessions: str = Field(
         default="memory:",
         description="Conversations in progress and the hot set: memory:, redis://host/0, rediss://, redis+cluster://host",
     )
+    sessions_file: Path | None = Field(default=None, description="File with the URL of the sessions.")
     graph: str | None = Field(
         default=None,
         description="URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",
     )
+    graph_file: Path | None = Field(default=None, description="File with the URL of the graph server.")
     durability: Literal["durable", "fast"] = Field(
         default="durable",
         description="durable: an acknowledged write survives power loss. fast: may lose the last moments.",
@@ -89,6 +103,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("MNEMIC_API_KEY", "OPENAI_API_KEY"),
         description="Key for that server.",
     )
+    api_key_file: Path | None = Field(default=None, description="File with the key for that server.")
     model_timeout_seconds: float = Field(
         default=60,
         gt=0,
@@ -108,7 +123,61 @@ class Settings(BaseSettings):
             place = ".".join(str(part) for part in first["loc"]) or "settings"
             raise InvalidConfig(place, hint=str(first["msg"])) from None
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the files of secrets, then the environment and `.env`."""
+        named = (dotenv_settings, env_settings, init_settings)
+        secrets = _SecretFiles(settings_cls, named)
+        return init_settings, secrets, env_settings, dotenv_settings, file_secret_settings
+
     @property
     def has_model(self) -> bool:
         """Whether a language model is configured at all."""
         return self.api_key is not None or self.model_url is not None
+
+
+class _SecretFiles(PydanticBaseSettingsSource):
+    """The secrets whose files the other sources name, the last of them first."""
+
+    def __init__(self, settings: type[BaseSettings], named: tuple[Callable[[], dict[str, Any]], ...]) -> None:
+        super().__init__(settings)
+        self._named = named
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        """Nothing is asked field by field."""
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """The secrets of the files. Raises InvalidConfig (`<name>_file`)."""
+        named = {name: value for source in self._named for name, value in source().items()}
+        files = {name: named.get(f"{name}_file") for name in SECRETS}
+        return {SECRETS[name]: secret_in(Path(file), f"{name}_file") for name, file in files.items() if file}
+
+
+def secret_in(file: Path, place: str) -> str:
+    """The one line of a file. Raises InvalidConfig (`place`) where there is none, or more than one."""
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(MAX_SECRET_BYTES + 1).decode("utf-8").rstrip("\r\n")
+    except (OSError, ValueError):
+        raise InvalidConfig(place, hint="no file that can be read as text") from None
+    if not text.strip() or len(text) > MAX_SECRET_BYTES or not text.isprintable():
+        raise InvalidConfig(place, hint="one line of text")
+    return text
+
+
+def secret_named(variable: str) -> str | None:
+    """A secret that is no setting: the line of the file that `<variable>_FILE` names, or the variable itself. Raises
+    InvalidConfig.
+    """
+    file = os.environ.get(f"{variable}_FILE")
+    if file:
+        return secret_in(Path(file), f"{variable.removeprefix('MNEMIC_').lower()}_file")
+    return os.environ.get(variable) or None

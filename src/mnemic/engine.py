@@ -192,7 +192,7 @@ class MemoryEngine(StewardVerbs):
         checked = check_candidate(candidate, self.policy, self.gateway.budget)
         admission, check = await self.gateway.admitted([checked], actor)
         if admission.blocked:
-            return blocked_receipt(checked, admission.blocked[0].reason)
+            return self.gateway.watchers.wrote(blocked_receipt(checked, admission.blocked[0].reason))
         receipt = await self._pipeline.write(
             checked,
             actor=actor,
@@ -201,7 +201,7 @@ class MemoryEngine(StewardVerbs):
             deadline=deadline,
             gate=await self.gateway.gate(actor),
         )
-        return replace(receipt, warnings=check.warnings(checked))
+        return self.gateway.watchers.wrote(replace(receipt, warnings=check.warnings(checked)))
 
     async def add_many(
         self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
@@ -236,7 +236,7 @@ class MemoryEngine(StewardVerbs):
             place: replace(receipt, warnings=check.warnings(checked[place][0]))
             for place, receipt in zip(checked, written, strict=True)
         }
-        return [receipts[place] for place in range(len(candidates))]
+        return [self.gateway.watchers.wrote(receipts[place]) for place in range(len(candidates))]
 
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
@@ -296,8 +296,8 @@ class MemoryEngine(StewardVerbs):
             proposed = Candidate(content=content, key=known.key, kind=known.kind, level=known.scope.level)
             reason = (await self.gateway.limit_check(actor))(proposed)
             if reason is not None:
-                return blocked_receipt(proposed, reason)
-        return await self._pipeline.revise(
+                return self.gateway.watchers.wrote(blocked_receipt(proposed, reason))
+        receipt = await self._pipeline.revise(
             memory_id,
             content,
             actor=actor,
@@ -308,6 +308,7 @@ class MemoryEngine(StewardVerbs):
             origin=origin,
             gate=await self.gateway.gate(actor),
         )
+        return self.gateway.watchers.wrote(receipt)
 
     async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
         """Bring back what an archive holds, in every version and state, into the actor's scopes; `refreshed` where it

@@ -8,7 +8,7 @@ Policy has judged shapes and allowlists by then; the gateway judges again what m
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mnemic.errors import BudgetSpent, InvalidIntent
@@ -46,6 +46,28 @@ class GatewayWrite:
         return [receipt.key for receipt in self.receipts if receipt.stored and receipt.was_duplicate is refreshed]
 
 
+@dataclass(slots=True, kw_only=True)
+class Watchers:
+    """Who is told of every write and every search, whichever verb it came by: for counting. They neither wait nor
+    raise; None: nobody.
+    """
+
+    on_write: Callable[[WriteReceipt], None] | None = None
+    on_search: Callable[[SearchResult], None] | None = None
+
+    def wrote(self, receipt: WriteReceipt) -> WriteReceipt:
+        """Tell of a write; its receipt comes back."""
+        if self.on_write is not None:
+            self.on_write(receipt)
+        return receipt
+
+    def searched(self, result: SearchResult) -> SearchResult:
+        """Tell of a search; its result comes back."""
+        if self.on_search is not None:
+            self.on_search(result)
+        return result
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryGateway:
     """Writes and retrieves what the runtime's grant allows at this moment."""
@@ -57,6 +79,7 @@ class MemoryGateway:
     budget: Budget
     clock: Clock
     limits: Limits = field(default_factory=Limits)
+    watchers: Watchers = field(default_factory=Watchers)
 
     async def limit_check(self, actor: Actor) -> LimitCheck:
         """Consent, quotas and retention for the actor, as they stand now."""
@@ -106,7 +129,7 @@ class MemoryGateway:
             gate=await self.gate(actor),
         )
         warned = [
-            replace(receipt, warnings=check.warnings(candidate))
+            self.watchers.wrote(replace(receipt, warnings=check.warnings(candidate)))
             for candidate, receipt in zip(admission.allowed, receipts, strict=True)
         ]
         return GatewayWrite(receipts=tuple(warned), blocked=tuple(admission.blocked))
@@ -122,7 +145,7 @@ class MemoryGateway:
         if not 1 <= intent.top_k <= self.budget.max_retrieve_top_k:
             raise InvalidIntent("top_k")
         granted = admit_intent(intent, self.grant)
-        return await self.searcher.search(
+        result = await self.searcher.search(
             await self.pipeline.redacted(granted.query, tenant=actor.tenant),
             replace(self.where(granted, actor), hidden_keys=await self.hidden_keys(actor)),
             top_k=granted.top_k,
@@ -132,6 +155,7 @@ class MemoryGateway:
             asked_at=self.clock.now(),
             deadline=deadline,
         )
+        return self.watchers.searched(result)
 
     def where(self, intent: Intent, actor: Actor) -> Where:
         """The filter of an admitted intent: the actor's own scopes at its levels, live memories only."""

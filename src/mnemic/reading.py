@@ -92,6 +92,7 @@ class ReadVerbs:
             asked_at=moment(asked_at, "asked_at") or self.clock.now(),
             deadline=deadline,
         )
+        self.gateway.watchers.searched(result)
         return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
 
     async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:

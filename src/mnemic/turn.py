@@ -205,6 +205,8 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
         intent=_intent_entry(replace(intent, query=result.query)),
         resolved_scopes=scopes,
         plan=result.plan.as_dict(),
+        relevance=result.relevance,
+        abstains=result.abstains,
         include_preference_keys=parts.preference_bias,
         retrieved_keys=list(referenced(result.hits)),
         reasons={ref: hit.reason for ref, hit in run.hits.items()},

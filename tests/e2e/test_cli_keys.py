@@ -43,6 +43,13 @@ def test_a_tokenised_value_is_shown_to_the_role_and_to_no_other(keyed: Call, tmp
     assert CANARY not in denied.output
 
 
+def test_what_policy_blocks_is_not_said_again(mnemic: Call, tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('[redaction.entities]\nSSN = "block"\n', encoding="utf-8")
+    refused = mnemic("--policy", str(tmp_path / "policy.toml"), "add", "my ssn is 536-90-4399")
+    assert "pii_blocked:SSN" in refused.output
+    assert "4399" not in refused.output
+
+
 def test_a_plain_store_is_sealed_searched_and_its_key_rotated(
     keyed: Call, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

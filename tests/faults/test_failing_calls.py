@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 
 import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MemoryNotFound, MnemicError
+from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.calls import FailingEmbedder, FailingStore, Moment, NthCall
 from mnemic.testing.faults.oracle import ADA
 from mnemic.trace import RunReport, RunStatus
+from tests.faults.scale import FULL
+from tests.faults.stores import store_named
 
 KNOWN = "Kuvane belongs to ritoma and selune"
 NEW = "Tarelo belongs to harbour and vatesi"
 SAID = "I am vegetarian and I live in Oslo."
 
 pytestmark = pytest.mark.parametrize("moment", ["before", "after"])
+
+
+new_store: Callable[[], RecordStore] = InProcessStore
+"""An empty store."""
+
+
+@pytest.fixture(autouse=True, params=("inprocess", "sqlite", "postgres") if FULL else ("inprocess",))
+def on_store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which store it is tried on: on the servers at the published size."""
+    numbers = count()
+
+    def new() -> RecordStore:
+        folder = tmp_path / str(next(numbers))
+        folder.mkdir()
+        return store_named(request, folder, durability="fast")
+
+    monkeypatch.setattr(sys.modules[__name__], "new_store", new)
 
 
 @dataclass
@@ -39,7 +62,7 @@ class House:
 
 @asynccontextmanager
 async def house() -> AsyncIterator[House]:
-    store, embedder = FailingStore(InProcessStore(), CommitUnknown), FailingEmbedder(WordEmbedder())
+    store, embedder = FailingStore(new_store(), CommitUnknown), FailingEmbedder(WordEmbedder())
     async with MemoryEngine(store=store, embedder=embedder) as engine:  # type: ignore[arg-type]
         memory_id = (await engine.add(KNOWN, actor=ADA)).memory_id
         assert memory_id is not None

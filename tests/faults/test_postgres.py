@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import CommitUnknown, StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.errors import CommitUnknown, StoreBusy, StoreFailed, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.codec import first_broken
 from mnemic.stores.postgres import PostgresStore
@@ -270,6 +270,34 @@ async def test_the_same_said_by_eight_makes_one_memory_each(
     async with engine_on(dsn) as engine:
         assert len(await engine.list(actor=ADA, limit=10_000)) == turns
     assert seen == {"created": turns, "refreshed": (WRITERS - 1) * turns}
+
+
+async def test_fifty_editors_of_one_memory(
+    postgres: PostgresServer, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    """Each reads the version and changes that one, as often as it takes."""
+    dsn, editors = postgres.database(tmp_path), 50
+    async with engine_on(dsn) as engine:
+        memory_id = (await engine.add("Nobody has edited this", actor=ADA)).memory_id
+        assert memory_id is not None
+        lost = 0
+
+        async def edit(engine: MemoryEngine, number: int) -> None:
+            nonlocal lost
+            while True:
+                version = (await engine.get(memory_id, actor=ADA)).version
+                try:
+                    await engine.update(memory_id, f"Edited by {number}", actor=ADA, expected_version=version)
+                    return
+                except VersionConflict:
+                    lost += 1
+
+        async with engine_on(dsn) as other:
+            await asyncio.gather(*(edit((engine, other)[number % 2], number) for number in range(editors)))
+        history = await engine.history(memory_id, actor=ADA)
+    say(f"{editors} editors of one memory: {lost} had to look again, version {history[-1].version}")
+    assert [memory.version for memory in history] == list(range(1, editors + 2))
+    assert {memory.content for memory in history[1:]} == {f"Edited by {number}" for number in range(editors)}
 
 
 class Gate(WordEmbedder):

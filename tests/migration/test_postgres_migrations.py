@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.errors import StoreCorrupt, StoreNewer, StoreUnavailable
 from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.schema import migrations
+from mnemic.stores.postgres.schema import claim, migrate, migrations
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Where
 from mnemic.types.facets import value_facet
@@ -105,3 +105,37 @@ async def test_structured_memories_of_before_are_found_by_their_fields(
     found = await store.newest(Where(scopes=(scope(),)), limit=9, facets=[frozenset({value_facet("row", 1)})])
     assert found == [seat]
     await store.close()
+
+
+async def test_what_was_there_before_the_partitions_is_all_there(postgres: PostgresServer, tmp_path: Path) -> None:
+    """Versions and search entries of several tenants, as a database of before has them."""
+    dsn = postgres.database(tmp_path)
+    connection = await asyncpg.connect(dsn)
+    async with connection.transaction():
+        await connection.execute("SET LOCAL search_path = mnemic, public")
+        await migrate(connection, up_to=13)
+        await claim(connection, EMBEDDER.space)
+    kinds = "SELECT relname, relkind::text FROM pg_class WHERE relname IN ('memory_version', 'posting') ORDER BY 1"
+    assert [kind for _, kind in await connection.fetch(kinds)] == ["r", "r"]
+    # The statements are the same: a store of before is one that finds nothing to migrate.
+    await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES (14)")
+    before = PostgresStore(dsn, index_bytes=0)
+    await before.open(EMBEDDER.space)
+    kept = [memory(f"tea of {tenant}", scope=scope(tenant=tenant)) for tenant in ("acme", "rival", "third", "fourth")]
+    await remember(before, *kept)
+    changed = kept[0].next_version(kept[0].updated_at, content="coffee", fingerprint="other")
+    await before.transact(lambda transaction: transaction.replace(changed))
+    await before.close()
+    await connection.execute("DELETE FROM mnemic.schema_version WHERE version = 14")
+    await connection.close()
+    after = PostgresStore(dsn, index_bytes=0)
+    await after.open(EMBEDDER.space)
+    assert [kind for _, kind in postgres.sql(kinds)] == ["p", "p"]
+    for one in (changed, *kept[1:]):
+        assert await after.get(one.memory_id, scopes=[one.scope]) == one
+        (found,) = await after.match(Where(scopes=(one.scope,)), one.content, limit=9)
+        assert found.memory_id == one.memory_id
+    assert len(await after.versions(changed.memory_id, scopes=[changed.scope])) == 2
+    await after.transact(lambda transaction: transaction.remove(changed.memory_id, scope=changed.scope))
+    assert postgres.sql("SELECT count(*) FROM mnemic.memory_version") == [(3,)]
+    await after.close()

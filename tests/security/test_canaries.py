@@ -221,7 +221,13 @@ async def test_nothing_of_an_erased_subject_is_left_in_any_table(postgres: Postg
 
 def in_tables(postgres: PostgresServer, text: str) -> int:
     """How many rows of the schema show `text`, as characters or as bytes."""
-    names = [row[0] for row in postgres.sql("SELECT tablename FROM pg_tables WHERE schemaname = 'mnemic'")]
+    names = [
+        row[0]
+        for row in postgres.sql(
+            "SELECT relname FROM pg_class "
+            "WHERE relnamespace = 'mnemic'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
+        )
+    ]
     spelt = (text, text.encode().hex())
     rows = [row[0] for name in names for row in postgres.sql(f'SELECT t::text FROM mnemic."{name}" t')]
     return sum(any(one in row for one in spelt) for row in rows)

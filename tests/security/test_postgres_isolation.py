@@ -30,6 +30,7 @@ TABLES = (
 GLOBAL = {"next_space", "projection", "salt", "schema_version", "space"}
 """Tables that hold nothing of a tenant."""
 
+PARTITIONS = [f"{table}_{number}" for table in ("memory_version", "posting") for number in range(8)]
 TENANTS = ("acme", "rival")
 
 
@@ -116,6 +117,23 @@ async def test_nothing_of_another_tenant_can_be_written(raw: Any) -> None:
             await as_acme(raw, write)
 
 
+async def test_a_partition_is_closed_to_the_application_and_shows_its_owner_nothing(
+    raw: Any, postgres: PostgresServer
+) -> None:
+    postgres.sql("DROP ROLE IF EXISTS keeper", "CREATE ROLE keeper LOGIN", "GRANT USAGE ON SCHEMA mnemic TO keeper")
+    for partition in PARTITIONS:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await as_acme(raw, f"SELECT FROM {partition}")
+    held = {name: postgres.sql(f"SELECT count(*) FROM mnemic.{name}")[0][0] for name in PARTITIONS}
+    assert {sum(held[f"{table}_{number}"] for number in range(8)) > 0 for table in ("memory_version", "posting")} == {
+        True
+    }
+    (partition, *_) = [name for name, rows in held.items() if rows]
+    postgres.sql(f"ALTER TABLE mnemic.{partition} OWNER TO keeper")
+    shown = postgres.sql("SET ROLE keeper", "SET mnemic.tenant = 'acme'", f"SELECT count(*) FROM mnemic.{partition}")
+    assert shown[0][0] == 0
+
+
 async def test_the_drain_sees_the_outbox_and_nothing_else(raw: Any) -> None:
     async with raw.transaction():
         await raw.execute("SELECT set_config('mnemic.drain', 'on', true)")
@@ -146,7 +164,7 @@ async def test_row_security_binds_every_table_and_its_owner(postgres: PostgresSe
         "SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class "
         "WHERE relnamespace = 'mnemic'::regnamespace AND relkind IN ('r', 'p')"
     )
-    assert {name for name, bound in rows if bound} == set(TABLES)
+    assert {name for name, bound in rows if bound} == {*TABLES, *PARTITIONS}
     assert {name for name, bound in rows if not bound} == GLOBAL
 
 
@@ -156,7 +174,7 @@ async def test_every_key_starts_with_the_tenant(postgres: PostgresServer, filled
         "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] "
         "WHERE i.indisunique AND c.relnamespace = 'mnemic'::regnamespace"
     )
-    assert {table for table, first in rows if first == "tenant"} == set(TABLES)
+    assert {table for table, first in rows if first == "tenant"} == {*TABLES, *PARTITIONS}
     assert {table for table, first in rows if first != "tenant"} == GLOBAL
 
 

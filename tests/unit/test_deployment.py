@@ -60,10 +60,33 @@ def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:
     }  # fmt: skip
     copied = [name for line in lines[:last] if line[0] == "COPY" for name in line[1].split()[:-1]]
     assert [name for name in copied if not (ROOT / name).exists()] == []
-    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    extras = re.search(r'"\.\[([^\]]+)\]"', text)
-    assert extras is not None
-    assert [extra for extra in extras[1].split(",") if not re.search(rf"^{extra} = \[", pyproject, re.MULTILINE)] == []
+    installed = [" ".join(words.split()) for words in re.findall(r"pip install ([^&\n]+)", text)]
+    assert installed == [
+        "--no-cache-dir --require-hashes --requirement requirements-service.lock",
+        "--no-cache-dir --no-deps --no-build-isolation .",
+    ]
+
+
+def test_the_lock_of_the_service_holds_what_it_needs_in_the_versions_that_are_tested() -> None:
+    service, tested = (_locked(ROOT / name) for name in ("requirements-service.lock", "requirements.lock"))
+    assert service.items() <= tested.items()
+    needed = {"fastapi", "uvicorn", "asyncpg", "redis", "neo4j", "mcp", "hatchling", "opentelemetry-sdk"}
+    assert needed <= service.keys()
+    assert service.keys().isdisjoint({"pytest", "ruff", "mypy"})
+
+
+def _locked(path: Path) -> dict[str, str]:
+    return dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def test_both_units_are_the_same_user_on_the_same_folder() -> None:
+    for word in ("User", "DynamicUser", "StateDirectory"):
+        said = {
+            tuple(re.findall(rf"^{word}=.+$", unit.read_text(encoding="utf-8"), re.MULTILINE))
+            for unit in (DEPLOY / "systemd").glob("*.service")
+        }
+        assert len(said) == 1
+        assert len(said.pop()) == 1, word
 
 
 @pytest.mark.skipif(SYSTEMD is None, reason="NOT RUN: there is no systemd-analyze")

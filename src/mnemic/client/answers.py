@@ -7,30 +7,20 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.kinds.episodic import Episode, Lesson, Step
+from mnemic.maintain.export import from_dict
 from mnemic.trace import RunReport, RunStatus, UseAudit
 from mnemic.types import (
     Cost,
     Hit,
-    Kind,
-    Level,
-    Memory,
     Neighbour,
     Node,
-    Origin,
     Outcome,
     Relation,
-    Scope,
     Skipped,
-    Source,
-    Status,
-    Trust,
     WriteReceipt,
 )
 from mnemic.types import Step as WriteStep
 from mnemic.types.reading import Rank
-
-_TIMES = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
-_PLAIN = ("memory_id", "version", "key", "category", "content", "context", "data", "confidence")
 
 Json = Mapping[str, Any]
 
@@ -40,28 +30,10 @@ def moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def memory_of(said: Json) -> Memory:
-    """A memory; vector, fingerprint and author stay with the service."""
-    source = said["source"]
-    span = source.get("span")
-    times: dict[str, Any] = {name: moment(said[name]) for name in _TIMES}
-    return Memory(
-        **{name: said[name] for name in _PLAIN},
-        **times,
-        kind=Kind(said["kind"]),
-        status=Status(said["status"]),
-        scope=Scope(tenant=said["tenant"], level=Level(said["level"]), owner=said["owner"]),
-        trust=Trust[said["trust"].upper()],
-        source=Source(**{**source, "origin": Origin(source["origin"]), "span": tuple(span) if span else None}),
-        supersedes=tuple(said["supersedes"]),
-        conflicts_with=tuple(said["conflicts_with"]),
-    )
-
-
 def hit_of(said: Json) -> Hit:
     """A hit."""
     ranks = {name: Rank(rank["position"], rank["score"]) for name, rank in said["ranks"].items()}
-    return Hit(memory=memory_of(said["memory"]), score=said["score"], ranks=ranks, reason=said["reason"])
+    return Hit(memory=from_dict(said["memory"]), score=said["score"], ranks=ranks, reason=said["reason"])
 
 
 def receipt_of(said: Json) -> WriteReceipt:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from mnemic.client.answers import episode_of, lesson_of, memory_of, neighbour_of, node_of, receipt_of, relation_of
+from mnemic.client.answers import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
 from mnemic.client.remote import Remote
 from mnemic.face import Face, Ground, M, verb
 from mnemic.kinds.episodic import Ending, Episode, Lesson
+from mnemic.maintain.export import from_dict
 from mnemic.types import Memory, Neighbour, Node, Relation, WriteReceipt
 
 
@@ -102,4 +103,4 @@ class RemoteData(_View[M]):
         """The newest data of the shape `name` whose fields are as `where` wants them."""
         body = {"where": dict(where or {}), "limit": limit}
         told = await self._remote.call("POST", f"/v1/structured/{name}/query", body, repeatable=True)
-        return [memory_of(one) for one in told["memories"]]
+        return [from_dict(one) for one in told["memories"]]

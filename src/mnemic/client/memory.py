@@ -9,11 +9,12 @@ from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.client.answers import hit_of, memory_of, receipt_of, report_of
+from mnemic.client.answers import hit_of, receipt_of, report_of
 from mnemic.client.failures import failure_of
 from mnemic.client.remote import Remote, events
 from mnemic.errors import MemoryNotFound
 from mnemic.face import Face, Ground, M, verb
+from mnemic.maintain.export import from_dict
 from mnemic.trace import RunReport
 from mnemic.types import Hit, Kind, Memory, Message, WriteReceipt
 
@@ -23,10 +24,14 @@ PART = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first, and the lists that failed (`name: reason`)."""
+    """What a search found, best first, and the lists that failed (`name: reason`). `abstains`: probably nothing about
+    the query is known, by its `relevance` (0 to 1; None where that cannot be told).
+    """
 
     hits: tuple[Hit, ...]
     errors: Mapping[str, str] = field(default_factory=dict)
+    relevance: float | None = None
+    abstains: bool = False
 
     @property
     def degraded(self) -> bool:
@@ -183,7 +188,12 @@ class MemoryClient(Face[M]):
             "max_tokens": max_tokens,
         }
         told = await self._remote.call("POST", "/v1/search", body, repeatable=True)
-        return Found(hits=tuple(hit_of(hit) for hit in told["hits"]), errors=told["errors"])
+        return Found(
+            hits=tuple(hit_of(hit) for hit in told["hits"]),
+            errors=told["errors"],
+            relevance=told["relevance"],
+            abstains=told["abstains"],
+        )
 
     @verb
     async def context(self, query: str, *, top_k: int = 10, max_tokens: int = 1000) -> Context:
@@ -203,7 +213,7 @@ class MemoryClient(Face[M]):
     async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
         """One memory. Raises MemoryNotFound."""
         times = {"as_of": _iso(as_of), "known_at": _iso(known_at)}
-        return memory_of(await self._remote.call("GET", _at(memory_id), params=times))
+        return from_dict(await self._remote.call("GET", _at(memory_id), params=times))
 
     @verb
     async def list(
@@ -303,7 +313,7 @@ def _state(said: Mapping[str, Any]) -> ImportState:
 
 
 def _memories(said: Sequence[Mapping[str, Any]]) -> Sequence[Memory]:
-    return [memory_of(one) for one in said]
+    return [from_dict(one) for one in said]
 
 
 def _receipts(said: Mapping[str, Any]) -> Sequence[WriteReceipt]:

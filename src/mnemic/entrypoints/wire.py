@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mnemic.types import Hit, Memory, SearchResult, WriteReceipt
+    from collections.abc import Mapping
+
+    from mnemic.trace import RunReport
+    from mnemic.types import Hit, Kind, Memory, SearchResult, Usage, WriteReceipt
 
 
 def memory_dict(memory: Memory) -> dict[str, Any]:
@@ -28,8 +31,20 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
         "hits": [hit_dict(hit) for hit in result.hits],
         "errors": dict(result.errors),
         "degraded": result.degraded,
+        "relevance": result.relevance,
+        "abstains": result.abstains,
         "plan": result.plan.as_dict(),
     }
+
+
+def report_dict(report: RunReport) -> dict[str, Any]:
+    """What a run did, its receipts whole."""
+    return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
+
+
+def usage_dict(held: Mapping[Kind, Usage]) -> dict[str, Any]:
+    """How much is held of each kind."""
+    return {kind.value: {"rows": used.rows, "bytes": used.bytes, "recent": used.recent} for kind, used in held.items()}
 
 
 def receipt_dict(receipt: WriteReceipt) -> dict[str, Any]:

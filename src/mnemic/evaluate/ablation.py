@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import datetime
 from typing import Any
 
 from mnemic.engine import MemoryEngine
@@ -48,12 +49,21 @@ class Ablation:
         self._rows: dict[str, list[tuple[str, Mapping[str, float]]]] = {name: [] for name in self._searchers}
         self._seconds: dict[str, list[float]] = {name: [] for name in self._searchers}
 
-    async def ask(self, told: Told, question: str, split: str, measure: Measure, *, top_k: int) -> None:
-        """Ask every variant; `measure` makes figures of a ranking."""
+    async def ask(
+        self,
+        told: Told,
+        question: str,
+        split: str,
+        measure: Measure,
+        *,
+        top_k: int,
+        asked_at: datetime | None = None,
+    ) -> None:
+        """Ask every variant, on the day of `asked_at`; `measure` makes figures of a ranking."""
         where = Where(scopes=(told.actor.scope(Level.USER),), live_at=self._engine.clock.now())
         for name, searcher in self._searchers.items():
             began = time.perf_counter()
-            result = await searcher.search(question, where, top_k=top_k)
+            result = await searcher.search(question, where, top_k=top_k, asked_at=asked_at)
             self._seconds[name].append(time.perf_counter() - began)
             self._rows[name].append((split, measure(told.refs(result))))
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from mnemic.evaluate.ablation import Ablation
 from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.known import Knowing
 from mnemic.evaluate.metrics import all_at, ndcg_at, recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
 from mnemic.evaluate.progress import Progress, silent
@@ -88,7 +89,8 @@ def run(
 
     `ablate` adds what each list and sign buys, `vectors` keeps embeddings in a file between runs, `per_question` is a
     file to write one JSON line a question to. Returns fractions: `overall`, `categories`, `dev`, `test`, and
-    `settings`; where the chats have wishes, the same of these under `standing`.
+    `settings`; where the chats have wishes, the same of these under `standing`; where there are several, under `known`
+    whether a search knows that nothing is known (`mnemic.evaluate.known`).
     """
     half = (len(of.chats) + 1) // 2
     split = {"dev": [one.name for one in of.chats[:half]], "test": [one.name for one in of.chats[half:]]}
@@ -98,6 +100,8 @@ def run(
         write_lines([*seen.asked, *seen.followed], per_question)
     settings = conditions(seed=seed, set=of.name, embedder=made.space.model, split=split, **facts(seen.told))
     result = report(seen.asked, of.figures, settings, seed=seed)
+    if known := seen.knowing.report():
+        result["known"] = known
     if seen.followed:
         result["standing"] = report(seen.followed, STANDING_FIGURES, {}, seed=seed)
     return {**result, "ablation": seen.ablation.report(of.figures)} if seen.ablation else result
@@ -111,6 +115,7 @@ class _Seen:
     told: list[Told] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     followed: list[Asked] = field(default_factory=list)
+    knowing: Knowing = field(default_factory=Knowing)
 
 
 async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progress: Progress, ablate: bool) -> _Seen:
@@ -126,6 +131,9 @@ async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progre
                 if seen.ablation is not None:
                     measure = partial(of.measured, question.evidence)
                     await seen.ablation.ask(told, question.text, split, measure, top_k=DEPTH)
+            others = [one for one in of.chats if one is not chat and (one.name in dev) is (chat.name in dev)]
+            foreign = [question.text for one in others for question in one.questions]
+            await seen.knowing.ask(told, [question.text for question in chat.questions], foreign, split)
             seen.followed += await followed(told, chat.messages, chat.wishes, split)
             progress("chats", place, len(of.chats))
     return seen

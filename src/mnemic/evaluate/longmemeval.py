@@ -149,7 +149,8 @@ async def _measured(
             asked.append(await _asked(told[-1], stack))
             if ablation is not None:
                 measure = partial(_figures, stack)
-                await ablation.ask(told[-1], stack.question, stack.split, measure, top_k=DEPTH)
+                asked_at = stack.asked_at
+                await ablation.ask(told[-1], stack.question, stack.split, measure, top_k=DEPTH, asked_at=asked_at)
             progress("questions", place, len(chosen))
     return asked, ablation, facts(told)
 

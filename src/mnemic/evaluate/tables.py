@@ -53,7 +53,15 @@ def recall_table(result: Mapping[str, Any]) -> str:
     names = figures_of(result["overall"])
     ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
     standing = ["", *_recall_rows(result["standing"])] if "standing" in result else []
-    return "\n".join([*_recall_rows(result), *standing, *ablation, "", *_conditions(result["settings"])])
+    known = ["", *_known_rows(result["known"])] if "known" in result else []
+    return "\n".join([*_recall_rows(result), *standing, *known, *ablation, "", *_conditions(result["settings"])])
+
+
+def _known_rows(known: Mapping[str, Any]) -> list[str]:
+    """Whether a search knows that nothing is known, by half."""
+    names = ("auc", "own_abstained", "others_abstained")
+    rows = [[split, *(_percent(half[name]) for name in names)] for split, half in known.items()]
+    return _grid([["is anything known?", *(name.replace("_", " ") for name in names)], *rows])
 
 
 def figures_of(part: Mapping[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, STANDING_
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.parts import parts_of
 from mnemic.retrieve.question import Question, read_question
+from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.signals import SignalWeights, with_signals
 from mnemic.types import Deadline, Hit, Scored, SearchResult, Signals, Vector, Where
 
@@ -162,7 +163,8 @@ class Searcher:
             search.note("signals", failure)
             signals = {}
         lifted = with_signals(scores, signals, search.question, self.signal_weights)
-        return await self._result(search, lists, self._scaled(lifted), moment, signals)
+        known = relevance(lists, search.question, self.embedder.space.model)
+        return replace(await self._result(search, lists, self._scaled(lifted), moment, signals), relevance=known)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""

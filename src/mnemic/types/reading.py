@@ -155,6 +155,10 @@ class Hit:
         return self.reason == "standing"
 
 
+ABSTAINS_BELOW = 0.2
+"""Few questions about what is known are below it, most about anything else are (docs/benchmarks/retrieval.md)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan:
     """What a search really looked for. `queries`: the query, and the parts that it was cut into. `levels` to `known_at`
@@ -193,7 +197,8 @@ class SearchPlan:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """The hits, best first, the lists that failed (`name: reason`), the filter that was really used, and what was
-    looked for.
+    looked for. `relevance`: how likely it is that anything about the query is known at all, 0 to 1; None where that
+    cannot be told.
     """
 
     hits: tuple[Hit, ...]
@@ -201,8 +206,14 @@ class SearchResult:
     where: Where
     query: str = field(default="", repr=False)
     plan: SearchPlan = SearchPlan()
+    relevance: float | None = None
 
     @property
     def degraded(self) -> bool:
         """True when a list failed, so that a missing memory does not mean that there is none."""
         return bool(self.errors)
+
+    @property
+    def abstains(self) -> bool:
+        """True where probably nothing about the query is known: the hits are only the nearest of what there is."""
+        return self.relevance is not None and self.relevance < ABSTAINS_BELOW

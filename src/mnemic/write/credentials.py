@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-from mnemic.write.patterns import holds, pattern
+from mnemic.write.patterns import AnyCase, holds, holds_signed, pattern
 
 _KNOWN_SHAPE = (
     r"(?<![A-Za-z0-9_])(?:"
@@ -39,6 +39,10 @@ _SHAPE_STARTS = tuple(
     pscale_ dp. age-secret-key :aa .atlasv1. eyj
     """.split()
 )
+_SIGNED_STARTS = {
+    sign: tuple(start for start in _SHAPE_STARTS if next((each for each in "_-.:" if each in start), "") == sign)
+    for sign in ("", "_", "-", ".", ":")
+}
 _WEBHOOK = (
     r"(?i)(?<=://)(?:hooks\.slack\.com/(?:services|workflows)/([\w/]{20,120})"
     r"|(?:\w{1,12}\.)?discord(?:app)?\.com/api/webhooks/([\w\-/]{20,160}))"
@@ -48,8 +52,8 @@ _PEM = (
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 _WORD = r"(?:pass[ _\-]?(?:word|wd|phrase|code)|pwd|passwort|kennwort|contraseña|mot de passe)"
-_SECRET_NAME = Pattern(
-    rf"(?i)(?<![^\W_])(?:(?P<word>{_WORD})|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
+_SECRET_NAME = AnyCase(
+    rf"(?<![^\W_])(?:(?P<word>{_WORD})|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
     r"|(?:api|app|bot)[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption|signing|account"
     r"|bearer|licen[cs]e|activation|product|firmware|recovery|security|master|shared|ssh|service)[_ \-]?(?:key|token)"
     r"|(?:client|consumer|webhook)[_ \-]?(?:secret|token)|shared[_ \-]?access[_ \-]?signature"
@@ -99,16 +103,17 @@ def named_secrets(text: str) -> Iterator[Found]:
         text, ("pass", "pwd", "secret", "key", "token", "credential", "code", "kennwort", "contrase", "session")
     ):
         return
-    name = _SECRET_NAME.search(text)
+    names, words = _SECRET_NAME.on(text)
+    name = names.search(words)
     while name is not None:
         match = _announced(text, name)
         if match is None or _empty(text, match.start(1), match.group(1)):
-            name = _SECRET_NAME.search(text, name.end())
+            name = names.search(words, name.end())
             continue
         value = match.group(1) if match.re is _ASSIGNED.compiled else match.group(1).rstrip(".")
         yield Found(match.start(1), match.start(1) + len(value), value)
         # What stands in a value is hidden with it: looking there again would make long values costly.
-        name = _SECRET_NAME.search(text, match.end(1))
+        name = names.search(words, match.end(1))
 
 
 def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
@@ -146,7 +151,7 @@ def _no_example(match: re.Match[str]) -> bool:
 
 _webhook = pattern(_WEBHOOK, needs=("hooks.slack.com", "webhooks"))
 secrets = (
-    pattern(_KNOWN_SHAPE, needs=_SHAPE_STARTS),
+    pattern(_KNOWN_SHAPE, needs=lambda text: holds_signed(text, _SIGNED_STARTS)),
     pattern(_PEM, needs=("private key",)),
     url_credentials,
     named_secrets,

@@ -14,7 +14,7 @@ from mnemic.types import Detector, Found
 from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
 from mnemic.write.network import imeis, ips, macs
-from mnemic.write.patterns import Finder, digits, holds, numbered, pattern, spelled
+from mnemic.write.patterns import Finder, digits, holds, is_numbered, numbered, pattern, spelled
 from mnemic.write.phones import phones
 
 # -- e-mail ----------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def luhn(digits: str) -> bool:
 
 def cards(text: str) -> Iterator[Found]:
     """Card numbers of the known issuers, written in one piece or in groups of three to six digits."""
-    if not _LONG.search(text):
+    if not (is_numbered(text) and _LONG.search(text)):
         return
     for run in _NUMBER_RUN.finditer(text):
         groups = [group.span() for group in _GROUP.finditer(text, run.start(), run.end())]

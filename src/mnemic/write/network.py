@@ -12,8 +12,10 @@ _NOBODY = ("127.", "0.", "255.255.255.")
 
 
 def _somebody(match: re.Match[str]) -> bool:
+    if match.group().startswith(_NOBODY):
+        return False
     before = match.string[max(0, match.start() - 12) : match.start()].rstrip(" .:")
-    return not match.group().startswith(_NOBODY) and not (before[-1:].isalpha() and _VERSION.search(before))
+    return not (before[-1:].isalpha() and _VERSION.search(before))
 
 
 _LONG_GROUP = re.compile(r"[^:]{5}|:::")
@@ -23,10 +25,12 @@ _ANY_DIGIT = re.compile(r"\d")
 def _ipv6(match: re.Match[str]) -> bool:
     address = match.group()
     colons, gaps = address.count(":"), address.count("::")
-    if _LONG_GROUP.search(address) or gaps > 1 or not _ANY_DIGIT.search(address):
+    if gaps > 1 or not (gaps or colons == 7):
         return False
     groups = colons - (address.startswith("::") + address.endswith("::"))
-    return 3 <= groups <= 7 if gaps else colons == 7
+    if gaps and not 3 <= groups <= 7:
+        return False
+    return _LONG_GROUP.search(address) is None and _ANY_DIGIT.search(address) is not None
 
 
 ips = spelled(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
+
+HELD = "\ufdd0"
+"""Stands for what was replaced while the rest of a text is searched: a noncharacter, so no text holds it, and no word
+character, so it bounds a word as brackets do.
+"""
 
 Search = Callable[[str], Iterable[Found]]
 
@@ -29,23 +34,39 @@ class Finder:
 def pattern(
     expression: str,
     *,
-    needs: tuple[str, ...] = (),
+    needs: tuple[str, ...] | Callable[[str], bool] = (),
     accept: Callable[[re.Match[str]], bool] | None = None,
     group: int = 0,
 ) -> Callable[[str], Iterator[Found]]:
     """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is
-    what keeps a long text without them cheap.
+    what keeps a long text without them cheap; or what looks.
     """
     compiled = Pattern(expression)
 
     def search(text: str) -> Iterator[Found]:
-        if needs and not holds(text, needs):
+        if needs and not (needs(text) if callable(needs) else holds(text, needs)):
             return
         for match in compiled.finditer(text):
             if accept is None or accept(match):
                 yield Found(match.start(group), match.end(group), match.group(group))
 
     return search
+
+
+class AnyCase:
+    """An expression for words in whatever case, itself in lower case.
+
+    On a text whose lower case is the same characters in the same places it is compared with that, letter by letter,
+    which takes a third of the time of a comparison without regard to case.
+    """
+
+    def __init__(self, expression: str) -> None:
+        self._small = Pattern(expression)
+        self._any = Pattern(f"(?i){expression}")
+
+    def on(self, text: str) -> tuple[re.Pattern[str], str]:
+        """What to search with, and in which text; places are those of `text`."""
+        return (self._small.compiled, _lower(text)) if _plain(text) else (self._any.compiled, text)
 
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
@@ -57,6 +78,23 @@ def holds(text: str, words: tuple[str, ...]) -> bool:
     return False
 
 
+_LETTER = Pattern("[a-z]")
+
+
+def holds_signed(text: str, signed: Mapping[str, tuple[str, ...]]) -> bool:
+    """The same for words by a sign that stands in each of them ("" for those without): where the sign is not in the
+    text, its words are not looked for.
+    """
+    return _LETTER.search(_lower(text)) is not None and any(
+        sign in text and holds(text, words) for sign, words in signed.items()
+    )
+
+
+@lru_cache(maxsize=1)
+def _plain(text: str) -> bool:
+    return text.isascii() or text.replace(HELD, "").isascii()
+
+
 @lru_cache(maxsize=1)
 def _lower(text: str) -> str:
     # All searches look at one text after the other.
@@ -66,11 +104,17 @@ def _lower(text: str) -> str:
 _NUMBERED = Pattern(r"\d(?:[ ().\-/]{0,3}\d){6}")
 
 
+@lru_cache(maxsize=1)
+def is_numbered(text: str) -> bool:
+    """Whether a number of seven digits, in whatever groups, is anywhere in `text`."""
+    return _NUMBERED.search(text) is not None
+
+
 def numbered(searches: Iterable[Search]) -> Search:
     """The searches, in texts that hold a number of seven digits at all."""
 
     def search(text: str) -> Iterator[Found]:
-        if _NUMBERED.search(text):
+        if is_numbered(text):
             for one in searches:
                 yield from one(text)
 
@@ -86,6 +130,9 @@ def spelled(spell: Callable[[str], str], *searches: Search) -> tuple[Search, ...
     return tuple(respelled(search) for search in searches)
 
 
+_NO_DIGITS = {code: None for code in range(128) if not chr(code).isdigit()}
+
+
 def digits(value: str) -> str:
     """The digits of `value` and nothing else."""
-    return value if value.isdigit() else "".join(filter(str.isdigit, value))
+    return value.translate(_NO_DIGITS) if value.isascii() else "".join(filter(str.isdigit, value))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-from mnemic.write.patterns import digits, holds, numbered, pattern, spelled
+from mnemic.write.patterns import AnyCase, digits, holds, numbered, pattern, spelled
 
 _DATE = Pattern(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
@@ -25,18 +25,20 @@ _BY_WORD = (
     r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\.?:?\s{0,3}"
 )
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
-_NEAR_WORDS = Pattern(
-    rf"(?i)(?<![^\W_])(?:(?:tele)?(?:{'|'.join(_WORDS)})|answer(?:s|ing|ed)?|messages?|contact(?:ed|ing)?|registered"
+_NEAR_WORDS = AnyCase(
+    rf"(?<![^\W_])(?:(?:tele)?(?:{'|'.join(_WORDS)})|answer(?:s|ing|ed)?|messages?|contact(?:ed|ing)?|registered"
     r"|(?:my|his|her|their|your|our|the|this|new|home|work|office|emergency|direct|business|personal|contact|private)"
     r" (?:number|line|no\.?)|numbers?)(?![^\W\d_])"
 )
-_OTHER_NUMBER = Pattern(
-    r"(?i)(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
+_NEAR_SIGNS = (*_WORDS, "answer", "messag", "contact", "regist", "number", " line", " no")
+"""Of which everything that `_NEAR_WORDS` finds holds one."""
+_OTHER_NUMBER = AnyCase(
+    r"(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
     r"|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer|build|batch"
     r"|lot|claim|patent|security)[ #\-](?:number|no\.?|nr|#)|serial|isbn|version|build|barcode|article|code|key"
 )
-_CALLED = Pattern(
-    r"(?i)(?<![^\W_])(?:tele|cell|mobile ?)?(?:phone|call|dial|reach|ring|whatsapp|sms|fax|mobile|cell|telefon|handy)"
+_CALLED = AnyCase(
+    r"(?<![^\W_])(?:tele|cell|mobile ?)?(?:phone|call|dial|reach|ring|whatsapp|sms|fax|mobile|cell|telefon|handy)"
     r"(?:s|ed|ing)?(?![^\W\d_])"
     r"|(?<![^\W_])(?:contact|(?:my|his|her|their|your|our)(?: new| old)? number)(?![^\W\d_])"
 )
@@ -81,23 +83,33 @@ def _no_date(match: re.Match[str]) -> bool:
 
 def _trunk(match: re.Match[str]) -> bool:
     longest = 15 if match.group().startswith("00") else 12
-    return 9 <= sum(map(str.isdigit, match.group())) <= longest and _no_date(match)
+    return 9 <= len(digits(match.group())) <= longest and _no_date(match)
 
 
 def _typical(match: re.Match[str], number: str, groups: list[str]) -> bool:
     """Whether digits are grouped as only telephone numbers are: three groups and more between separators of one kind,
-    one of them of three digits; no address of a machine, no row of years or sizes, no amount.
+    one of them of three digits, or four and five pairs with hyphens; no address of a machine, no row of years or
+    sizes, no amount.
     """
+    if len(groups) < 3:
+        return False
     lengths = [*map(len, groups)]
-    if len(groups) < 3 or lengths[0] < 2 or sum(lengths) < 8 or lengths == [3, 2, 4] or max(lengths) < 3:
+    if lengths[0] < 2 or sum(lengths) < 8 or lengths == [3, 2, 4]:
         return False
     separators = set(_SEPARATED.findall(number))
+    if max(lengths) < 3:
+        return len(groups) in (4, 5) and separators == {"-"} and not _row(groups)
     if len(separators) > 1 or all(_YEAR.fullmatch(group) for group in groups):
         return False
     if separators == {"."} and len(groups) == 4:
         return False
-    thousands = separators <= {" ", "."} and all(length == 3 for length in lengths[1:])
+    thousands = separators <= {" ", "."} and all(length == 3 for length in lengths[1:]) and groups[0][0] != "0"
     return not (thousands and (lengths[0] < 3 or _UNIT.match(match.string, match.end())))
+
+
+def _row(groups: list[str]) -> bool:
+    """Whether the groups rise or fall as counts, sizes and drawn numbers do: "10 20 30 40"."""
+    return sorted(groups) in (groups, groups[::-1])
 
 
 class _Before:
@@ -107,10 +119,9 @@ class _Before:
     reach over the start of one.
     """
 
-    def __init__(self, words: Pattern, text: str, needs: tuple[str, ...] = ()) -> None:
-        self._words = words
-        self._never = bool(needs) and not holds(text, needs)
-        self._text = text
+    def __init__(self, words: AnyCase, text: str, needs: tuple[str, ...]) -> None:
+        self._words, self._text = words.on(text)
+        self._never = not holds(text, needs)
         self._last = -1
         self._seen = 0
 
@@ -127,15 +138,18 @@ class _Before:
 
 def _grouped(text: str) -> Iterator[Found]:
     """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else."""
-    other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text)
+    other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
+    groups_of, told_after = _GROUP.compiled.findall, _TOLD_AFTER.compiled.match
     for match in _GROUPED.finditer(text):
         start, whole = match.start(), match.group()
-        number = whole.partition("x")[0].partition("e")[0].rstrip()
-        groups = _GROUP.findall(number)
-        count = sum(map(len, groups))
+        number = whole
+        if not whole[-1].isdigit() or "x" in whole or "e" in whole:
+            number = whole.partition("x")[0].partition("e")[0].rstrip()
+        count = len(digits(number))
         if not 7 <= count <= 15 or "000" in whole:
             continue
-        told = near(start) or _TOLD_AFTER.match(text, match.end()) is not None
+        groups = groups_of(number)
+        told = near(start) or told_after(text, match.end()) is not None
         likely = (told or (count <= 12 and _typical(match, number, groups))) and not other(start)
         if (likely or (len(groups) == 2 and number == whole and _alone(match))) and _no_date(match):
             yield Found(start, match.end(), whole)

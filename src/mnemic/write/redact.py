@@ -26,14 +26,11 @@ from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.write.detect import DETECTORS
 from mnemic.write.draft import Draft
+from mnemic.write.patterns import HELD
 from mnemic.write.validate import within_limits
 
 MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")
 _PSEUDONYM_DIGITS, _CHECK_DIGITS = 8, 4
-_HELD = "\ufdd0"
-"""Stands for one marker while the rest of the text is searched: a noncharacter, so no text holds it, and no word
-character, so it bounds a word as the brackets do.
-"""
 _MAX_PASSES = 5
 
 
@@ -82,9 +79,9 @@ class Redactor:
 
         Raises InvalidInput (`invalid_input:redaction`) for a text built so that every replacement uncovers a new find.
         """
-        text = MARKER.sub(lambda match: _kept(match, secret), text.replace(_HELD, "\ufffd"))
+        text = MARKER.sub(lambda match: _kept(match, secret), text.replace(HELD, "\ufffd"))
         markers = [match.group() for match in MARKER.finditer(text)]
-        text = MARKER.sub(_HELD, text)
+        text = MARKER.sub(HELD, text)
         replaced: list[str] = []
         blocked: list[str] = []
         tokens: dict[str, str] = {}
@@ -93,13 +90,28 @@ class Redactor:
             if not spans:
                 whole = _compose(text, markers)
                 return Redaction(text=whole, replaced=tuple(replaced), blocked=tuple(blocked), tokens=tokens)
-            for span in spans:
-                action = self._action(span.entity)
-                (blocked if action is Action.BLOCK else replaced).append(span.entity)
-                if action is Action.TOKENISE:
-                    tokens.setdefault(marker(span.entity, span.value, secret), text[span.start : span.end])
+            if not self._actions:
+                replaced += [span.entity for span in spans]
+            else:
+                self._note(text, spans, secret, replaced, blocked, tokens)
             text, markers = _replace(text, markers, spans, secret)
         raise InvalidInput("redaction", hint="the text cannot be redacted safely")
+
+    def _note(
+        self,
+        text: str,
+        spans: Sequence[Span],
+        secret: bytes,
+        replaced: list[str],
+        blocked: list[str],
+        tokens: dict[str, str],
+    ) -> None:
+        """What policy says of each find."""
+        for span in spans:
+            action = self._action(span.entity)
+            (blocked if action is Action.BLOCK else replaced).append(span.entity)
+            if action is Action.TOKENISE:
+                tokens.setdefault(marker(span.entity, span.value, secret), text[span.start : span.end])
 
     def find(self, text: str) -> list[Span]:
         """What one pass over `text` replaces, in order and without overlaps."""
@@ -111,12 +123,15 @@ class Redactor:
     def _spans(self, text: str) -> list[Span]:
         """What to replace: in order, without overlaps."""
         folded, offsets = fold(text)
+        held = HELD in folded
         found = [
-            Span(offsets[start] if offsets else start, offsets[end] if offsets else end, detector.entity, value)
+            Span(start, end, detector.entity, value)
             for detector in self._detectors
             for start, end, value in detector.find(folded)
-            if start < end and _HELD not in folded[start:end]
+            if start < end and not (held and HELD in folded[start:end])
         ]
+        if offsets:
+            found = [Span(offsets[start], offsets[end], entity, value) for start, end, entity, value in found]
         spans = _merged(found, text)
         return [span for span in spans if self._action(span.entity) is not Action.ALLOW] if self._actions else spans
 
@@ -128,7 +143,7 @@ def fold(text: str) -> tuple[str, list[int] | None]:
     NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. What is
     not seen (zero-width characters, soft hyphens, variation selectors, fillers) is not there.
     """
-    if text.isascii():
+    if text.isascii() or text.replace(HELD, "").isascii():
         return text, None
     folded = text.translate(_PLAIN)
     if all(len(_PLAIN[ord(character)]) == 1 for character in set(text)):
@@ -195,6 +210,8 @@ def _merged(found: list[Span], text: str) -> list[Span]:
             merged.append(span)
             longest = span.end - span.start
             continue
+        if span == last:
+            continue
         start, end, entity = last.start, max(last.end, span.end), last.entity
         if span.end - span.start > longest:
             entity, longest = span.entity, span.end - span.start
@@ -217,16 +234,16 @@ def _replace(text: str, markers: Sequence[str], spans: Sequence[Span], secret: b
     for span in spans:
         piece = text[cursor : span.start]
         if markers:
-            ordered += [next(waiting) for _ in range(piece.count(_HELD))]
+            ordered += [next(waiting) for _ in range(piece.count(HELD))]
         name = (span.entity, span.value)
         ordered.append(made.get(name) or made.setdefault(name, marker(*name, secret)))
-        pieces += (piece, _HELD)
+        pieces += (piece, HELD)
         cursor = span.end
     return "".join([*pieces, text[cursor:]]), [*ordered, *waiting]
 
 
 def _compose(text: str, markers: Sequence[str]) -> str:
-    pieces = text.split(_HELD)
+    pieces = text.split(HELD)
     return "".join(part for pair in zip(pieces, [*markers, ""], strict=True) for part in pair)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.e2e.browser.chromium import visit
 from tests.e2e.browser.conftest import Enter
@@ -34,6 +34,32 @@ async def test_what_begins_to_wait_appears_on_the_open_desk(enter: Enter, stage:
     await said(stage, "ana", "/v1/memories", {"content": trait, "kind": "persona"})
     await expect(page.locator(".queue .line", has_text=trait)).to_be_visible()
     assert await page.locator(".queue [aria-current] .line").text_content() == looking
+
+
+async def test_what_is_sent_again_because_no_answer_came_is_remembered_once(enter: Enter, stage: Stage) -> None:
+    page = await enter("ana")
+    await visit(page, "remember")
+    sent: list[str] = []
+
+    async def lost(route: Route) -> None:
+        sent.append(route.request.headers["idempotency-key"])
+        answer = await route.fetch()
+        if len(sent) == 1:
+            await route.abort()
+        else:
+            await route.fulfill(response=answer)
+
+    await page.route("**/v1/memories", lost)
+    content = page.get_by_label("What should be remembered?")
+    await content.fill("I sleep in the train.")
+    await page.get_by_role("button", name="Remember").click()
+    await expect(page.get_by_role("alert")).to_contain_text("unreachable")
+    await page.get_by_role("button", name="Remember").click()
+    await expect(page.get_by_text("It is remembered.")).to_be_visible()
+    await content.fill("I sleep in the plane.")
+    await page.get_by_role("button", name="Remember").click()
+    await expect(page.get_by_text("It is remembered.")).to_be_visible()
+    assert sent[0] == sent[1] != sent[2]
 
 
 async def test_a_run_shows_how_far_each_memory_came(enter: Enter) -> None:

@@ -3,6 +3,13 @@ app.kubernetes.io/name: mnemic
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{- define "mnemic.metadata" -}}
+labels: {{- include "mnemic.labels" .root | nindent 2 }}
+  app.kubernetes.io/component: {{ .component }}
+annotations:
+  checksum/settings: {{ include (print .root.Template.BasePath "/settings.yaml") .root | sha256sum }}
+{{- end -}}
+
 {{- define "mnemic.container" -}}
 image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
 imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -23,6 +30,8 @@ volumeMounts:
 
 {{- define "mnemic.pod" -}}
 automountServiceAccountToken: false
+# Kubernetes would set MNEMIC_SERVICE_PORT and more for a service that is called mnemic.
+enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
   runAsUser: 10001

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import socket
 from functools import partial
@@ -35,10 +34,12 @@ def mcp_(given: Given, port: int | None) -> int:
       mnemic --store memory.db --user ana mcp
       MNEMIC_MCP_TOKEN=... mnemic mcp --http 8765
 
-    Over HTTP a client brings MNEMIC_MCP_TOKEN as bearer token; without one, a token is made up and told on standard
-    error.
+    Over HTTP a client brings MNEMIC_MCP_TOKEN as bearer token, or the line of the file that is named by
+    MNEMIC_MCP_TOKEN_FILE; without one, a token is made up and told on standard error.
     """
-    token = os.environ.get("MNEMIC_MCP_TOKEN") or None
+    from mnemic.config import secret_named
+
+    token = secret_named("MNEMIC_MCP_TOKEN")
     if port is not None and token is not None and len(token) < 16:
         raise InvalidConfig("mcp_token", hint="MNEMIC_MCP_TOKEN needs 16 characters or more")
 

@@ -65,6 +65,8 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
 
     result = given.with_engine(work)
     given.show(result_dict(result), lambda: hits_text(result.hits) or "nothing found")
+    if result.abstains and not given.as_json:
+        note("probably nothing about this is known; these are only the nearest")
     for name, reason in result.errors.items():
         complain(f"degraded:{name}", f"that list failed ({reason}); what it would have found may be missing")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -44,8 +43,9 @@ async def _watch(given: Given, url: str, once: bool, every: float) -> int:
         from mnemic.client.remote import Remote
     except ModuleNotFoundError as missing:
         raise InvalidConfig("top", hint="pip install 'mnemic[client]'") from missing
+    from mnemic.config import secret_named
 
-    remote = Remote(url, os.environ.get("MNEMIC_SERVICE_KEY"), timeout=30.0, attempts=1, transport=None)
+    remote = Remote(url, secret_named("MNEMIC_SERVICE_KEY"), timeout=30.0, attempts=1, transport=None)
     try:
         while True:
             told = await remote.call("GET", "/v1/overview")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -30,7 +31,8 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
       mnemic work --every 3600
 
     What a projection (graph, hot set) has not taken is brought to it at once; expiry, purge and the rest of
-    `mnemic maintain` follow every so many seconds. Any number of workers may run beside any number of services.
+    `mnemic maintain` follow every so many seconds: for the tenant of the settings, and for every tenant that has an API
+    key. Any number of workers may run beside any number of services.
     """
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
@@ -41,7 +43,8 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, stop.set)
         while not stop.is_set():
-            await _upkeep(engine, actor, consolidate)
+            for tenant in await _tenants(engine, actor.tenant):
+                await _upkeep(engine, replace(actor, tenant=tenant), consolidate)
             if once:
                 return
             try:
@@ -52,6 +55,18 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
 
     given.with_engine(work, creates=True)
     return Exit.OK
+
+
+async def _tenants(engine: MemoryEngine, own: str) -> list[str]:
+    """Whose memories are looked after; the settings' own alone where the store does not answer."""
+    from mnemic.entrypoints.rest.credentials import ApiKeys
+    from mnemic.errors import StoreFailed
+
+    try:
+        keys = await ApiKeys(engine.store, engine.clock).all()
+    except StoreFailed:
+        return [own]
+    return sorted({own} | {key.principal.tenant for key in keys})
 
 
 async def _upkeep(engine: MemoryEngine, actor: Actor, consolidate: str | None) -> None:
@@ -65,12 +80,14 @@ async def _upkeep(engine: MemoryEngine, actor: Actor, consolidate: str | None) -
         if consolidate is not None:
             drawn = await engine.consolidate(actor=actor, rules=ConsolidationRules(by=consolidate))  # type: ignore[arg-type]
     except (EmbedderFailed, StoreFailed) as failure:
-        note(f"upkeep failed: {failure.reason}")
+        note(f"upkeep of {actor.tenant} failed: {failure.reason}")
         return
     expiry = report.expiry
-    note(f"upkeep: expired {expiry.expired}, purged {expiry.purged}, outbox {report.outbox.total}, aged {report.aged}")
+    done = f"expired {expiry.expired}, purged {expiry.purged}, outbox {report.outbox.total}, aged {report.aged}"
+    note(f"upkeep of {actor.tenant}: {done}")
     if drawn is not None:
         made, cost = sum(drawn.made.values()), drawn.cost
         failed = ", ".join(f"{count} x {why}" for why, count in {**drawn.refused, **drawn.degraded}.items()) or "none"
         tokens = cost.input_tokens + cost.output_tokens
-        note(f"consolidated: written {made}, removed {drawn.removed}, failures {failed}, tokens {tokens}")
+        done = f"written {made}, removed {drawn.removed}, failures {failed}, tokens {tokens}"
+        note(f"consolidated for {actor.tenant}: {done}")

@@ -110,7 +110,27 @@ function kept(who) {
   return who;
 }
 
-/** A key under which a write counts once, however often it is sent. */
-export function onceKey() {
+/**
+ * Sends what a form holds so that it counts once: what got no answer, or none that tells what became of it, keeps its
+ * idempotency key for as long as the same is sent again.
+ * @param {string} path @returns {(body: any) => Promise<any>}
+ */
+export function sender(path) {
+  let [sent, once] = ["", ""];
+  return async (body) => {
+    const text = JSON.stringify(body);
+    if (text !== sent) [sent, once] = [text, onceKey()];
+    try {
+      const answer = await call("POST", path, { body, once });
+      sent = "";
+      return answer;
+    } catch (problem) {
+      if (problem instanceof Problem && problem.status >= 400 && problem.status < 500) sent = "";
+      throw problem;
+    }
+  };
+}
+
+function onceKey() {
   return crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`;
 }

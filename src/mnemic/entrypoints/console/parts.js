@@ -147,6 +147,12 @@ export function ask(title, body, { act, kind = "primary" }) {
   });
 }
 
+/** Whether a memory is to be deleted for good. */
+export async function sureToForget(memory) {
+  const body = several(el("blockquote", {}, memory.content), el("p", {}, "It is deleted with all its versions. This cannot be taken back."));
+  return (await ask("Forget this memory?", body, { act: "Forget it", kind: "danger" })) !== null;
+}
+
 const toasts = el("div", { class: "toasts", role: "status", "aria-live": "polite" });
 
 /** Where short messages appear; put into the page once. */
@@ -190,5 +196,6 @@ export function paged(load, render, nothing) {
       foot.replaceChildren(failure(problem, () => next(cursor)));
     }
   }
-  return { node: several(list, foot), ready: next(null) };
+  next(null);
+  return several(list, foot);
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from fastapi.security import HTTPBearer
 from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.boundary import BODY_BYTES
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
@@ -149,20 +149,23 @@ def require_same_origin(request: HTTPConnection, *, loopback: bool = False) -> N
         raise Refused(HTTPStatus.FORBIDDEN, "foreign_host")
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`. A name but localhost is taken for public."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def require_role(principal: Principal, *roles: Role) -> None:
+    """Refuse with 403 who has none of `roles`."""
+    if principal.roles.isdisjoint(roles):
+        raise Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
+
+
+def require_user(principal: Principal) -> None:
+    """Refuse an application, which stands for no user, with 403."""
+    if principal.user is None:
+        raise Refused(HTTPStatus.FORBIDDEN, "user_required")
 
 
 def allowed(*roles: Role) -> Callable[..., Principal]:
     """A dependency: the caller, who must have one of `roles`. Refuses with 403."""
 
     def check(principal: Annotated[Principal, Depends(principal_of)]) -> Principal:
-        if principal.roles.isdisjoint(roles):
-            raise Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
+        require_role(principal, *roles)
         return principal
 
     return check
@@ -173,8 +176,7 @@ def acting(*roles: Role) -> Callable[..., Actor]:
     admitted = Depends(allowed(*roles))
 
     def check(principal: Principal = admitted) -> Actor:
-        if principal.user is None:
-            raise Refused(HTTPStatus.FORBIDDEN, "user_required")
+        require_user(principal)
         return principal.actor
 
     return check

@@ -107,6 +107,8 @@ class SearchAnswer(BaseModel):
     hits: list[HitAnswer]
     errors: dict[str, str]
     degraded: bool
+    relevance: float | None
+    abstains: bool
     plan: dict[str, JsonValue]
 
 

@@ -96,6 +96,7 @@ def create_app(
             return await credential_of(request, service) is not None
         return False
 
+    engine.gateway.watchers.on_write, engine.gateway.watchers.on_search = service.meter.wrote, service.meter.searched
     return Observed(_Hardened(Boundary(_routed(service), bounds, knows=knows)), [service.meter, *observers])
 
 

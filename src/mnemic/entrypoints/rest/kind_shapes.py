@@ -8,14 +8,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from mnemic.entrypoints.rest.shapes import Name, Strict, Text
+from mnemic.entrypoints.rest.shapes import Moment, Name, Strict, Text
 from mnemic.kinds.episodic import MAX_STEPS, Episode, Lesson
 from mnemic.types import Neighbour, Node, Relation
 
 Ending = Literal["success", "failure", "partial"]
 ThingName = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-Time = Annotated[datetime, Field(strict=False)]
 
 
 class StepTaken(Strict):
@@ -33,7 +32,7 @@ class NewEpisode(Strict):
     steps: Annotated[list[StepTaken], Field(default_factory=list, max_length=MAX_STEPS)]
     outcome: Ending
     episode_id: Name | None = None
-    occurred_at: Time | None = None
+    occurred_at: Moment | None = None
 
 
 class Feedback(Strict):
@@ -64,7 +63,7 @@ class NewRelation(Strict):
     source: ThingName
     relation: Word
     target: ThingName
-    since: Time | None = None
+    since: Moment | None = None
 
 
 class EndedRelation(Strict):
@@ -85,7 +84,7 @@ class StructuredText(Strict):
     """A text to read data of a known shape from: plain, HTML, a mail, a calendar."""
 
     text: Text
-    sent_at: Time | None = None
+    sent_at: Moment | None = None
 
 
 class NewData(Strict):

@@ -35,7 +35,7 @@ class Meter:
         )
         self.running = Gauge("mnemic_requests_running", "Requests being answered.", registry=self.registry)
         self.searches = Counter(
-            "mnemic_searches", "Searches, by what came of them.", ("outcome",), registry=self.registry
+            "mnemic_searches", "Searches by any verb, by what came of them.", ("outcome",), registry=self.registry
         )
         self.degraded = Counter("mnemic_degraded", "Lists of searches that failed.", ("part",), registry=self.registry)
         self.lag = Histogram(
@@ -44,7 +44,9 @@ class Meter:
             buckets=_LAGS,
             registry=self.registry,
         )
-        self.writes = Counter("mnemic_writes", "Writes, by how they ended.", ("outcome",), registry=self.registry)
+        self.writes = Counter(
+            "mnemic_writes", "Writes by any verb, by how they ended.", ("outcome",), registry=self.registry
+        )
 
     def rendered(self) -> bytes:
         """Everything, in the text format."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.entrypoints.rest.access import Service
+from mnemic.entrypoints.wire import usage_dict
 from mnemic.types import Status
 
 WAITING_COUNTED = 200
@@ -23,7 +24,7 @@ async def overview_dict(service: Service, tenant: str) -> dict[str, Any]:
     searches = meter.search_counts()
     found, answered = searches["found"], searches["found"] + searches["empty"]
     return {
-        "held": {kind.value: {"rows": u.rows, "bytes": u.bytes, "recent": u.recent} for kind, u in held.items()},
+        "held": usage_dict(held),
         "waiting": len(waiting),
         "store": {"name": store.capabilities.name, "shared": store.capabilities.shared},
         "projections": behind,

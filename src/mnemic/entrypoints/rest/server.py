@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +14,7 @@ from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.entrypoints.log_lines import configure
-from mnemic.entrypoints.rest.access import is_loopback
+from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
@@ -40,7 +39,10 @@ class ServiceSettings(BaseSettings):
     port: int = Field(default=8377, ge=0, le=65_535, description="Port to listen at; 0 takes a free one.")
     issuer: str | None = Field(default=None, description="Issuer of the OpenID provider whose tokens are believed.")
     audience: str | None = Field(default=None, description="Audience that those tokens must name.")
-    jwks: Path | None = Field(default=None, description="File with that provider's public keys (JWKS).")
+    jwks: str | None = Field(
+        default=None,
+        description="That provider's public keys (JWKS): a file, or an https address to fetch them from.",
+    )
     max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
     seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
     at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
@@ -68,7 +70,7 @@ class ServiceSettings(BaseSettings):
             return None
         if self.issuer is None or self.audience is None or self.jwks is None:
             raise InvalidConfig("service_issuer", hint="issuer, audience and jwks belong together")
-        return Provider.from_file(self.jwks, issuer=self.issuer, audience=self.audience, default_tenant=default_tenant)
+        return Provider.named(self.jwks, issuer=self.issuer, audience=self.audience, default_tenant=default_tenant)
 
 
 def own_machine(settings: Settings, user: str) -> Principal:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from fastapi import Header, Path
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.types import Candidate, Kind, Memory, Message, Origin, Source
@@ -14,6 +15,15 @@ from mnemic.types import Candidate, Kind, Memory, Message, Origin, Source
 MAX_BATCH = 500
 MAX_TEXT = 32_768
 
+
+def _aware(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+Moment = Annotated[datetime, Field(strict=False), AfterValidator(_aware)]
+"""A time; without a zone it is taken as UTC."""
+MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
+IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 Kinds = Literal["long_term", "persona", "episodic", "entity", "structured"]
@@ -36,7 +46,7 @@ class NewMemory(Strict):
     data: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
     ttl_days: Annotated[int, Field(ge=1, le=365)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.8
-    occurred_at: Annotated[datetime, Field(strict=False)] | None = None
+    occurred_at: Moment | None = None
 
     def candidate(self, session: str | None) -> Candidate:
         """What the engine is asked to keep; its origin is the channel's, a caller cannot say it."""
@@ -50,7 +60,7 @@ class NewMemory(Strict):
             ttl=None if self.ttl_days is None else timedelta(days=self.ttl_days),
             confidence=self.confidence,
             source=Source(origin=Origin.USER_STATED, session=session),
-            occurred_at=aware(self.occurred_at),
+            occurred_at=self.occurred_at,
         )
 
 
@@ -68,7 +78,7 @@ class Said(Strict):
     message_id: Name | None = None
     session: Name | None = None
     speaker: Name | None = None
-    sent_at: Annotated[datetime, Field(strict=False)] | None = None
+    sent_at: Moment | None = None
 
     def message(self, session: str | None) -> Message:
         """The engine's message; what a tool said is a tool's, whoever sends it."""
@@ -78,7 +88,7 @@ class Said(Strict):
             message_id=self.message_id,
             session=self.session or session,
             speaker=self.speaker,
-            sent_at=aware(self.sent_at),
+            sent_at=self.sent_at,
             origin=Origin.TOOL_OUTPUT if self.role == "tool" else Origin.USER_STATED,
         )
 
@@ -97,19 +107,16 @@ class Search(Strict):
     kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
     categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
     keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
-    happened_from: Annotated[datetime, Field(strict=False)] | None = None
-    happened_to: Annotated[datetime, Field(strict=False)] | None = None
-    as_of: Annotated[datetime, Field(strict=False)] | None = None
-    known_at: Annotated[datetime, Field(strict=False)] | None = None
+    happened_from: Moment | None = None
+    happened_to: Moment | None = None
+    as_of: Moment | None = None
+    known_at: Moment | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
 
     def arguments(self) -> dict[str, Any]:
         """As the engine's search takes them."""
-        given = self.model_dump(exclude={"query"})
-        for name in ("happened_from", "happened_to", "as_of", "known_at"):
-            given[name] = aware(given[name])
-        return given
+        return self.model_dump(exclude={"query"})
 
 
 class ContextWanted(Strict):
@@ -191,8 +198,3 @@ def page_dict(memories: Sequence[Memory], limit: int) -> dict[str, Any]:
     """A page and the cursor of the next; None where this was the last."""
     full = len(memories) == limit
     return {"memories": [memory_dict(one) for one in memories], "next": memories[-1].memory_id if full else None}
-
-
-def aware(moment: datetime | None) -> datetime | None:
-    """A moment without a zone is taken as UTC."""
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment

@@ -1,7 +1,8 @@
 """Bearer tokens: those this service issues for an application's users, and those of an OpenID provider.
 
 Both are JSON Web Tokens (RFC 7519) read by joserfc. The algorithms are named here and never taken from a token. Our own
-are signed with HS256 under a secret of the store; a provider's with RS256 or ES256 under the keys of its JWKS file.
+are signed with HS256 under a secret of the store; a provider's with RS256 or ES256 under its JWKS, from a file or an
+address (`mnemic.entrypoints.rest.provider_keys`).
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from joserfc import jwt
-from joserfc.errors import JoseError
+from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet, OctKey
 
 from mnemic.entrypoints.rest.credentials import SERVICE_TENANT, Principal, Role
+from mnemic.entrypoints.rest.provider_keys import FetchedKeys, FixedKeys, require_fetchable
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.ports import Clock, RecordStore
 
@@ -32,17 +34,25 @@ _PROVIDERS = ["RS256", "ES256"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """An OpenID provider: who signs, for whom, with which keys, and which claims say what.
+    """An OpenID provider: who signs, for whom, with which keys (or where they are fetched), and which claims say what.
 
     `tenant_claim` and `roles_claim` are claims of the token; a token without them has the defaults given here.
     """
 
     issuer: str
     audience: str
-    keys: Mapping[str, Any]
+    keys: Mapping[str, Any] | str
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
     default_tenant: str | None = None
+
+    @classmethod
+    def named(cls, jwks: str, *, issuer: str, audience: str, default_tenant: str | None = None) -> Provider:
+        """With its keys at an address or in a file. Raises InvalidConfig (`invalid_config:jwks`)."""
+        if "://" not in jwks:
+            return cls.from_file(Path(jwks), issuer=issuer, audience=audience, default_tenant=default_tenant)
+        require_fetchable(jwks)
+        return cls(issuer=issuer, audience=audience, keys=jwks, default_tenant=default_tenant)
 
     @classmethod
     def from_file(cls, path: Path, *, issuer: str, audience: str, default_tenant: str | None = None) -> Provider:
@@ -62,6 +72,7 @@ class Tokens:
         self._store = store
         self._clock = clock
         self._provider = provider
+        self._keys = None if provider is None else _keys(provider, clock)
 
     async def issue(
         self, application: Principal, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
@@ -93,7 +104,7 @@ class Tokens:
         except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
             pass
         try:
-            return self._providers(text) if self._provider is not None else None
+            return await self._providers(text)
         except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
             return None
 
@@ -102,11 +113,17 @@ class Tokens:
         self._require(claims, ISSUER, None)
         return _principal(claims, claims["tenant"], claims["roles"])
 
-    def _providers(self, text: str) -> Principal:
-        assert self._provider is not None
-        known = self._provider
-        keys = KeySet.import_key_set(known.keys)  # type: ignore[arg-type]
-        claims = jwt.decode(text, keys, algorithms=_PROVIDERS).claims
+    async def _providers(self, text: str) -> Principal | None:
+        known, keys = self._provider, None if self._keys is None else await self._keys.current()
+        if known is None or self._keys is None or keys is None:
+            return None
+        try:
+            claims = jwt.decode(text, keys, algorithms=_PROVIDERS).claims
+        except (InvalidKeyIdError, BadSignatureError):
+            renewed = await self._keys.current(anew=True)
+            if renewed is None:
+                raise
+            claims = jwt.decode(text, renewed, algorithms=_PROVIDERS).claims
         self._require(claims, known.issuer, known.audience)
         tenant = claims.get(known.tenant_claim, known.default_tenant)
         return _principal(claims, tenant, claims.get(known.roles_claim, [Role.SUBJECT]))
@@ -127,6 +144,10 @@ class Tokens:
     async def _secret(self) -> OctKey:
         root = await self._store.secret(SERVICE_TENANT)
         return OctKey.import_key(hmac.digest(root, b"mnemic bearer tokens", "sha256"))
+
+
+def _keys(provider: Provider, clock: Clock) -> FixedKeys | FetchedKeys:
+    return FetchedKeys(provider.keys, clock) if isinstance(provider.keys, str) else FixedKeys(provider.keys)
 
 
 def _principal(claims: Mapping[str, Any], tenant: object, roles: object) -> Principal:

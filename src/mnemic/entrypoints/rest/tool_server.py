@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
-from mnemic.entrypoints.rest.access import Service, admitted
+from mnemic.entrypoints.rest.access import Service, admitted, require_role, require_user
 from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.integrations.mcp import May, answer, memory_server
@@ -33,10 +33,8 @@ class ToolServer:
         if scope["method"] != "POST":
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", headers={"Allow": "POST"})
         principal = await admitted(HTTPConnection(scope), self._service)
-        if principal.user is None:
-            raise Refused(HTTPStatus.FORBIDDEN, "user_required")
-        if principal.roles.isdisjoint(_READERS):
-            raise Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(_READERS))}")
+        require_user(principal)
+        require_role(principal, *_READERS)
         await answer(self._server(principal), scope, receive, send)
 
     def _server(self, principal: Principal) -> Any:

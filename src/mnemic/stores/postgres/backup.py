@@ -48,12 +48,17 @@ _COLUMNS = """
     AND attname <> 'next_vector'
     ORDER BY attnum
 """
+_ROWS = """
+    SELECT format('SELECT %s FROM mnemic.%I', string_agg(format('%I', name), ', ' ORDER BY place), $1::text)
+    FROM unnest($2::text[]) WITH ORDINALITY AS given (name, place)
+"""
 _SEQUENCES = """
     SELECT sequencename AS name, coalesce(last_value, 0) AS last FROM pg_sequences
     WHERE schemaname = 'mnemic' ORDER BY 1
 """
 _THERE = """
-    SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('mnemic') AND relkind = 'r'
+    SELECT relname FROM pg_class
+    WHERE relnamespace = to_regnamespace('mnemic') AND relkind IN ('r', 'p') AND NOT relispartition
 """
 _USED = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'mnemic')"
 
@@ -122,9 +127,9 @@ async def _copied(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
     for table in tables:
         columns = tuple(row[0] for row in await connection.fetch(_COLUMNS, table))
         before = output.rows, output.bytes
-        await connection.copy_from_table(
-            table, schema_name="mnemic", columns=columns, output=output.take, timeout=_SECONDS
-        )
+        # As a query, for a partitioned table is copied by nothing else.
+        rows = await connection.fetchval(_ROWS, table, columns)
+        await connection.copy_from_query(rows, output=output.take, timeout=_SECONDS)
         sections.append(_Section(table, columns, output.rows - before[0], output.bytes - before[1]))
     manifest = Manifest(
         taken_at=now,

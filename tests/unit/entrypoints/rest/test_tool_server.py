@@ -37,6 +37,33 @@ async def test_each_caller_reaches_its_own_memories_and_both_doors_lead_to_them(
     assert foreign == {"error": "memory_not_found"}
 
 
+async def test_writes_and_searches_are_counted_by_whichever_door_they_came(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    said = {"content": "I prefer aisle seats."}
+    for path, body in (
+        ("/v1/memories", {"content": "My dog is called Rex."}),
+        ("/v1/memories/batch", {"memories": [{"content": "I read at night."}, {"content": "I cook on Sundays."}]}),
+        ("/v1/messages", {"messages": [said]}),
+        ("/v1/capture", said),
+        ("/v1/search", {"query": "zebra crossing"}),
+        ("/v1/context", {"query": "Which seat do I like?"}),
+    ):
+        answer = await running.client.post(path, json=body, headers=ana)
+        assert answer.status_code in (200, 201), answer.text
+    await running.client.patch(f"/v1/memories/{await newest(running, ana)}", json=said, headers=ana)
+    await call(running, ana, "add_memory", content="I like tea.")
+    await call(running, ana, "search_memory", query="aisle seats")
+    process = (await running.client.get("/v1/overview", headers=await running.caller("operator"))).json()["process"]
+    metrics = (await running.client.get("/metrics")).text
+    assert sum(float(line.split()[-1]) for line in metrics.splitlines() if line.startswith("mnemic_writes_total")) == 7
+    assert process["searches"]["found"] + process["searches"]["empty"] == 3
+
+
+async def newest(running: Running, headers: dict[str, str]) -> str:
+    listed = await running.client.get("/v1/memories?limit=1", headers=headers)
+    return str(listed.json()["memories"][0]["memory_id"])
+
+
 @pytest.mark.parametrize(
     ("roles", "tools"),
     [

@@ -17,7 +17,7 @@ export function show() {
     return several(fresh && el("h2", { class: "date" }, date), card(episode));
   };
   const nothing = empty("No episode yet", "When an agent records what it tried and how it ended, it appears here.");
-  const { node } = paged((cursor) => call("GET", "/v1/episodes", { query: { limit: 20, cursor } }).then(({ episodes, next }) => ({ items: episodes, next })), dated, nothing);
+  const node = paged((cursor) => call("GET", "/v1/episodes", { query: { limit: 20, cursor } }).then(({ episodes, next }) => ({ items: episodes, next })), dated, nothing);
   return several(head("Episodes", "What was tried, how it went, and what came of it. The latest first."), el("div", { class: "chronicle" }, node));
 }
 

@@ -3,7 +3,7 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../elements.js";
-import { ask, attempt, badge, button, empty, facts, field, head, panel, table, when } from "../parts.js";
+import { ask, attempt, badge, button, empty, facts, field, head, panel, sureToForget, table, when } from "../parts.js";
 import { linkTo } from "../places.js";
 import { spansOf, timeline } from "../timeline.js";
 import { counted, dateTime, day, percent, spaced } from "../words.js";
@@ -118,6 +118,5 @@ async function correct(path, memory) {
 }
 
 async function forget(path, memory) {
-  const sure = await ask("Forget this memory?", several(el("blockquote", {}, memory.content), el("p", {}, "It is deleted with all its versions. This cannot be taken back.")), { act: "Forget it", kind: "danger" });
-  if (sure && (await attempt(() => call("DELETE", path), "Forgotten."))) location.hash = "#/search";
+  if ((await sureToForget(memory)) && (await attempt(() => call("DELETE", path), "Forgotten."))) location.hash = "#/search";
 }

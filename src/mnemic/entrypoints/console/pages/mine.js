@@ -2,7 +2,7 @@
 
 import { call, fetchFile } from "../api.js";
 import { download, el, several } from "../elements.js";
-import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say } from "../parts.js";
+import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget } from "../parts.js";
 import { linkTo } from "../places.js";
 import { counted, dateTime, number, spaced } from "../words.js";
 
@@ -29,7 +29,7 @@ function held() {
   const kind = choice(KINDS, { name: "kind" });
   const list = el("div", {});
   const fill = () => {
-    const { node } = paged(
+    const node = paged(
       (cursor) => call("GET", "/v1/memories", { query: { limit: 20, cursor, kind: kind.value } }).then(({ memories, next }) => ({ items: memories, next })),
       row,
       empty("Nothing is remembered about you", "When something is, you see it here."),
@@ -43,8 +43,7 @@ function held() {
 
 function row(memory) {
   const gone = async () => {
-    const sure = await ask("Forget this memory?", several(el("blockquote", {}, memory.content), el("p", {}, "It is deleted with all its versions. This cannot be taken back.")), { act: "Forget it", kind: "danger" });
-    if (sure && (await attempt(() => call("DELETE", `/v1/memories/${encodeURIComponent(memory.memory_id)}`), "Forgotten."))) item.remove();
+    if ((await sureToForget(memory)) && (await attempt(() => call("DELETE", `/v1/memories/${encodeURIComponent(memory.memory_id)}`), "Forgotten."))) item.remove();
   };
   const item = el("div", { class: "row" },
     el("div", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), provenance(memory)),

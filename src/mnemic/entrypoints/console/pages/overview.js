@@ -21,7 +21,7 @@ async function filled(who, signal) {
   const may = (name) => mayOpen(placeNamed(name), who);
   const [state, mine, queue, newest] = await Promise.all([
     operator && call("GET", "/v1/overview", { signal }),
-    may("search") && call("GET", "/v1/kinds", { signal }),
+    !operator && may("search") && call("GET", "/v1/kinds", { signal }),
     !operator && may("review") && call("GET", "/v1/reviews", { query: { limit: 200 }, signal }),
     may("search") && call("GET", "/v1/memories", { query: { limit: 5 }, signal }),
   ]);

@@ -1,6 +1,6 @@
 /** Remembering something by hand. */
 
-import { call, onceKey } from "../api.js";
+import { sender } from "../api.js";
 import { el, several } from "../elements.js";
 import { badge, choice, facts, failure, field, head, panel } from "../parts.js";
 import { linkTo } from "../places.js";
@@ -25,18 +25,17 @@ export async function show() {
   const kind = choice(KINDS, { name: "kind" });
   const days = el("input", { type: "number", name: "days", min: "1", max: "365" });
   const outcome = el("div", { "aria-live": "polite" });
-  let once = onceKey();
+  const remember = sender("/v1/memories");
 
   async function send(event) {
     event.preventDefault();
     const body = { content: content.value, kind: kind.value, ...(key.value ? { key: key.value } : {}), ...(days.value ? { ttl_days: Number(days.value) } : {}) };
     try {
-      outcome.replaceChildren(receipt(await call("POST", "/v1/memories", { body, once })));
+      outcome.replaceChildren(receipt(await remember(body)));
       form.reset();
     } catch (problem) {
       outcome.replaceChildren(failure(problem));
     }
-    once = onceKey();
   }
 
   const form = el(

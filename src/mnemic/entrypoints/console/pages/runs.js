@@ -1,6 +1,6 @@
 /** Turns of an agent, and what became of the memories in each: found, put before the model, cited, verified. */
 
-import { call, onceKey } from "../api.js";
+import { call, sender } from "../api.js";
 import { el, several } from "../elements.js";
 import { badge, empty, facts, failure, field, head, paged, panel, table, when } from "../parts.js";
 import { linkTo } from "../places.js";
@@ -15,7 +15,7 @@ export function show(context) {
 
 function all({ who }) {
   const nothing = empty("No run yet", "When an agent answers with the help of your memory, you see here what it used.");
-  const { node } = paged((cursor) => call("GET", "/v1/runs", { query: { limit: 20, cursor } }).then(({ runs, next }) => ({ items: runs, next })), row, nothing);
+  const node = paged((cursor) => call("GET", "/v1/runs", { query: { limit: 20, cursor } }).then(({ runs, next }) => ({ items: runs, next })), row, nothing);
   return several(head("Runs", "Which memories were found, put before the model, cited in the answer, and proven."), who.roles.includes("writer") && question(), panel("Latest runs", node));
 }
 
@@ -28,12 +28,12 @@ function row(run) {
 function question() {
   const goal = el("input", { name: "goal", required: true, maxlength: "2000", placeholder: "Which seat should I book?" });
   const answer = el("div", { "aria-live": "polite" });
-  let once = onceKey();
+  const run = sender("/v1/runs");
   const send = async (event) => {
     event.preventDefault();
     answer.replaceChildren(el("p", { class: "quiet" }, "Working…"));
     try {
-      const report = await call("POST", "/v1/runs", { body: { goal: goal.value }, once });
+      const report = await run({ goal: goal.value });
       answer.replaceChildren(
         el("blockquote", {}, report.answer ?? inWords(report.stop_reason)),
         el("p", { class: "meta" }, badge(report.status), el("a", { href: linkTo("runs", report.run_id) }, "See what it used")),
@@ -41,7 +41,6 @@ function question() {
     } catch (problem) {
       answer.replaceChildren(failure(problem));
     }
-    once = onceKey();
   };
   return panel("Try one", el("form", { class: "ask", on: { submit: send } }, field("Ask something that your memory knows", goal), el("button", { type: "submit", class: "button primary" }, "Ask")), answer);
 }

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 
-from mnemic.entrypoints.rest.access import TheService, Watching, credential_of
+from mnemic.entrypoints.rest.access import TheService, Watching, credential_of, require_role, require_user
 from mnemic.entrypoints.rest.credentials import Principal, Role
-from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, changes
 from mnemic.types import AuditEvent, Scope
 
 router = APIRouter(prefix="/v1", tags=["changes"])
-
-_STEWARDS = frozenset({Role.REVIEWER, Role.OPERATOR})
 
 
 @router.get("/changes", response_class=EventStream, responses=DESCRIBED)
@@ -64,10 +60,10 @@ async def _begun(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[byte
 
 def _seen_by(principal: Principal, whole_tenant: bool, scopes: tuple[Scope, ...]) -> Any:
     """What a caller is shown of a line: of the own scopes, or as a steward of the tenant."""
-    if whole_tenant and principal.roles.isdisjoint(_STEWARDS):
-        raise Refused(HTTPStatus.FORBIDDEN, "role_required:operator|reviewer")
-    if not whole_tenant and principal.user is None:
-        raise Refused(HTTPStatus.FORBIDDEN, "user_required")
+    if whole_tenant:
+        require_role(principal, Role.REVIEWER, Role.OPERATOR)
+    else:
+        require_user(principal)
 
     def shown(event: AuditEvent) -> dict[str, Any] | None:
         if event.memory_id is None or event.scope is None or not (whole_tenant or event.scope in scopes):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -26,7 +25,7 @@ from mnemic.entrypoints.rest.kind_shapes import (
     node_dict,
     relations_list,
 )
-from mnemic.entrypoints.rest.shapes import aware
+from mnemic.entrypoints.rest.shapes import Moment
 from mnemic.entrypoints.wire import receipt_dict
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
@@ -35,7 +34,7 @@ from mnemic.types import Actor
 router = APIRouter(prefix="/v1/entities", tags=["kinds"])
 
 NamedThing = Annotated[str, Query(min_length=1, max_length=80)]
-At = Annotated[datetime | None, Query(description="The moment of which the relations are; now.")]
+At = Annotated[Moment | None, Query(description="The moment of which the relations are; now.")]
 
 
 def _view(service: TheService, actor: Actor) -> EntityMemory[Awaited]:
@@ -70,7 +69,7 @@ async def neighbours(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, Any]:
     """What is within so many relations of a name ("me" is the user), nearest first, each with the way there."""
-    found = await _view(service, actor).neighbours(name, hops=hops, at=aware(at), limit=limit)
+    found = await _view(service, actor).neighbours(name, hops=hops, at=at, limit=limit)
     return {"neighbours": [neighbour_dict(one) for one in found]}
 
 
@@ -84,7 +83,7 @@ async def path(
     at: At = None,
 ) -> dict[str, Any]:
     """The shortest way from one name to the other; null where there is none."""
-    found = await _view(service, actor).path(source, target, hops=hops, at=aware(at))
+    found = await _view(service, actor).path(source, target, hops=hops, at=at)
     return {"path": None if found is None else relations_list(found)}
 
 
@@ -92,7 +91,7 @@ async def path(
 async def relate(wanted: NewRelation, actor: Writing, service: TheService) -> dict[str, Any]:
     """Remember how two things stand to each other. What can be only one at a time ends what was there."""
     view = _view(service, actor)
-    receipt = await view.relate(wanted.source, wanted.relation, wanted.target, since=aware(wanted.since))
+    receipt = await view.relate(wanted.source, wanted.relation, wanted.target, since=wanted.since)
     return receipt_dict(receipt)
 
 

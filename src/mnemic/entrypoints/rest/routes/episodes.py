@@ -5,19 +5,17 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import EpisodeAnswer, EpisodePageAnswer, ReceiptAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import Feedback, NewEpisode, Task, episode_dict, lesson_dict
-from mnemic.entrypoints.rest.shapes import aware
+from mnemic.entrypoints.rest.shapes import MemoryId
 from mnemic.entrypoints.wire import receipt_dict
 from mnemic.face import awaited
 from mnemic.kinds.episodic import EpisodicMemory, Step
 
 router = APIRouter(prefix="/v1/episodes", tags=["kinds"])
-
-MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 
 
 @router.post("", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))
@@ -28,7 +26,7 @@ async def record(wanted: NewEpisode, actor: Writing, service: TheService, respon
         [Step(action=step.action, result=step.result, ok=step.ok) for step in wanted.steps],
         outcome=wanted.outcome,
         episode_id=wanted.episode_id,
-        occurred_at=aware(wanted.occurred_at),
+        occurred_at=wanted.occurred_at,
     )
     if receipt.outcome.value != "created" or receipt.replayed:
         response.status_code = HTTPStatus.OK

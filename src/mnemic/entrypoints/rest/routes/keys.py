@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from mnemic.entrypoints.rest.access import Administering, Issuing, TheService
+from mnemic.entrypoints.rest.access import Administering, Issuing, TheService, require_role
 from mnemic.entrypoints.rest.credentials import ApiKey, Principal, Role
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import KeyWanted, TokenWanted
@@ -32,9 +32,8 @@ async def keys(principal: Administering, service: TheService) -> dict[str, Any]:
 async def create(wanted: KeyWanted, principal: Administering, service: TheService) -> dict[str, Any]:
     """A new key. Its text is shown this once."""
     tenant = wanted.tenant or principal.tenant
-    administers = Role.ADMIN in principal.roles
-    if not administers and (tenant != principal.tenant or Role.ADMIN.value in wanted.roles):
-        raise Refused(HTTPStatus.FORBIDDEN, "role_required:admin")
+    if tenant != principal.tenant or Role.ADMIN.value in wanted.roles:
+        require_role(principal, Role.ADMIN)
     key, text = await service.keys.create(
         tenant=tenant,
         roles=wanted.roles,

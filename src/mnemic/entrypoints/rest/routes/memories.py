@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Header, Query, Response
 
 from mnemic.entrypoints.rest.access import Correcting, Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import (
@@ -25,16 +24,18 @@ from mnemic.entrypoints.rest.shapes import (
     ContextWanted,
     Conversation,
     Correction,
+    IdempotencyKey,
     Kinds,
+    MemoryId,
+    Moment,
     Name,
     NewMemories,
     NewMemory,
     Said,
     Search,
-    aware,
     page_dict,
 )
-from mnemic.entrypoints.wire import memory_dict, receipt_dict, result_dict
+from mnemic.entrypoints.wire import memory_dict, receipt_dict, report_dict, result_dict
 from mnemic.errors import VersionConflict
 from mnemic.inject.bound import injector_for
 from mnemic.inject.injector import InjectionConfig
@@ -42,10 +43,8 @@ from mnemic.types import Memory
 
 router = APIRouter(prefix="/v1", tags=["memories"])
 
-IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
-MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
-Moment = Annotated[datetime | None, Query(description="A time; without a zone it is UTC.")]
+At = Annotated[Moment | None, Query(description="A time; without a zone it is UTC.")]
 
 
 @router.post("/memories", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))
@@ -54,7 +53,6 @@ async def add(
 ) -> dict[str, Any]:
     """Remember one thing. The receipt says what became of it; 201 where a memory was made, 200 otherwise."""
     receipt = await service.engine.add(wanted.candidate(actor.session), actor=actor, idempotency_key=idempotency_key)
-    service.meter.wrote(receipt)
     if receipt.outcome.value != "created":
         response.status_code = HTTPStatus.OK
     return receipt_dict(receipt)
@@ -65,8 +63,6 @@ async def add_many(wanted: NewMemories, actor: Writing, service: TheService) -> 
     """Remember many things: one receipt each, in order; one that is refused stops no other."""
     candidates = [one.candidate(actor.session) for one in wanted.memories]
     receipts = await service.engine.add_many(candidates, actor=actor)
-    for receipt in receipts:
-        service.meter.wrote(receipt)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
@@ -83,14 +79,13 @@ async def capture(
 ) -> dict[str, Any]:
     """Remember what is worth it in something the user said."""
     report = await service.engine.capture(said.message(actor.session), actor=actor, idempotency_key=idempotency_key)
-    return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
+    return report_dict(report)
 
 
 @router.post("/search", **answering(SearchAnswer))
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
     """The best memories for a query, each with why it was found; lists that failed are named."""
     result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
-    service.meter.searched(result)
     return result_dict(result)
 
 
@@ -120,8 +115,8 @@ async def page(
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
     category: Annotated[list[Name] | None, Query(max_length=50)] = None,
     key: Annotated[list[Name] | None, Query(max_length=50)] = None,
-    as_of: Moment = None,
-    known_at: Moment = None,
+    as_of: At = None,
+    known_at: At = None,
 ) -> dict[str, Any]:
     """Active memories, newest first. `next` is the cursor of the page behind this one. `as_of`: what was true then;
     `known_at`: what was believed then.
@@ -131,8 +126,8 @@ async def page(
         kinds=kind,
         categories=category,
         keys=key,
-        as_of=aware(as_of),
-        known_at=aware(known_at),
+        as_of=as_of,
+        known_at=known_at,
         limit=limit,
         before=cursor,
     )
@@ -145,23 +140,23 @@ async def one(
     actor: Reading,
     service: TheService,
     response: Response,
-    as_of: Moment = None,
-    known_at: Moment = None,
+    as_of: At = None,
+    known_at: At = None,
 ) -> dict[str, Any]:
     """One memory; its ETag is its version. `as_of`: only if it was true then; `known_at`: as it was known then."""
-    memory = await service.engine.get(memory_id, actor=actor, as_of=aware(as_of), known_at=aware(known_at))
+    memory = await service.engine.get(memory_id, actor=actor, as_of=as_of, known_at=known_at)
     response.headers["ETag"] = etag(memory)
     return memory_dict(memory)
 
 
 @router.get("/memories/{memory_id}/history", **answering(HistoryAnswer))
 async def history(
-    memory_id: MemoryId, actor: Reading, service: TheService, as_of: Moment = None, known_at: Moment = None
+    memory_id: MemoryId, actor: Reading, service: TheService, as_of: At = None, known_at: At = None
 ) -> dict[str, Any]:
     """All versions of a memory, oldest first: with `known_at` those written by then, with `as_of` those by which it was
     true then.
     """
-    versions = await service.engine.history(memory_id, actor=actor, as_of=aware(as_of), known_at=aware(known_at))
+    versions = await service.engine.history(memory_id, actor=actor, as_of=as_of, known_at=known_at)
     return {"versions": [memory_dict(version) for version in versions]}
 
 

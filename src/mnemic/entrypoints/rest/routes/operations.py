@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import JsonValue
 
 from mnemic.catalog import CATALOG
 from mnemic.entrypoints.rest.access import Operating, Reading, TheService
 from mnemic.entrypoints.rest.overview import overview_dict
 from mnemic.entrypoints.rest.shapes import PolicyTrial
+from mnemic.entrypoints.wire import usage_dict
 from mnemic.guard.limits import MINUTE, Quota
 from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy_file import guard_data, read_guard
@@ -96,11 +96,6 @@ async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, 
 async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
     """How it goes: what the tenant holds, what waits, and of this process latency, hit rate and what is degraded."""
     return await overview_dict(service, principal.tenant)
-
-
-def usage_dict(held: Mapping[Kind, Usage]) -> dict[str, JsonValue]:
-    """How much is held of each kind."""
-    return {kind.value: {"rows": used.rows, "bytes": used.bytes, "recent": used.recent} for kind, used in held.items()}
 
 
 def _quota(quota: Quota, held: Mapping[Kind, Usage]) -> dict[str, Any]:

@@ -7,13 +7,13 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.rest.access import Reading, Service, TheService, Writing
 from mnemic.entrypoints.rest.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
-from mnemic.entrypoints.rest.shapes import Turn
+from mnemic.entrypoints.rest.shapes import IdempotencyKey, Turn
 from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, written
-from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.entrypoints.wire import memory_dict, report_dict
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.maintain.runs import RunRecord, record_run, run_of, runs
 from mnemic.trace import UseAudit, Watch
@@ -22,8 +22,6 @@ from mnemic.types import Actor
 _log = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
-
-IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 
 
 @router.post("", **answering(ReportAnswer))
@@ -102,7 +100,7 @@ async def _ran(
         idempotency_key=idempotency_key,
         watch=watch,
     )
-    told = {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
+    told = report_dict(report)
     try:
         await record_run(service.engine.store, service.engine.clock, actor, report)
     except StoreFailed as failure:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Query
+from fastapi import APIRouter, Body, Query
 
 from mnemic.entrypoints.rest.access import Operating, Reviewing, TheService
-from mnemic.entrypoints.rest.shapes import Approval
+from mnemic.entrypoints.rest.shapes import Approval, MemoryId
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.maintain.export import plain
 from mnemic.maintain.review import Waiting
@@ -16,7 +16,6 @@ from mnemic.types import AuditEvent
 
 router = APIRouter(prefix="/v1", tags=["stewards"])
 
-MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 MAX_DAYS = 36_500
 
 

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import MemoriesAnswer, ReceiptsAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import DataWanted, NewData, StructuredText
-from mnemic.entrypoints.rest.shapes import aware
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.structured import StructuredMemory
@@ -34,14 +33,14 @@ async def shapes(actor: Reading, service: TheService) -> dict[str, Any]:
 @router.post("/extract")
 async def extract(wanted: StructuredText, actor: Reading, service: TheService) -> dict[str, Any]:
     """What a text tells of known shapes, ready to be put; nothing is stored."""
-    found = await _view(service, actor).extract(wanted.text, sent_at=aware(wanted.sent_at))
+    found = await _view(service, actor).extract(wanted.text, sent_at=wanted.sent_at)
     return {"data": [dict(one) for one in found]}
 
 
 @router.post("/capture", **answering(ReceiptsAnswer))
 async def capture(wanted: StructuredText, actor: Writing, service: TheService) -> dict[str, Any]:
     """Keep what a text tells of known shapes."""
-    receipts = await _view(service, actor).capture(wanted.text, sent_at=aware(wanted.sent_at))
+    receipts = await _view(service, actor).capture(wanted.text, sent_at=wanted.sent_at)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 

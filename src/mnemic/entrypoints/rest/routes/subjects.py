@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 from pydantic import JsonValue
 
-from mnemic.entrypoints.rest.access import Correcting, Erasing, OneselfOnly, Reading, TheService
+from mnemic.entrypoints.rest.access import Correcting, Erasing, OneselfOnly, Reading, TheService, require_role
 from mnemic.entrypoints.rest.credentials import Role
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import Erasure
@@ -62,8 +62,8 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService) -> dic
     subject = wanted.subject or principal.user
     if subject is None:
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:subject")
-    if subject != principal.user and Role.OPERATOR not in principal.roles:
-        raise Refused(HTTPStatus.FORBIDDEN, "role_required:operator")
+    if subject != principal.user:
+        require_role(principal, Role.OPERATOR)
     receipt = await service.engine.erase(subject, actor=principal.actor, block=wanted.block)
     return receipt.as_dict()
 

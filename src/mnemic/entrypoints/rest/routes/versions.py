@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 
 from mnemic.entrypoints.rest.access import Correcting, Reading, Revealing, TheService
 from mnemic.entrypoints.rest.answers import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
 from mnemic.entrypoints.rest.credentials import Role
-from mnemic.entrypoints.rest.shapes import Rollback
+from mnemic.entrypoints.rest.shapes import MemoryId, Rollback
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 
 router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"])
-
-MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 
 
 @router.get("/lineage", **answering(LineageAnswer))

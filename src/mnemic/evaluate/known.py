@@ -1,0 +1,59 @@
+"""Does a search know that nothing is known? Each chat is asked about itself, and about the other chats of its half.
+
+`auc`: how often, of a question about the chat and one about another chat, the first has the higher relevance (ties
+count half). `own_abstained` and `others_abstained`: the shares of each for which the search abstains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mnemic.evaluate.replay import Told
+
+OWN, OTHERS = 60, 40
+"""Questions of each kind that a chat is asked at most, evenly chosen."""
+
+
+class Knowing:
+    """Collects, by half, what relevance questions of both kinds had."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[tuple[bool, float, bool]]] = {"dev": [], "test": []}
+
+    async def ask(self, told: Told, own: Sequence[str], others: Sequence[str], split: str) -> None:
+        """Ask both kinds of one chat. Where relevance cannot be told nothing is counted."""
+        asked = [(True, text) for text in evenly(own, OWN)] + [(False, text) for text in evenly(others, OTHERS)]
+        for about_it, text in asked:
+            result = await told.engine.search(text, actor=told.actor, top_k=1)
+            if result.relevance is not None:
+                self._rows[split].append((about_it, result.relevance, result.abstains))
+
+    def report(self) -> dict[str, dict[str, Any]]:
+        """`dev` and `test`, each where both kinds were counted."""
+        return {split: told for split, rows in self._rows.items() if (told := _figures(rows)) is not None}
+
+
+def evenly(texts: Sequence[str], most: int) -> list[str]:
+    """At most `most` of them, from all over."""
+    step = max(1.0, len(texts) / most)
+    return [texts[int(place * step)] for place in range(min(most, len(texts)))]
+
+
+def auc(higher: Sequence[float], lower: Sequence[float]) -> float:
+    """The area under the ROC curve: the share of pairs in the right order."""
+    won = sum((one > other) + 0.5 * (one == other) for one in higher for other in lower)
+    return won / (len(higher) * len(lower))
+
+
+def _figures(rows: Sequence[tuple[bool, float, bool]]) -> dict[str, Any] | None:
+    own, others = ([row for row in rows if row[0] is about] for about in (True, False))
+    if not own or not others:
+        return None
+    return {
+        "auc": round(auc([row[1] for row in own], [row[1] for row in others]), 4),
+        "own_abstained": round(sum(row[2] for row in own) / len(own), 4),
+        "others_abstained": round(sum(row[2] for row in others) / len(others), 4),
+        "own": len(own),
+        "others": len(others),
+    }

@@ -1,0 +1,53 @@
+"""Whether anything about the query is known at all: "nothing" is an answer, and a search always has a nearest.
+
+Two signs, each from a list that is made anyway: the best cosine, and the best BM25 score for each word of the query. A
+logistic scale makes a number from 0 to 1 of them. It was fitted on the dev halves of LoCoMo and BEAM: questions about a
+conversation against questions about another one, both asked of it. How well that goes on the test halves, and what it
+cannot tell, stands in docs/benchmarks/retrieval.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mnemic.retrieve.question import Question
+from mnemic.text.analyse import terms
+from mnemic.types import Scored
+
+LEAST_MEMORIES = 30
+"""Below so many, scores say little: nothing is said then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """What a point of cosine, and a point of BM25 for each word, are worth."""
+
+    cosine: float = 0.0
+    word: float
+    base: float
+
+    def relevance(self, cosine: float, word: float) -> float:
+        """0 to 1."""
+        return 1 / (1 + math.exp(-(self.cosine * cosine + self.word * word + self.base)))
+
+
+SCALES: Mapping[str, Scale] = MappingProxyType({"all-MiniLM-L6-v2-int8": Scale(cosine=16.5, word=2.83, base=-9.4)})
+"""By the model that makes the vectors: cosines of two models cannot be compared."""
+WORDS_ALONE = Scale(word=4.63, base=-3.31)
+"""For every other model."""
+
+
+def relevance(lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> float | None:
+    """How likely it is that something about the query is known, 0 to 1; None where that cannot be told: without a
+    query, among few memories, and where a list failed.
+    """
+    nearest, matching = lists.get("vector"), lists.get("keyword")
+    if nearest is None or matching is None or len(nearest) < LEAST_MEMORIES:
+        return None
+    words = len(set(terms(question.keywords)))
+    best = max((entry.score for entry in matching), default=0.0)
+    scale = SCALES.get(model, WORDS_ALONE)
+    return round(scale.relevance(max(entry.score for entry in nearest), best / max(1, words)), 4)

@@ -1,0 +1,92 @@
+"""Whether anything about a query is known: from the lists, by the embedder's own scale, and never from a failure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.wire import result_dict
+from mnemic.errors import EmbedderFailed
+from mnemic.retrieve.question import read_question
+from mnemic.retrieve.relevance import LEAST_MEMORIES, SCALES, WORDS_ALONE, relevance
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, Message, Scored, Vector
+
+ANA = Actor(user="ana")
+MINILM = "all-MiniLM-L6-v2-int8"
+QUESTION = read_question("Where is the blue lighthouse?")
+
+
+def lists(cosine: float, bm25: float, count: int = LEAST_MEMORIES) -> dict[str, list[Scored]]:
+    far = [Scored(str(place), -1.0) for place in range(1, count)]
+    return {"vector": [Scored("0", cosine), *far], "keyword": [Scored("0", bm25)]}
+
+
+@given(st.floats(-1, 1), st.floats(0, 40), st.floats(0, 1), st.floats(0, 10))
+def test_more_likeness_and_more_words_never_say_less(cosine: float, bm25: float, more: float, gain: float) -> None:
+    for model in (MINILM, "another"):
+        one = relevance(lists(cosine, bm25), QUESTION, model)
+        other = relevance(lists(cosine + more, bm25 + gain), QUESTION, model)
+        assert one is not None
+        assert other is not None
+        assert 0 <= one <= other <= 1
+
+
+def test_a_model_without_a_scale_is_judged_by_words_alone() -> None:
+    assert relevance(lists(0.1, 9), QUESTION, "another") == relevance(lists(0.9, 9), QUESTION, "another")
+    assert relevance(lists(0.1, 9), QUESTION, MINILM) != relevance(lists(0.9, 9), QUESTION, MINILM)
+    assert WORDS_ALONE.cosine == 0 != SCALES[MINILM].cosine
+
+
+@pytest.mark.parametrize("missing", ["vector", "keyword"])
+def test_a_list_that_failed_says_nothing(missing: str) -> None:
+    there = lists(0.9, 9)
+    del there[missing]
+    assert relevance(there, QUESTION, MINILM) is None
+
+
+def test_among_few_memories_nothing_can_be_told() -> None:
+    assert relevance(lists(0.9, 9, LEAST_MEMORIES - 1), QUESTION, MINILM) is None
+
+
+class Failing(WordEmbedder):
+    """Fails at whatever asks for one text, as a search does."""
+
+    async def embed(self, texts: object, **more: object) -> list[Vector]:
+        if len(texts) == 1:  # type: ignore[arg-type]
+            raise EmbedderFailed("timeout")
+        return await super().embed(texts)  # type: ignore[arg-type]
+
+
+async def filled(engine: MemoryEngine) -> None:
+    told = [f"The {colour} boat number {number} is moored." for colour in ("red", "green") for number in range(20)]
+    said = [Message(role="user", content=text, session="s") for text in ("Lighthouse keepers paint.", *told)]
+    await engine.record(said, actor=ANA)
+
+
+async def test_a_search_abstains_from_what_nobody_said_and_says_so(tmp_path: Path) -> None:
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as engine:
+        await filled(engine)
+        known = await engine.search("lighthouse keepers", actor=ANA)
+        unknown = await engine.search("quantum chromodynamics lecture", actor=ANA)
+        newest = await engine.search("", actor=ANA)
+    assert known.relevance is not None
+    assert unknown.relevance is not None
+    assert unknown.relevance < known.relevance
+    assert (known.abstains, unknown.abstains) == (False, True)
+    assert unknown.hits  # what is nearest is still there
+    assert result_dict(unknown)["abstains"] is True
+    assert (newest.relevance, newest.abstains) == (None, False)
+
+
+async def test_an_outage_is_no_abstention(tmp_path: Path) -> None:
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=Failing()) as engine:
+        await filled(engine)
+        result = await engine.search("quantum chromodynamics lecture", actor=ANA)
+    assert result.degraded
+    assert (result.relevance, result.abstains) == (None, False)

@@ -1,0 +1,69 @@
+"""Secrets that stand in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mnemic.config import MAX_SECRET_BYTES, SECRETS, Settings, secret_named
+from mnemic.errors import InvalidConfig
+
+SECRET = "postgresql://mnemic:CANARYsecretQ7@db/mnemic"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def said(settings: Settings, name: str) -> str | None:
+    value = settings.api_key.get_secret_value() if name == "api_key" and settings.api_key else getattr(settings, name)
+    return None if value is None else str(value)
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_of_a_file_goes_before_the_environment_and_an_argument_before_both(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret").write_text(SECRET + "\n", encoding="utf-8")
+    monkeypatch.setenv(f"MNEMIC_{name.upper()}", "memory:")
+    assert said(Settings(), name) == "memory:"
+    monkeypatch.setenv(f"MNEMIC_{name.upper()}_FILE", str(tmp_path / "secret"))
+    assert said(Settings(), name) == SECRET
+    assert said(Settings.load(**{name: "given"}), name) == "given"
+
+
+def test_every_setting_that_ends_in_file_and_is_no_key_file_stands_for_a_secret() -> None:
+    named = {name.removesuffix("_file") for name in Settings.model_fields if name.endswith("_file")}
+    assert named - {"key"} == set(SECRETS)
+    assert set(SECRETS) <= set(Settings.model_fields)
+
+
+def test_the_file_may_be_named_in_the_file_of_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(SECRET, encoding="utf-8")
+    (tmp_path / ".env").write_text("MNEMIC_STORE=memory:\nMNEMIC_STORE_FILE=secret\n", encoding="utf-8")
+    assert Settings().store == SECRET
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"two\nlines", b"\xff\xfe", b"x" * (MAX_SECRET_BYTES + 1), None])
+def test_what_is_no_secret_is_refused_without_being_shown(
+    text: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if text is not None:
+        (tmp_path / "secret").write_bytes(text)
+    monkeypatch.setenv("MNEMIC_GRAPH_FILE", str(tmp_path / "secret"))
+    with pytest.raises(InvalidConfig, match="invalid_config:graph_file") as refused:
+        Settings.load()
+    assert "lines" not in str(refused.value)
+
+
+def test_a_secret_that_is_no_setting_stands_in_a_file_or_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert secret_named("MNEMIC_MCP_TOKEN") is None
+    monkeypatch.setenv("MNEMIC_MCP_TOKEN", "of the environment")
+    assert secret_named("MNEMIC_MCP_TOKEN") == "of the environment"
+    (tmp_path / "token").write_text("of the file\n", encoding="utf-8")
+    monkeypatch.setenv("MNEMIC_MCP_TOKEN_FILE", str(tmp_path / "token"))
+    assert secret_named("MNEMIC_MCP_TOKEN") == "of the file"

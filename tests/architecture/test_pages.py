@@ -22,6 +22,23 @@ def test_every_local_link_leads_to_a_file(page: str) -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_to_a_heading_finds_it(page: str) -> None:
+    lost = []
+    for target in (link for link in LINK.findall(tracked_texts()[page]) if "://" not in link and "#" in link):
+        file, _, heading = target.partition("#")
+        there = (ROOT / page).parent / file if file else ROOT / page
+        if there.suffix == ".md" and heading not in _headings(there.read_text(encoding="utf-8")):
+            lost.append(target)
+    assert lost == []
+
+
+def _headings(text: str) -> set[str]:
+    """The names that a page's headings have in links."""
+    titles = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda path: path.name)
 def test_a_decision_has_every_section_and_a_status(decision: Path) -> None:
     text = decision.read_text(encoding="utf-8")

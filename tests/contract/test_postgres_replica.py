@@ -11,6 +11,7 @@ import pytest
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
+from mnemic.ports import Snapshot, Transaction
 from mnemic.stores.postgres import PostgresStore, replica
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Where
@@ -93,6 +94,36 @@ async def test_what_a_store_has_written_it_finds_at_once(store: PostgresStore, s
             await remember(store, memory(f"tea {number}"))
             assert await store.count(HERE) == number
             assert len(await store.match(HERE, "tea", limit=9)) == number
+        assert store.capabilities.degraded == frozenset()
+    finally:
+        standby.sql("SELECT pg_wal_replay_resume()")
+
+
+async def test_what_the_index_knows_already_is_not_read_from_a_replica_that_does_not(
+    store: PostgresStore, other: PostgresStore, standby: PostgresServer
+) -> None:
+    """Else it would be found, and then not be there."""
+    tea, coffee = memory("tea"), memory("coffee")
+    await remember(store, tea)
+    await counted(store, 1)
+    await store.nearest(HERE, tea.vector, limit=9)
+    await store.settled()
+
+    async def tried(transaction: Transaction) -> None:
+        await transaction.nearest(scope(), tea.vector, limit=9, at_least=-1.0)
+        raise LookupError
+
+    async def rows(moment: Snapshot) -> int:
+        found = await moment.nearest(HERE, tea.vector, limit=9)
+        return len(await moment.get_many([one.memory_id for one in found], scopes=[scope()]))
+
+    standby.sql("SELECT pg_wal_replay_pause()")
+    try:
+        await remember(other, coffee)
+        assert await store.read(rows) == 1
+        with pytest.raises(LookupError):
+            await store.transact(tried)
+        assert await store.read(rows) == 2
         assert store.capabilities.degraded == frozenset()
     finally:
         standby.sql("SELECT pg_wal_replay_resume()")

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,19 @@ import pytest
 from mnemic import errors
 from mnemic.entrypoints.cli import COMMANDS
 from mnemic.entrypoints.cli.failures import exit_code
+from mnemic.guard.policy_file import guard_data, read_guard
 from tests.e2e.cli_page import MARK, PAGE, rendered
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PAGES = ["README.md", "docs/getting-started.md", "docs/cli.md", "docs/durability.md", "docs/concepts.md"]
+PAGES = [
+    "README.md",
+    "docs/getting-started.md",
+    "docs/cli.md",
+    "docs/durability.md",
+    "docs/concepts.md",
+    "docs/howto.md",
+]
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -40,6 +49,20 @@ def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:
 
     assert run.returncode == 0, run.stderr
     assert any(word in run.stdout for word in ("aisle", "Miso", "3 Berlin"))
+
+
+def test_the_page_of_the_policy_file_has_every_field_with_its_default() -> None:
+    whole, open_keys = (tomllib.loads(block) for block in blocks("docs/policy.md", "toml"))
+    assert read_guard(open_keys).policy.allows("anything")
+    told, silent = guard_data(read_guard(whole)), guard_data(read_guard({}))
+    examples = {"keys", "limits", "redaction"}
+    assert {name for name in told if told[name] != silent[name]} <= examples
+    assert told["limits"] | {"quotas": [], "retention": {}} == silent["limits"]
+    page = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+    parts = [silent, silent["budget"], silent["limits"], silent["redaction"], silent["grant"], silent["entities"]]
+    parts += [told["keys"]["seat"], *told["limits"]["quotas"], *told["limits"]["retention"].values()]
+    fields = {name for part in parts for name in part}
+    assert [name for name in sorted(fields) if not re.search(rf"\b{name}\b( =|[.\]])", page)] == []
 
 
 def test_the_code_of_the_readme_is_short() -> None:

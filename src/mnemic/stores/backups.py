@@ -105,7 +105,10 @@ def manifest_in(folder: Path, store: str) -> Manifest:
     except ValueError:
         raise StoreCorrupt("backup_manifest", hint="not the manifest of a backup") from None
     if manifest.store != store:
-        raise InvalidInput("backup:other_store", hint=f"a copy of {manifest.store} is restored into {manifest.store}")
+        raise InvalidInput(
+            "backup:other_store",
+            hint=f"a copy of {manifest.store} is restored into {manifest.store}; `mnemic export --all` moves on",
+        )
     return manifest
 
 

@@ -47,18 +47,9 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """A text taken apart: its words of content in order, how often it negates, whether it asks.
+    """A text taken apart, as far as somebody asks. `parts` are the texts of its clauses, where it has more than one."""
 
-    `denied` are the words that its negations stand before, in alphabetical order. `readings` are the orders in which
-    it may be told: as it stands, and a passive also as its active. `parts` are the texts of its clauses, where it has
-    more than one.
-    """
-
-    words: tuple[Word, ...]
-    negations: int
-    asks: bool
-    denied: tuple[str, ...] = ()
-    readings: tuple[tuple[Word, ...], ...] = ()
+    plain: str
     parts: tuple[str, ...] = ()
 
     @classmethod
@@ -66,23 +57,42 @@ class Statement:
         """The statement that `text` makes."""
         plain = _PHRASE.sub(lambda match: PHRASES[match.group().lower()], nfkc(text).replace("’", "'"))
         parts = tuple(part for part in _CLAUSE_END.split(plain) if part.strip())
-        tokens = _Tokens.of(plain)
-        words = tokens.words
-        return cls(
-            words=words,
-            negations=tokens.negations,
-            asks=plain.rstrip().endswith("?"),
-            denied=_denied(tokens),
-            readings=(words, *_retold(tokens)),
-            parts=parts if 1 < len(parts) <= MAX_CLAUSES else (),
-        )
+        return cls(plain, parts if 1 < len(parts) <= MAX_CLAUSES else ())
+
+    @cached_property
+    def _tokens(self) -> _Tokens:
+        return _Tokens.of(self.plain)
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """Its words of content, in order."""
+        return self._tokens.words
+
+    @cached_property
+    def negations(self) -> int:
+        """How often it negates."""
+        return self._tokens.negations
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return self.plain.rstrip().endswith("?")
+
+    @cached_property
+    def denied(self) -> tuple[str, ...]:
+        """The words that its negations stand before, in alphabetical order."""
+        return _denied(self._tokens)
+
+    @cached_property
+    def readings(self) -> tuple[tuple[Word, ...], ...]:
+        """The orders in which it may be told: as it stands, and a passive also as its active."""
+        return (self.words, *_retold(self._tokens))
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """Its clauses, one for the whole where it has no parts; most statements are compared without."""
-        told = [_Tokens.of(part) for part in self.parts]
-        found = ((tokens.words, tokens.negations) for tokens in told) if told else ((self.words, self.negations),)
-        return tuple(Clause(frozenset(word.stem for word in words), negations) for words, negations in found)
+        told = [_Tokens.of(part) for part in self.parts] or [self._tokens]
+        return tuple(Clause(frozenset(word.stem for word in one.words), one.negations) for one in told)
 
     @cached_property
     def stems(self) -> list[str]:
@@ -214,10 +224,8 @@ def denies(one: Statement, other: Statement) -> bool:
 
 
 def _denies_one(one: Statement, other: Statement) -> bool:
-    if not one.negations:
-        return False
-    told = _asserted(other)
-    return any(3 * len(words & said) >= 2 * len(said) for said in _denied_claims(one) for words in told)
+    claims = list(_denied_claims(one))
+    return bool(claims) and any(3 * len(words & said) >= 2 * len(said) for words in _asserted(other) for said in claims)
 
 
 def _asserted(statement: Statement) -> list[frozenset[str]]:

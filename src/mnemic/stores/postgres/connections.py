@@ -46,6 +46,7 @@ class Session:
     """One open transaction. Its errors are mnemic's; `failure` keeps the driver's for whoever decides about a retry.
 
     A failed statement spoils a transaction. A `forgiving` one goes on as it began, for other reads may still succeed.
+    `overtaken`: an index in memory that it used knows changes which it does not see.
     """
 
     def __init__(self, connection: Any, remaining: Callable[[], float], *, forgiving: bool) -> None:
@@ -55,6 +56,7 @@ class Session:
         self._tenant: str | None = None
         self._approximate = False
         self.failure: BaseException | None = None
+        self.overtaken = False
 
     async def fetch(self, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement."""

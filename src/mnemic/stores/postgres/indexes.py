@@ -67,6 +67,7 @@ class Indexes:
             return None
         if slot.index.seen < place.changes:
             await self._catch_up(session, tenant, place, slot.index)
+        session.overtaken |= slot.index.seen > place.changes
         return slot.index
 
     async def _catch_up(self, session: Session, tenant: str, place: Place, index: ScopeIndex) -> None:

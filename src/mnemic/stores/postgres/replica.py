@@ -66,6 +66,8 @@ class Replica:
         if await self._serves():
             try:
                 return await self._ready.read(_to_the_end(work), seconds=self._seconds / 2)
+            except _Overtaken:
+                pass
             except (StoreUnavailable, StoreBusy):
                 self._failed()
         return await primary.read(work, seconds=self._seconds - (time.monotonic() - began))
@@ -112,13 +114,19 @@ class Replica:
         self._looked_at = float("-inf")
 
 
+class _Overtaken(Exception):
+    """The index in memory was ahead of the replica: what it finds may not be there yet. Never leaves this module."""
+
+
 def _to_the_end(work: Callable[[Session], Awaitable[T]]) -> Callable[[Session], Awaitable[T]]:
-    """`work`, which fails where a question of it did, for it may have gone on with less."""
+    """`work`, which fails where a question of it did, for it may have gone on with less, and where it was overtaken."""
 
     async def whole(session: Session) -> T:
         result = await work(session)
         if session.failure is not None:
             raise typed(session.failure)
+        if session.overtaken:
+            raise _Overtaken
         return result
 
     return whole

@@ -6,7 +6,8 @@ A backend's suite is a subclass that says how to make a store:
         def new_store(self, folder: Path) -> RecordStore:
             return MyStore(folder / "memories")
 
-Where the store declares `shared`, `new_store` is called several times for one folder and reaches the same data.
+Where the store declares `shared`, `new_store` is called several times for one folder and reaches the same data;
+where it declares `durable`, a second time after the first was closed.
 """
 
 from __future__ import annotations

@@ -51,9 +51,11 @@ class SharingContract(Setting):
             await transaction.remember_request("acme", "k", "d", "{}", START)
 
         await store.transact(work)
+        await store.register("copy")
         secret = await store.secret("acme")
         await store.close()
-        again = self.new_store(tmp_path) if store.capabilities.shared else store
+        kept_on_disk = store.capabilities.shared or store.capabilities.durable
+        again = self.new_store(tmp_path) if kept_on_disk else store
         await again.open(EMBEDDER.space)
         try:
             assert await again.newest(everything(), limit=9) == [changed]
@@ -63,6 +65,7 @@ class SharingContract(Setting):
             assert len(await again.audit("acme")) == len(await again.pending()) == 1
             assert await again.transact(lambda transaction: transaction.find_request("acme", "k")) == ("d", "{}")
             assert await again.secret("acme") == secret
+            assert await again.projections() == {"copy": 1}
         finally:
             await again.close()
 

@@ -83,7 +83,7 @@ def keys_(given: Given, /, action: str, data: bool, subject: str | None, keep_ol
         return Exit.OK
     if action == "seal":
         sealed = given.with_engine(lambda engine, actor: engine.store.seal(actor.tenant))
-        given.show({"sealed": sealed}, lambda: f"sealed {sealed} rows")
+        given.show({"sealed": sealed}, lambda: f"sealed {sealed} {'row' if sealed == 1 else 'rows'}")
         return Exit.OK
     if data:
         return _rotated(given, subject, keep_old=keep_old)

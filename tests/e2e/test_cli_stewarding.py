@@ -82,6 +82,17 @@ def test_erasure_is_proven_by_its_receipt(run: Run, tmp_path: Path) -> None:
     assert run("erase", "--verify", str(receipt))[0] == 3
 
 
+def test_a_person_is_told_how_much_was_erased(run: Run, tmp_path: Path) -> None:
+    def said(*words: str) -> str:
+        return CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "m.db"), "--user", "ana"]).stdout
+
+    run("add", "vegan", "--key", "diet")
+    assert said("consent", "revoke", "diet", "--erase").split() == ["diet", "revoked,", "1", "memory", "erased"]
+    run("add", "The sea is calm.")
+    assert said("erase", "ana", "--yes").startswith("erased\n")
+    assert said("erase", "nobody", "--yes").startswith("nothing was held about this user\n")
+
+
 def test_the_jobs_and_the_audit(run: Run) -> None:
     run("add", "The sea is calm.")
     code, told = run("maintain", "--dry-run")

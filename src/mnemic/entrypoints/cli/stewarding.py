@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -149,11 +149,18 @@ def consent_(given: Given, action: str, keys: tuple[str, ...], erase_held: bool)
         return told
 
     told = given.with_engine(work, creates=True)
-    rows = [[one["key"], "granted" if one["granted"] else "revoked"] for one in told]
+    rows = [[one["key"], _consent_text(one)] for one in told]
     given.show({"consents": told}, lambda: table(rows) if rows else "nothing decided yet")
     if any(one.get("hidden") for one in told) and not given.as_json:
         note("what is held under it is hidden; `mnemic consent revoke KEY --erase` erases it")
     return Exit.OK
+
+
+def _consent_text(told: Mapping[str, Any]) -> str:
+    if told["granted"]:
+        return "granted"
+    erased = told.get("erased")
+    return "revoked" if erased is None else f"revoked, {counted(len(erased['memory_ids']))} erased"
 
 
 @click.command("erase", cls=Command)
@@ -195,7 +202,8 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
 
 def _erased_text(receipt: ErasureReceipt) -> str:
     facts = {"receipt": receipt.receipt_id, **receipt.counts, "traces left": sum(receipt.traces.values()) or "none"}
-    return "erased\n" + pairs(facts, indent="  ")
+    known = any(receipt.counts.values())
+    return ("erased" if known else "nothing was held about this user") + "\n" + pairs(facts, indent="  ")
 
 
 def _write(file: str, receipt: ErasureReceipt) -> None:

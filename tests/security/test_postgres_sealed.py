@@ -226,7 +226,7 @@ async def test_a_transaction_that_sealed_and_has_not_written_is_waited_for(
         looked.append(seconds)
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(end(), here))
 
-    monkeypatch.setattr("mnemic.stores.postgres.reseal.asyncio.sleep", ended)
+    monkeypatch.setattr("mnemic.stores.postgres.reseal.sleep", ended)
     keyring.follow([keyring.named(scope())])
     assert await store.reseal("acme", keyring.anew) == 2
     assert len(looked) == 1

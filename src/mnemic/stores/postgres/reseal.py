@@ -5,6 +5,7 @@ write.
 from __future__ import annotations
 
 import asyncio
+from asyncio import sleep
 from typing import Any
 
 from mnemic.errors import StoreBusy
@@ -63,7 +64,7 @@ async def _others_ended(connection: Any) -> None:
     while waiting:
         if loop.time() > until:
             raise StoreBusy(hint="a transaction does not end; run it again")
-        await asyncio.sleep(LOOK_SECONDS)
+        await sleep(LOOK_SECONDS)
         waiting &= {row[0] for row in await connection.fetch(_UNDER_WAY)}
 
 

@@ -28,7 +28,8 @@ from tests.faults.scale import size
 CALLS = size(small=600, full=100_000)
 SEED = 20_261_122
 CANARIES = {"acme": "CANARYacmeQ7", "umbra": "CANARYumbraZ3"}
-ROLES = [role.value for role in Role if role is not Role.ADMIN]
+ROLES = list(Role)
+"""Also admin: an admin of a tenant that is not the service's own."""
 
 
 async def planted(client: httpx.AsyncClient, keys: ApiKeys, tenant: str) -> tuple[dict[str, str], list[str]]:
@@ -85,6 +86,7 @@ def call(draw: random.Random, foreign_ids: list[str], foreign: str) -> tuple[str
             ("GET", "/v1/consents", None),
             *_of_the_kinds(draw, memory_id, foreign),
             *_of_the_trail(draw, memory_id, foreign_ids, named),
+            *_of_the_tenants(foreign),
             *_of_the_tools(memory_id, query, named),
         ]
     )
@@ -134,6 +136,17 @@ def _of_the_trail(
         ("GET", "/v1/tenant/quotas", None),
         ("GET", "/v1/overview", None),
         ("GET", "/v1/kinds", None),
+    ]
+
+
+def _of_the_tenants(foreign: str) -> list[tuple[str, str, Any]]:
+    return [
+        ("GET", "/v1/tenants", None),
+        ("GET", f"/v1/tenants/{foreign}", None),
+        ("POST", "/v1/tenants", {"tenant": f"{foreign}-2"}),
+        ("PUT", f"/v1/tenants/{foreign}/quotas", {"quotas": [{"rows": 1}]}),
+        ("POST", f"/v1/tenants/{foreign}/suspension", None),
+        ("DELETE", f"/v1/tenants/{foreign}/suspension", None),
     ]
 
 

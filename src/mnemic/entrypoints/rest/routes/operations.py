@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mnemic.catalog import CATALOG
+from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.access import Operating, Reading, TheService
 from mnemic.entrypoints.rest.overview import overview_dict
 from mnemic.entrypoints.rest.shapes import PolicyTrial
@@ -17,7 +18,7 @@ from mnemic.guard.limits import MINUTE, Quota
 from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.maintain.trial import tried
-from mnemic.types import Kind, Level, Usage
+from mnemic.types import Kind, Level, Scope, Usage
 
 router = APIRouter(prefix="/v1", tags=["operations"])
 
@@ -76,26 +77,27 @@ async def trial(
 @router.get("/quotas")
 async def quotas(actor: Reading, service: TheService) -> dict[str, Any]:
     """The limits that count for the user, and which part of each is used up (1: all of it)."""
-    engine = service.engine
-    scope = actor.scope(Level.USER)
-    held = await engine.store.usage(actor.tenant, since=engine.clock.now() - MINUTE, scope=scope)
-    chosen = [quota for quota in engine.gateway.limits.quotas if quota.per == "user"]
-    return {"quotas": [_quota(quota, held) for quota in chosen], "held": usage_dict(held)}
+    return await quotas_used(service.engine, actor.tenant, actor.scope(Level.USER))
 
 
 @router.get("/tenant/quotas")
 async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, Any]:
     """The limits of the whole tenant, and which part of each is used up."""
-    engine = service.engine
-    held = await engine.store.usage(principal.tenant, since=engine.clock.now() - MINUTE)
-    chosen = [quota for quota in engine.gateway.limits.quotas if quota.per == "tenant"]
-    return {"quotas": [_quota(quota, held) for quota in chosen], "held": usage_dict(held)}
+    return await quotas_used(service.engine, principal.tenant)
 
 
 @router.get("/overview")
 async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
     """How it goes: what the tenant holds, what waits, and of this process latency, hit rate and what is degraded."""
     return await overview_dict(service, principal.tenant)
+
+
+async def quotas_used(engine: MemoryEngine, tenant: str, scope: Scope | None = None) -> dict[str, Any]:
+    """The limits of a whole tenant, or of each user where `scope` is one user's, and what is held there."""
+    per = "tenant" if scope is None else "user"
+    held = await engine.store.usage(tenant, since=engine.clock.now() - MINUTE, scope=scope)
+    chosen = [quota for quota in engine.gateway.limits.quotas if quota.per == per]
+    return {"quotas": [_quota(quota, held) for quota in chosen], "held": usage_dict(held)}
 
 
 def _quota(quota: Quota, held: Mapping[Kind, Usage]) -> dict[str, Any]:

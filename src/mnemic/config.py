@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -180,12 +181,12 @@ def _in_file(file: Path) -> Mapping[str, str | None]:
     if not file.is_file():
         return {}
     # Most installations have no such file, and need not wait for what reads it.
-    from dotenv import dotenv_values
-
+    reader = import_module("dotenv")
     try:
-        return dotenv_values(file, encoding="utf-8")
+        found: Mapping[str, str | None] = reader.dotenv_values(file, encoding="utf-8")
     except (OSError, ValueError):
         raise InvalidConfig("env_file", hint="no file that can be read as text") from None
+    return found
 
 
 def _secrets(named: Mapping[str, object]) -> dict[str, object]:

@@ -32,6 +32,7 @@ from mnemic.entrypoints.rest.routes import (
     memories,
     operations,
     personas,
+    policies,
     runs,
     stewards,
     structured,
@@ -54,7 +55,7 @@ _HEADERS = (
 )
 _PARTS = (
     memories, versions, runs, imports, changes, episodes, entities, structured, personas, subjects, stewards,
-    operations, tenants, keys, health, console,
+    operations, policies, tenants, keys, health, console,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 422, 429, 500, 501, 502, 503, 507)
 

@@ -34,7 +34,8 @@ from tests.valkey import ValkeyServer
 CALLS = size(small=600, full=100_000)
 SEED = 20_261_122
 CANARIES = {"acme": "CANARYacmeQ7", "umbra": "CANARYumbraZ3"}
-ROLES = [role.value for role in Role if role is not Role.ADMIN]
+ROLES = list(Role)
+"""Also admin: an admin of a tenant that is not the service's own."""
 
 
 async def planted(client: httpx.AsyncClient, keys: ApiKeys, tenant: str) -> tuple[dict[str, str], list[str]]:
@@ -91,6 +92,7 @@ def call(draw: random.Random, foreign_ids: list[str], foreign: str) -> tuple[str
             ("GET", "/v1/consents", None),
             *_of_the_kinds(draw, memory_id, foreign),
             *_of_the_trail(draw, memory_id, foreign_ids, named),
+            *_of_the_tenants(foreign),
             *_of_the_tools(memory_id, query, named),
         ]
     )
@@ -136,10 +138,24 @@ def _of_the_trail(
         ("POST", "/v1/imports/boats", {"at": 0, "memories": [{"content": "Boats float.", **named}]}),
         ("GET", "/v1/policy", None),
         ("POST", f"/v1/policy/trial?cursor={draw.choice(foreign_ids)}", {"policy": {"keys": {}}}),
+        ("PUT", "/v1/policy", {"policy": {"open_keys": True, "grant": {"levels": ["user", "agent"]}}, **named}),
+        ("GET", f"/v1/policy/versions/{draw.randrange(1, 9)}", None),
+        ("POST", "/v1/policy/rollback", {"version": 0, **named}),
         ("GET", "/v1/quotas", None),
         ("GET", "/v1/tenant/quotas", None),
         ("GET", "/v1/overview", None),
         ("GET", "/v1/kinds", None),
+    ]
+
+
+def _of_the_tenants(foreign: str) -> list[tuple[str, str, Any]]:
+    return [
+        ("GET", "/v1/tenants", None),
+        ("GET", f"/v1/tenants/{foreign}", None),
+        ("POST", "/v1/tenants", {"tenant": f"{foreign}-2"}),
+        ("PUT", f"/v1/tenants/{foreign}/quotas", {"quotas": [{"rows": 1}]}),
+        ("POST", f"/v1/tenants/{foreign}/suspension", None),
+        ("DELETE", f"/v1/tenants/{foreign}/suspension", None),
     ]
 
 

@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from mnemic.config import Settings
 from mnemic.entrypoints.cli import COMMANDS
-from mnemic.entrypoints.rest.server import ServiceSettings
 from tests.architecture.sources import ROOT
 from tests.e2e.settings_page import MARK, PAGE, rendered, variables
 
 DEPLOY = ROOT / "deploy"
 SYSTEMD = shutil.which("systemd-analyze")
-KNOWN = {*variables(Settings), *variables(ServiceSettings)}
+KNOWN = variables()
 
 
 def test_the_reference_of_the_settings_is_made_of_them() -> None:

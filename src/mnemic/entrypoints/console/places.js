@@ -3,8 +3,9 @@
 const READERS = ["reader", "writer", "subject"];
 
 /**
- * @typedef {{name: string, title: string, roles?: string[], personal?: boolean, hidden?: boolean}} Place
+ * @typedef {{name: string, title: string, roles?: string[], personal?: boolean, service?: boolean, hidden?: boolean}} Place
  * A page is the module of its name in `pages/`. `personal` pages show one's own memory: an application has none.
+ * `service` pages are for the service's own admins.
  */
 
 /** @type {Array<{title: string, places: Place[]}>} */
@@ -33,6 +34,7 @@ export const GROUPS = [
       { name: "runs", title: "Runs", roles: READERS, personal: true },
       { name: "policy", title: "Policy", roles: ["operator"] },
       { name: "quotas", title: "Quotas", roles: [...READERS, "operator"] },
+      { name: "tenants", title: "Tenants", service: true },
     ],
   },
 ];
@@ -49,7 +51,7 @@ export function placeNamed(name) {
 /** Whether a page is of use to somebody. @param {Place} place @param {any} who */
 export function mayOpen(place, who, linked = false) {
   const role = !place.roles || place.roles.some((one) => who.roles.includes(one));
-  return role && (!place.personal || who.user !== null) && (linked || !place.hidden);
+  return role && (!place.personal || who.user !== null) && (!place.service || who.service_admin) && (linked || !place.hidden);
 }
 
 /** What an address like `#/memory/<id>?at=2` names; the first page where it names none that may be opened. */

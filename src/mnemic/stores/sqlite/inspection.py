@@ -29,7 +29,7 @@ _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
     """One file. `projections` are those registered, each with what it has yet to take, and `pending` all that is kept
-    for them or for one that comes. `sealed` counts memories whose content is; `damage` is what SQLite's own check found;
+    for them or for one that comes. `sealed` counts memories whose content is; `damage` is what SQLite's check found;
     `broken_audit` tenant and sequence of a line that does not follow from the one before.
     """
 

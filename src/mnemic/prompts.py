@@ -173,8 +173,12 @@ _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
 }
 
 
-def _items_of(properties: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """The schema of `{"items": [...]}`, every name of an item required."""
+def _items_of(levels: Sequence[str], *, readable: Sequence[int] | None = None) -> Mapping[str, JsonValue]:
+    """The schema of `{"items": [...]}`, every name of an item required. Scopes and turns are named, so that a server
+    that keeps to a grammar can answer no other; keys are not: what belongs to none shall not be forced under one.
+    """
+    turn: Mapping[str, JsonValue] = {} if readable is None else {"turn": {"type": "integer", "enum": list(readable)}}
+    properties = {**turn, **_ITEM_SCHEMAS, "scope": {"type": "string", "enum": sorted(levels)}}
     item: Mapping[str, JsonValue] = {
         "type": "object",
         "properties": properties,
@@ -188,9 +192,6 @@ def _items_of(properties: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
         "additionalProperties": False,
     }
 
-
-CAPTURE_SCHEMA = _items_of(_ITEM_SCHEMAS)
-WINDOW_SCHEMA = _items_of({"turn": {"type": "integer"}, **_ITEM_SCHEMAS})
 
 INTENT_SCHEMA: Mapping[str, JsonValue] = {
     "type": "object",
@@ -275,7 +276,7 @@ def capture_prompt(
     leaves them open.
     """
     payload = {"user_message": message_text, **_allowed(keys, levels, allowed_values), "max_items": max_items}
-    return _prompt(CAPTURE_SYSTEM, payload, "memory_candidates", CAPTURE_SCHEMA)
+    return _prompt(CAPTURE_SYSTEM, payload, "memory_candidates", _items_of(levels))
 
 
 def window_prompt(
@@ -297,7 +298,7 @@ def window_prompt(
         **_allowed(keys, levels, allowed_values),
         "max_items": max_items,
     }
-    asked = _prompt(WINDOW_SYSTEM, payload, "memory_candidates", WINDOW_SCHEMA)
+    asked = _prompt(WINDOW_SYSTEM, payload, "memory_candidates", _items_of(levels, readable=readable))
     return replace(asked, max_output_tokens=2 * asked.max_output_tokens)
 
 

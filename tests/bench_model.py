@@ -1,7 +1,8 @@
 """Extraction and consolidation by a real, very small language model on this machine (`make bench-model`).
 
 First `mnemic eval extraction --model` on a sample, then the shortest conversations of LoCoMo's first development chat
-drawn together with the model. Every call has the default time; what fails is done by rules, and counted.
+drawn together with the model. A call may take five minutes where MNEMIC_MODEL_TIMEOUT_SECONDS says nothing else; what
+fails is done by rules, and counted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,16 @@ from mnemic.types import Actor, Message
 from tests.model.local import LocalModel
 from tests.processes import running
 
+LONGEST = timedelta(minutes=5)
+
 
 def arguments() -> argparse.Namespace:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--extraction", type=Path, required=True, help="labelled texts")
     parser.add_argument("--locomo", type=Path, required=True, help="conversations")
-    parser.add_argument("--texts", type=int, default=8, help="texts of each half")
-    parser.add_argument("--sessions", type=int, default=6, help="conversations to draw together")
+    parser.add_argument("--texts", type=int, default=4, help="texts of each half")
+    parser.add_argument("--sessions", type=int, default=3, help="conversations to draw together")
     return parser.parse_args()
 
 
@@ -59,7 +63,7 @@ async def drawn_together(messages: list[Message], settings: Settings) -> dict[st
         told = Told(engine, Actor(user="chat"))
         await told.tell(messages, silent, "messages")
         began = time.perf_counter()
-        report = await engine.consolidate(actor=told.actor, rules=ConsolidationRules(by="model"))
+        report = await engine.consolidate(actor=told.actor, rules=ConsolidationRules(by="model", timeout=LONGEST))
     await completer.close()
     return {**report.as_dict(), "messages": told.messages, "seconds": round(time.perf_counter() - began, 1)}
 
@@ -70,6 +74,7 @@ def main() -> int:
     asked = arguments()
     with running(LocalModel()) as model:
         os.environ |= {"MNEMIC_MODEL_URL": model.url, "MNEMIC_MODEL": model.name}
+        os.environ.setdefault("MNEMIC_MODEL_TIMEOUT_SECONDS", str(LONGEST.seconds))
         command = ["eval", "extraction", "--data", str(asked.extraction), "--model", "--limit", str(asked.texts)]
         done = subprocess.run([sys.executable, "-m", "mnemic", *command], check=False)
         if done.returncode == 0 and asked.sessions:

@@ -81,8 +81,11 @@ class Told:
         return self.refs(result)
 
     def refs(self, result: SearchResult) -> tuple[str, ...]:
-        """The messages that the hits hold, best first, each once."""
-        return tuple(dict.fromkeys(ref for hit in result.hits for ref in self._refs[hit.memory.memory_id]))
+        """The messages that the hits hold, best first, each once. A hit that holds none (what consolidation derived)
+        keeps its place under its own id.
+        """
+        ids = [hit.memory.memory_id for hit in result.hits]
+        return tuple(dict.fromkeys(ref for memory_id in ids for ref in self._refs.get(memory_id, [memory_id])))
 
 
 def facts(told: Sequence[Told]) -> dict[str, Any]:

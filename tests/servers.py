@@ -32,6 +32,24 @@ NOBODY = 65534
 """Who runs a server that refuses to be run by root."""
 
 _WAIT_SECONDS = 60.0
+_WITHOUT_ROWS = """
+DO $$
+DECLARE
+    it record;
+BEGIN
+    FOR it IN
+        SELECT oid::regclass AS name, relkind FROM pg_class
+        WHERE relnamespace = 'mnemic'::regnamespace AND relkind IN ('r', 'p', 'S') AND NOT relispartition
+              AND relname NOT IN ('schema_version', 'space', 'salt')
+    LOOP
+        IF it.relkind = 'S' THEN
+            EXECUTE format('ALTER SEQUENCE %s RESTART', it.name);
+        ELSE
+            EXECUTE format('DELETE FROM %s', it.name);
+        END IF;
+    END LOOP;
+END $$
+"""
 
 
 def in_thread(run: Callable[[], Awaitable[T]]) -> T:
@@ -57,6 +75,7 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._identity: dict[str, Any] = {}
         self._current: Path | None = None
+        self._kept = False
         installed = INSTALLED
         if os.geteuid() == 0:
             self._identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
@@ -118,7 +137,18 @@ class PostgresServer:
         """
         if folder != self._current:
             self.sql("SET lock_timeout = '10s'", "DROP SCHEMA IF EXISTS mnemic CASCADE")
-            self._current = folder
+            self._current, self._kept = folder, False
+        return self.dsn()
+
+    def emptied(self, folder: Path) -> str:
+        """The same for whoever asks many times for stores of one kind: only the rows of the last one go, which takes a
+        tenth of the time of a new schema.
+        """
+        if folder == self._current or not self._kept:
+            self.database(folder)
+        else:
+            self.sql("SET lock_timeout = '10s'", "SET session_replication_role = replica", _WITHOUT_ROWS)
+        self._current, self._kept = folder, True
         return self.dsn()
 
     def sql(self, *statements: str, database: str = "postgres") -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import Any, Self
 from mnemic.clock import SystemClock
 from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
-from mnemic.errors import InvalidInput, RunStopped, ScopeDenied
+from mnemic.errors import InvalidInput, RunStopped
 from mnemic.extract import Extractor
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.rules import RuleExtractor
@@ -23,7 +24,6 @@ from mnemic.guard.limits import Limits
 from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
-from mnemic.maintain.archive import Archived, ArchivedMemory, Restorer
 from mnemic.maintain.forget import forget
 from mnemic.maintain.project import Drainer
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
@@ -137,6 +137,13 @@ class MemoryEngine(StewardVerbs):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    def under(self, *, policy: Policy, grant: Grant, budget: Budget, limits: Limits) -> Self:
+        """This engine by other rules: all else, what is open included, is the same. It is this one that is closed."""
+        view = copy(self)
+        view.gateway = replace(self.gateway, policy=policy, grant=grant, budget=budget, limits=limits)
+        view._parts = replace(self._parts, gateway=view.gateway)
+        return view
 
     @property
     def policy(self) -> Policy:
@@ -308,20 +315,6 @@ class MemoryEngine(StewardVerbs):
             gate=await self.gateway.gate(actor),
         )
         return self.gateway.watchers.wrote(receipt)
-
-    async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
-        """Bring back what an archive holds, in every version and state, into the actor's scopes; `refreshed` where it
-        is there already. `own`: the program's word that origin, trust and author can be believed; see
-        `mnemic.maintain.archive`. Raises InvalidInput, VersionConflict, ScopeDenied, EmbedderFailed, StoreFailed.
-        """
-        if (
-            isinstance(line, ArchivedMemory)
-            and (level := line.versions[0].scope.level) not in self.gateway.grant.levels
-        ):
-            raise ScopeDenied(level)
-        given: dict[str, Any] = {"clock": self.clock, "gate": await self.gateway.gate(actor), "own": own}
-        receipt = await Restorer(store=self.store, pipeline=self._pipeline, actor=actor, **given).restore(line)
-        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""

@@ -1,14 +1,17 @@
 """Verbs that keep a store in order: expiry, what is drawn together from memories, what stands beside the rows, another
-embedder, a look at what is held.
+embedder, what an archive brings back, a look at what is held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any
 
-from mnemic.errors import InvalidInput, RunStopped
+from mnemic.errors import InvalidInput, RunStopped, ScopeDenied
 from mnemic.guard.contract import check_candidate
 from mnemic.maintain import consolidate, derived, expire, health, reembed
+from mnemic.maintain.archive import Archived, ArchivedMemory, Restorer
 from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
@@ -80,6 +83,20 @@ class UpkeepVerbs(ReadVerbs):
             return reason or (None if await derived.present(tx, scope, sources) else "sources_gone")
 
         return await self._pipeline.write(checked, actor=actor, policy=gateway.policy, gate=still)
+
+    async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
+        """Bring back what an archive holds, in every version and state, into the actor's scopes; `refreshed` where it
+        is there already. `own`: the program's word that origin, trust and author can be believed; see
+        `mnemic.maintain.archive`. Raises InvalidInput, VersionConflict, ScopeDenied, EmbedderFailed, StoreFailed.
+        """
+        if (
+            isinstance(line, ArchivedMemory)
+            and (level := line.versions[0].scope.level) not in self.gateway.grant.levels
+        ):
+            raise ScopeDenied(level)
+        given: dict[str, Any] = {"clock": self.clock, "gate": await self.gateway.gate(actor), "own": own}
+        receipt = await Restorer(store=self.store, pipeline=self._pipeline, actor=actor, **given).restore(line)
+        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
 
     async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
         """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active

@@ -16,12 +16,13 @@ from mnemic.testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, Fau
 from mnemic.testing.graph_store import fragment, names, scope
 from mnemic.types import Deadline
 from tests.bolt_servers import BoltServer
+from tests.faults.scale import size
 
 pytestmark = pytest.mark.faults
 
 SECONDS = 0.5
 GRACE = 0.1
-CALLS = 8
+CALLS = size(8, 50)
 TICK = 0.01
 
 

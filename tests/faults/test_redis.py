@@ -140,6 +140,26 @@ async def test_a_server_that_lost_everything_is_filled_again(valkey: ValkeyServe
         assert len((await engine.hot(actor=ANA)).hits) == 2
 
 
+async def test_eight_clients_of_one_session_lose_nothing(valkey: ValkeyServer) -> None:
+    """Each appends in its own order, to a list that all of them trim."""
+    clients, turns, keep = 8, size(15, 150), 1000
+
+    async def write(client: int) -> None:
+        sessions = RedisSessions(RedisLink(valkey.url, seconds=30))
+        for turn in range(turns):
+            await sessions.append(session("s"), said(f"{client} {turn}"), ttl=HOUR, keep=keep)
+        await sessions.close()
+
+    await asyncio.gather(*(write(client) for client in range(clients)))
+    sessions = RedisSessions(RedisLink(valkey.url, seconds=30))
+    kept = [tuple(map(int, one.content.split())) for one in await sessions.tail(session("s"), limit=clients * turns)]
+    await sessions.close()
+    assert len(set(kept)) == len(kept) == min(keep, clients * turns)
+    for client in range(clients):
+        mine = [turn for whose, turn in kept if whose == client]
+        assert mine == list(range(turns - len(mine), turns))
+
+
 # -- a cluster --------------------------------------------------------------------------------------------------------
 
 

@@ -14,23 +14,20 @@ from tests.scorecard.rows import all_rows
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the chosen rows, print a table, write the JSON (and with `--page` the page)."""
+    """Run the chosen rows, print a table, write the JSON."""
     parser = argparse.ArgumentParser(prog="scorecard", description="What mnemic promises, put to the test.")
     parser.add_argument("--size", choices=("small", "full"), default="small", help="full: the published sizes")
     parser.add_argument("--only", nargs="*", metavar="ID", help="these rows alone, for instance S1 S22")
     parser.add_argument("--json", type=Path, default=ROOT / "build" / "scorecard.json", metavar="FILE")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table as Markdown too")
     given = parser.parse_args(words)
     rows = [row for row in all_rows() if not given.only or row.id in given.only]
     done: list[Ran] = []
+    given.json.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="mnemic-scorecard-") as folder:
         for row in rows:
             done.append(run(row, size=given.size, folder=Path(folder)))
+            given.json.write_text(json.dumps([one.as_dict() for one in done], indent=1) + "\n", encoding="utf-8")
             print(line(done[-1]), flush=True)
-    given.json.parent.mkdir(parents=True, exist_ok=True)
-    given.json.write_text(json.dumps([one.as_dict() for one in done], indent=1) + "\n", encoding="utf-8")
-    if given.page is not None:
-        given.page.write_text(page(done, given.size), encoding="utf-8")
     passed = sum(one.verdict == "pass" for one in done)
     print(f"\n{passed} of {len(done)} rows pass; {given.json}")
     return 0 if passed == len(done) else 1
@@ -39,21 +36,6 @@ def main(words: Sequence[str] | None = None) -> int:
 def line(one: Ran) -> str:
     """A row for the terminal."""
     return f"{one.row.id:>4}  {one.verdict:<8} {one.seconds:7.1f} s  {one.row.property}: {one.result}"
-
-
-def page(done: Sequence[Ran], size: str) -> str:
-    """The table as a page."""
-    head = (
-        "# Scorecard\n\nWhat mnemic promises, each row run by the tests that would break it. "
-        f"`make {'scorecard' if size == 'small' else 'soak'}` prints this table; "
-        "a row that did not run is a failure.\n\n"
-        "| | property | aim | result | verdict | how it bites |\n|---|---|---|---|---|---|\n"
-    )
-    rows = (
-        f"| {one.row.id} | {one.row.property} | {one.row.aim} | {one.result} | {one.verdict} | {one.row.bites} |\n"
-        for one in done
-    )
-    return head + "".join(rows)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree as ET
@@ -43,6 +44,8 @@ class Ran:
     result: str
     seconds: float
     command: str
+    size: str
+    ended_at: datetime
 
     def as_dict(self) -> dict[str, Any]:
         """The row as JSON data."""
@@ -50,6 +53,9 @@ class Ran:
             "id": self.row.id,
             "property": self.row.property,
             "aim": self.row.aim,
+            "bites": self.row.bites,
+            "size": self.size,
+            "ended_at": self.ended_at.isoformat(timespec="seconds"),
             "result": self.result,
             "verdict": self.verdict,
             "seconds": round(self.seconds, 1),
@@ -62,7 +68,7 @@ def run(row: Row, *, size: str, folder: Path) -> Ran:
     command = f"MNEMIC_FAULT_SCALE={size} pytest {' '.join(row.tests)}"
     absent = [path for path in row.tests if not (ROOT / path.partition("::")[0]).exists()]
     if not row.tests or absent:
-        return Ran(row=row, verdict="not_run", result=row.missing or f"no {', '.join(absent)}", seconds=0, command="")
+        return _ran(row, size, "not_run", row.missing or f"no {', '.join(absent)}", seconds=0, command="")
     report = folder / f"{row.id}.xml"
     began = time.monotonic()
     subprocess.run(
@@ -85,7 +91,13 @@ def run(row: Row, *, size: str, folder: Path) -> Ran:
         check=False,
     )
     verdict, result = judged(report, row)
-    return Ran(row=row, verdict=verdict, result=result, seconds=time.monotonic() - began, command=command)
+    return _ran(row, size, verdict, result, seconds=time.monotonic() - began, command=command)
+
+
+def _ran(row: Row, size: str, verdict: Verdict, result: str, *, seconds: float, command: str) -> Ran:
+    return Ran(
+        row=row, size=size, verdict=verdict, result=result, seconds=seconds, command=command, ended_at=datetime.now(UTC)
+    )
 
 
 def judged(report: Path, row: Row) -> tuple[Verdict, str]:

@@ -8,6 +8,7 @@ afterwards the other tenant's memories are what they were. MNEMIC_FAULT_SCALE=fu
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -22,13 +23,19 @@ from mnemic.guard.execution import Grant
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.graph import PostgresGraph
+from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
 from mnemic.testing.embedder import WordEmbedder
 from tests.faults.scale import size
+from tests.servers import PostgresServer
+from tests.valkey import ValkeyServer
 
 CALLS = size(small=600, full=100_000)
 SEED = 20_261_122
 CANARIES = {"acme": "CANARYacmeQ7", "umbra": "CANARYumbraZ3"}
-ROLES = [role.value for role in Role if role is not Role.ADMIN]
+ROLES = list(Role)
+"""Also admin: an admin of a tenant that is not the service's own."""
 
 
 async def planted(client: httpx.AsyncClient, keys: ApiKeys, tenant: str) -> tuple[dict[str, str], list[str]]:
@@ -85,6 +92,7 @@ def call(draw: random.Random, foreign_ids: list[str], foreign: str) -> tuple[str
             ("GET", "/v1/consents", None),
             *_of_the_kinds(draw, memory_id, foreign),
             *_of_the_trail(draw, memory_id, foreign_ids, named),
+            *_of_the_tenants(foreign),
             *_of_the_tools(memory_id, query, named),
         ]
     )
@@ -130,10 +138,24 @@ def _of_the_trail(
         ("POST", "/v1/imports/boats", {"at": 0, "memories": [{"content": "Boats float.", **named}]}),
         ("GET", "/v1/policy", None),
         ("POST", f"/v1/policy/trial?cursor={draw.choice(foreign_ids)}", {"policy": {"keys": {}}}),
+        ("PUT", "/v1/policy", {"policy": {"open_keys": True, "grant": {"levels": ["user", "agent"]}}, **named}),
+        ("GET", f"/v1/policy/versions/{draw.randrange(1, 9)}", None),
+        ("POST", "/v1/policy/rollback", {"version": 0, **named}),
         ("GET", "/v1/quotas", None),
         ("GET", "/v1/tenant/quotas", None),
         ("GET", "/v1/overview", None),
         ("GET", "/v1/kinds", None),
+    ]
+
+
+def _of_the_tenants(foreign: str) -> list[tuple[str, str, Any]]:
+    return [
+        ("GET", "/v1/tenants", None),
+        ("GET", f"/v1/tenants/{foreign}", None),
+        ("POST", "/v1/tenants", {"tenant": f"{foreign}-2"}),
+        ("PUT", f"/v1/tenants/{foreign}/quotas", {"quotas": [{"rows": 1}]}),
+        ("POST", f"/v1/tenants/{foreign}/suspension", None),
+        ("DELETE", f"/v1/tenants/{foreign}/suspension", None),
     ]
 
 
@@ -157,23 +179,34 @@ def rpc(method: str, params: dict[str, Any]) -> tuple[str, str, Any]:
     return "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
-def service() -> tuple[MemoryEngine, ASGIApp]:
-    """A service with everything that holds something of somebody; its streams tell what there is, and end."""
-    graph, streams = InProcessGraph(), Streams()
+@pytest.fixture(params=["in the process", "on PostgreSQL and Valkey"])
+def holding(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    """Everything that holds something of somebody."""
+    if request.param == "in the process":
+        graph = InProcessGraph()
+        return {"store": InProcessStore(), "graph": graph, "projections": [GraphProjection(graph)]}
+    server: PostgresServer = request.getfixturevalue("postgres")
+    valkey: ValkeyServer = request.getfixturevalue("valkey")
+    dsn, link = server.database(tmp_path), RedisLink(valkey.url)
+    return {
+        "store": PostgresStore(dsn),
+        "graph": PostgresGraph(dsn),
+        "sessions": RedisSessions(link),
+        "projections": [RedisHotSet(link)],
+    }
+
+
+def service(holding: dict[str, Any]) -> tuple[MemoryEngine, ASGIApp]:
+    """A service on it; its streams tell what there is, and end."""
+    streams = Streams()
     streams.stopping.set()
-    engine = MemoryEngine(
-        store=InProcessStore(),
-        embedder=WordEmbedder(),
-        graph=graph,
-        projections=[GraphProjection(graph)],
-        grant=Grant(levels=frozenset({"user", "agent"})),
-    )
+    engine = MemoryEngine(embedder=WordEmbedder(), grant=Grant(levels=frozenset({"user", "agent"})), **holding)
     return engine, create_app(engine, per_second=1e9, burst=10**9, streams=streams)
 
 
 @pytest.mark.faults
-async def test_no_call_reaches_another_tenant() -> None:
-    engine, app = service()
+async def test_no_call_reaches_another_tenant(holding: dict[str, Any]) -> None:
+    engine, app = service(holding)
     async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://s") as client:
         keys = ApiKeys(engine.store, engine.clock)
         acme, acme_ids = await planted(client, keys, "acme")
@@ -192,9 +225,8 @@ async def test_no_call_reaches_another_tenant() -> None:
         assert (await client.get("/v1/export", headers=acme)).text == before
 
 
-async def test_absent_and_foreign_are_told_apart_by_nothing() -> None:
-    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
-    app = create_app(engine)
+async def test_absent_and_foreign_are_told_apart_by_nothing(holding: dict[str, Any]) -> None:
+    engine, app = service(holding)
     async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://s") as client:
         keys = ApiKeys(engine.store, engine.clock)
         _, acme_ids = await planted(client, keys, "acme")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,16 +11,17 @@ from hypothesis import HealthCheck, settings
 from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.machine import StoreMachine
+from tests.faults.scale import size
 from tests.servers import PostgresServer
 
-RUNS = 5000 if os.environ.get("MNEMIC_FAULT_SCALE") == "full" else 20
+RUNS = size(20, 5000)
 
 
 class PostgresMachine(StoreMachine):
     server: ClassVar[PostgresServer]
 
     def new_store(self, folder: Path) -> RecordStore:
-        return PostgresStore(self.server.database(folder), pool_size=2)
+        return PostgresStore(self.server.emptied(folder), pool_size=2)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -97,7 +97,7 @@ class OutboxMachine(GraphMachine):
     database: ClassVar[PostgresServer]
 
     def new_store(self, folder: Path) -> RecordStore:
-        return PostgresStore(self.database.database(folder), pool_size=2)
+        return PostgresStore(self.database.emptied(folder), pool_size=2)
 
     async def new_copy(self, folder: Path) -> Projection:
         self.graph = InProcessGraph()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -11,8 +10,9 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.machine import StoreMachine
+from tests.faults.scale import size
 
-RUNS = 5000 if os.environ.get("MNEMIC_FAULT_SCALE") == "full" else 30
+RUNS = size(30, 5000)
 
 
 class SqliteMachine(StoreMachine):

@@ -39,7 +39,7 @@ from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.gate import Gate, Refused
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
-from mnemic.write.vault import keep
+from mnemic.write.tokens import keep
 
 FORMAT = "mnemic-archive/1"
 PAGE = 500

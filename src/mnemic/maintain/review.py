@@ -29,7 +29,7 @@ from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.embed import require_present
 from mnemic.write.merge import closing
-from mnemic.write.vault import keep
+from mnemic.write.tokens import keep
 
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})

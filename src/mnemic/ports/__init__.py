@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.keyring import Anew, Keyring
-from mnemic.ports.providers import Clock, Completer, Embedder, Reranker
+from mnemic.ports.providers import Clock, Completer, Embedder, Loading, Reranker
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -33,7 +33,7 @@ from mnemic.types import (
     Where,
 )
 
-__all__ = ["Anew", "Clock", "Completer", "Embedder", "GraphStore", "Keyring", "Reranker"]
+__all__ = ["Anew", "Clock", "Completer", "Embedder", "GraphStore", "Keyring", "Loading", "Reranker"]
 """What stands in modules beside this one and is a port all the same."""
 
 T = TypeVar("T")
@@ -259,6 +259,9 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         `Usage.recent` counts the memories that are there and were created at `since` or later. Its cost does not grow
         with the number of memories.
         """
+
+    async def waiting(self, tenant: str) -> int:
+        """How many memories of the tenant wait for review. None of them is read."""
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         """The tenant's marks whose name begins with `prefix`, byte by byte."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -76,11 +76,11 @@ class StoreMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._folder = Path(tempfile.mkdtemp(prefix="mnemic-machine-"))
-        self._runner = asyncio.Runner()
+        self._loop = asyncio.new_event_loop()
         self._model = InProcessStore()
         self._store = self.new_store(self._folder)
         for store in (self._model, self._store):
-            self._runner.run(store.open(EMBEDDER.space))
+            self._run(store.open(EMBEDDER.space))
 
     def new_store(self, folder: Path) -> RecordStore:
         """The store under test, on the data in `folder`."""
@@ -88,13 +88,16 @@ class StoreMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Close both, remove the data."""
-        self._runner.run(self._store.close())
-        self._runner.close()
+        self._run(self._store.close())
+        self._loop.close()
         shutil.rmtree(self._folder)
+
+    def _run(self, call: Coroutine[Any, Any, T]) -> T:
+        return self._loop.run_until_complete(call)
 
     def _both(self, ask: Callable[[RecordStore], Awaitable[T]]) -> T:
         """The answer of the store under test, after it was found equal to the model's."""
-        answers = [self._runner.run(self._answer(ask, each)) for each in (self._model, self._store)]
+        answers = [self._run(self._answer(ask, each)) for each in (self._model, self._store)]
         assert answers[1] == answers[0], f"model: {answers[0]!r}\nstore: {answers[1]!r}"
         answer: T = answers[1]
         return answer
@@ -170,10 +173,10 @@ class StoreMachine(RuleBasedStateMachine):
         async def work(transaction: Transaction) -> list[tuple[Memory, float]]:
             return await transaction.nearest(place, EMBEDDER.vector(content), limit=limit, at_least=-1.0)
 
-        model, store = (self._runner.run(each.transact(work)) for each in (self._model, self._store))
+        model, store = (self._run(each.transact(work)) for each in (self._model, self._store))
         self._same_scores([score for _, score in store], [score for _, score in model])
         for found, _ in store:
-            assert found == self._runner.run(self._model.get(found.memory_id, scopes=[place]))
+            assert found == self._run(self._model.get(found.memory_id, scopes=[place]))
 
     @rule(where=FILTERS, query=CONTENTS)
     def search(self, where: Where, query: str) -> None:
@@ -183,7 +186,7 @@ class StoreMachine(RuleBasedStateMachine):
             lambda store: store.match(where, query, limit=999),
             lambda store: store.recent(where, limit=999),
         ):
-            answers = [self._runner.run(self._answer(ask, each)) for each in (self._model, self._store)]
+            answers = [self._run(self._answer(ask, each)) for each in (self._model, self._store)]
             model, store = (dict(answer) for answer in answers)
             assert store.keys() == model.keys()
             self._same_scores(list(store.values()), [model[memory_id] for memory_id in store])
@@ -226,10 +229,10 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         """Close the store under test and open it again."""
-        self._runner.run(self._store.close())
+        self._run(self._store.close())
         if self._store.capabilities.shared:
             self._store = self.new_store(self._folder)
-        self._runner.run(self._store.open(EMBEDDER.space))
+        self._run(self._store.open(EMBEDDER.space))
 
     @invariant()
     def audits_agree_and_hold(self) -> None:

@@ -81,7 +81,7 @@ class ProjectionMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._folder = Path(tempfile.mkdtemp(prefix="mnemic-machine-"))
-        self._runner = asyncio.Runner()
+        self._loop = asyncio.new_event_loop()
         self._store = self.new_store(self._folder)
         self._run(self._store.open(EMBEDDER.space))
         self._copy = _Unreliable(self._run(self.new_copy(self._folder)))
@@ -105,11 +105,11 @@ class ProjectionMachine(RuleBasedStateMachine):
         """Close everything, remove the data."""
         self._run(self._copy.close())
         self._run(self._store.close())
-        self._runner.close()
+        self._loop.close()
         shutil.rmtree(self._folder)
 
     def _run(self, call: Coroutine[Any, Any, T]) -> T:
-        return self._runner.run(call)
+        return self._loop.run_until_complete(call)
 
     async def _commit(self, new: Memory, *, removed: bool = False) -> None:
         """Store `new`, or remove it, and leave an entry, in one transaction."""

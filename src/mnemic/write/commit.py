@@ -10,7 +10,7 @@ from mnemic.errors import IdempotencyConflict
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Candidate, Change, Memory, OutboxEntry, Outcome, Status, WriteReceipt
 from mnemic.write.draft import Decision, Draft, Laps
-from mnemic.write.vault import keep
+from mnemic.write.tokens import keep
 
 
 @dataclass(frozen=True, slots=True)

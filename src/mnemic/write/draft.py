@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.errors import InvalidConfig
@@ -25,9 +24,7 @@ from mnemic.types import (
     VectorSpace,
     subject_of,
 )
-
-if TYPE_CHECKING:
-    from mnemic.write.vault import Vault
+from mnemic.write.vault import Vault
 
 THRESHOLDS = ("near_duplicate", "conflict", "nominate", "retold", "denied")
 """The cosines of `WriteRules`."""

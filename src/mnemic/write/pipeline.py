@@ -44,6 +44,7 @@ from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
 from mnemic.write.settle import settle
+from mnemic.write.tokens import readied
 from mnemic.write.validate import validate
 from mnemic.write.vault import Vault, checked
 
@@ -375,7 +376,7 @@ async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps
         if draft.blocked is not None:
             return draft
     if draft.tokens and vault is not None:
-        return await asyncio.to_thread(vault.readied, draft)
+        return await asyncio.to_thread(readied, draft, vault)
     return draft
 
 

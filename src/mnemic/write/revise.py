@@ -11,7 +11,7 @@ from mnemic.write.commit import Settled, audit, commit, receipt_of, record
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
 from mnemic.write.embed import require_present
-from mnemic.write.vault import keep
+from mnemic.write.tokens import keep
 
 
 def candidate_of(known: Memory) -> Candidate:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from mnemic.errors import InvalidConfig, KeyFailed
 from mnemic.identity import token_of
-from mnemic.ports import Keyring, Transaction
+from mnemic.ports import Keyring
 from mnemic.types import Scope
-from mnemic.write.draft import Draft
 
 
 def vault_prefix(secret: bytes, subject: Scope) -> str:
@@ -47,13 +46,6 @@ class Vault:
         """The vault of the keyring, or None: without a key nothing is sealed."""
         return None if keyring is None else cls(keyring)
 
-    def readied(self, draft: Draft) -> Draft:
-        """The draft with its tokens under the names they will be kept by, and a key at hand to seal them with."""
-        prefix = vault_prefix(draft.secret, draft.subject)
-        vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
-        self.keyring.seal(draft.subject, b"", b"")
-        return draft.decided(draft.decision, tokens={}, vaulted=vaulted, vault=self)
-
     def sealed(self, subject: Scope, name: str, value: str) -> str:
         """`value` as it is kept under `name`."""
         plain = value.encode("utf-8", "surrogatepass")
@@ -78,16 +70,6 @@ def checked(vault: Vault | None, *, needed: bool) -> Vault | None:
     if needed and vault is None:
         raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
     return vault
-
-
-async def keep(tx: Transaction, draft: Draft) -> None:
-    """Keep what policy tokenised, where it is not kept already. It is sealed here, for the key may be another since the
-    draft was made: inside a transaction the one of now is known (`RecordStore.reseal`).
-    """
-    for name, value in draft.vaulted.items():
-        if await tx.find_mark(draft.scope.tenant, name) is None:
-            assert draft.vault is not None
-            await tx.put_mark(draft.scope.tenant, name, draft.vault.sealed(draft.subject, name, value))
 
 
 def _bound(tenant: str, name: str) -> bytes:

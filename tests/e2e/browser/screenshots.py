@@ -23,6 +23,7 @@ PAGES = (
     ("runs", "ana", "runs"),
     ("policy", "olga", "policy"),
     ("quotas", "ana", "quotas"),
+    ("tenants", "root", "tenants"),
     ("overview", "olga", "overview"),
 )
 """Name of the picture, who looks, and where."""

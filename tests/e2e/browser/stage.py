@@ -21,9 +21,11 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.face import awaited
+from mnemic.guard.limits import Quota
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.maintain.runs import record_run
+from mnemic.maintain.tenants import Tenants
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from tests.servers import in_thread
@@ -163,11 +165,21 @@ async def _keys(engine: MemoryEngine) -> dict[str, str]:
         "ben": ("ben", [Role.REVIEWER, Role.READER]),
         "olga": ("olga", [Role.OPERATOR, Role.REVIEWER, Role.READER, Role.WRITER]),
         "app": (None, [Role.READER, Role.WRITER]),
+        "root": ("root", [Role.ADMIN]),
     }
     made = {}
     for name, (user, roles) in everybody.items():
         made[name] = (await keys.create(tenant="default", roles=roles, user=user, label=name))[1]
     return made
+
+
+async def _tenants(engine: MemoryEngine) -> None:
+    """Others who share the service, and what limits them."""
+    tenants = Tenants(engine.store, engine.clock)
+    quotas = [Quota(per="tenant", rows=200_000, bytes=400_000_000), Quota(per="user", rows=5_000, writes_a_minute=60)]
+    await tenants.create("harbour-lines", by="root", label="Harbour Lines, two offices", quotas=quotas)
+    await tenants.create("old-town-tours", by="root", label="Old Town Tours, on trial")
+    await tenants.suspend("old-town-tours", by="root")
 
 
 def _settings(store: Path) -> Settings:
@@ -183,6 +195,7 @@ async def build(store: Path) -> dict[str, str]:
     async with build_engine(_settings(store), clock=clock) as engine:
         await _remember(engine, clock)
         await _live(engine, clock)
+        await _tenants(engine)
         return await _keys(engine)
 
 

@@ -27,6 +27,7 @@ PAGES = {
     "ben": ("review",),
     "olga": ("overview", "policy", "quotas", "runs"),
     "app": ("overview",),
+    "root": ("tenants",),
 }
 """Who looks, and at what."""
 

@@ -11,5 +11,7 @@ ROW = Row(
     tests=(
         "tests/faults/test_crowd.py::test_fifty_editors_of_one_memory",
         "tests/faults/test_crowd.py::test_the_same_said_by_all_makes_one_memory_each",
+        "tests/faults/test_postgres_crowd.py::test_editors_of_one_memory",
+        "tests/faults/test_postgres_crowd.py::test_the_same_said_by_all_makes_one_memory_each",
     ),
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scorecard.page import page
 from tests.scorecard.row import ROOT, Row, judged, run
 from tests.scorecard.rows import all_rows
 
@@ -14,8 +15,8 @@ REPORT = '<testsuites><testsuite tests="{0}" failures="{1}" errors="{2}" skipped
 SAID = '<testcase><properties><property name="said" value="7 kills"/></properties></testcase>'
 
 
-def row(**more: str) -> Row:
-    return Row(id="S0", property="p", aim="a", tests=("tests/unit",), **more)
+def row(*tests: str, **more: str) -> Row:
+    return Row(id="S0", property="p", aim="a", tests=tests or ("tests/unit",), **more)
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,14 @@ def test_a_row_that_runs_reports_the_figures(tmp_path: Path) -> None:
     one = Row(id="S0", property="p", aim="a", tests=(f"{Path(__file__).relative_to(ROOT)}::test_one_can_say_a_figure",))
     ran = run(one, size="small", folder=tmp_path)
     assert (ran.verdict, ran.result) == ("pass", "1 of 1 tests; one figure")
+
+
+def test_the_page_shows_the_last_run_of_each_row_and_size(tmp_path: Path) -> None:
+    ran = {**run(row("tests/nowhere.py"), size="full", folder=tmp_path).as_dict(), "id": "S4"}
+    first = {**ran, "ended_at": "2026-01-01T00:00:00", "result": "an old figure"}
+    last = {**ran, "ended_at": "2026-01-02T00:00:00", "result": "a new | figure"}
+    shown = page([last, first])
+    assert "an old figure" not in shown
+    assert "| a new \\| figure | " in shown
+    assert shown.count("| S4 |") == 2
+    assert shown.count("| no run |") == 2 * 27 - 1

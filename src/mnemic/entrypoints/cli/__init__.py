@@ -33,6 +33,7 @@ COMMANDS = MappingProxyType(
         "mcp": Listed("mcp_server", "Serve one user's memory to MCP clients."),
         "serve": Listed("serving", "Serve memory over HTTP."),
         "apikeys": Listed("serving", "Make and revoke the keys of the service."),
+        "tenants": Listed("tenants", "Make, limit and suspend the tenants of the service."),
         "work": Listed("working", "Keep projections up to date and do the upkeep, for good."),
         "top": Listed("top", "Watch how a running service goes."),
         "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),

@@ -14,6 +14,7 @@ from mnemic.entrypoints.cli.terminal import note
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
+    from mnemic.tenancy import Tenancy
     from mnemic.types import Actor
 
 
@@ -31,20 +32,23 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
       mnemic work --every 3600
 
     What a projection (graph, hot set) has not taken is brought to it at once; expiry, purge and the rest of
-    `mnemic maintain` follow every so many seconds: for the tenant of the settings, and for every tenant that has an API
-    key. Any number of workers may run beside any number of services.
+    `mnemic maintain` follow every so many seconds: for the tenant of the settings, and for every tenant that was made
+    or that a credential of the service has named, by the rules of each. Any number of workers may run beside any number
+    of services.
     """
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
         import asyncio
         import signal
 
-        stop = asyncio.Event()
+        from mnemic.tenancy import Tenancy
+
+        stop, tenancy = asyncio.Event(), Tenancy(engine)
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, stop.set)
         while not stop.is_set():
             for tenant in await _tenants(engine, actor.tenant):
-                await _upkeep(engine, replace(actor, tenant=tenant), consolidate)
+                await _upkeep(tenancy, replace(actor, tenant=tenant), consolidate)
             if once:
                 return
             try:
@@ -61,21 +65,26 @@ async def _tenants(engine: MemoryEngine, own: str) -> list[str]:
     """Whose memories are looked after; the settings' own alone where the store does not answer."""
     from mnemic.entrypoints.rest.credentials import ApiKeys
     from mnemic.errors import StoreFailed
+    from mnemic.maintain.tenants import Tenants
 
     try:
+        known = {one.tenant for one in await Tenants(engine.store, engine.clock).all()}
         keys = await ApiKeys(engine.store, engine.clock).all()
     except StoreFailed:
         return [own]
-    return sorted({own} | {key.principal.tenant for key in keys})
+    return sorted({own} | known | {key.principal.tenant for key in keys})
 
 
-async def _upkeep(engine: MemoryEngine, actor: Actor, consolidate: str | None) -> None:
-    """One upkeep. A store that fails now may do better the next time: the failure is told, and nothing ends."""
+async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> None:
+    """One upkeep by the tenant's rules. A store that fails now may do better the next time: the failure is told, and
+    nothing ends.
+    """
     from mnemic.errors import EmbedderFailed, StoreFailed
     from mnemic.maintain.consolidate import ConsolidationRules
 
     drawn = None
     try:
+        engine = (await tenancy.of(actor.tenant)).engine
         report = await engine.maintain(actor=actor)
         if consolidate is not None:
             drawn = await engine.consolidate(actor=actor, rules=ConsolidationRules(by=consolidate))  # type: ignore[arg-type]

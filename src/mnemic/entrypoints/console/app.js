@@ -47,7 +47,7 @@ async function open() {
   const waiting = setTimeout(() => main.replaceChildren(el("p", { class: "quiet", role: "status" }, "Loading…")), 150);
   let shown;
   try {
-    const page = await place.load();
+    const page = await import(`./pages/${place.name}.js`);
     shown = await page.show({ who, argument, query, signal });
   } catch (problem) {
     if (signal.aborted) return;

@@ -3,8 +3,9 @@
 const READERS = ["reader", "writer", "subject"];
 
 /**
- * @typedef {{name: string, title: string, roles?: string[], personal?: boolean, hidden?: boolean, load: () => Promise<any>}} Place
- * `personal` pages show one's own memory: an application has none.
+ * @typedef {{name: string, title: string, roles?: string[], personal?: boolean, service?: boolean, hidden?: boolean}} Place
+ * A page is the module of its name in `pages/`. `personal` pages show one's own memory: an application has none.
+ * `service` pages are for the service's own admins.
  */
 
 /** @type {Array<{title: string, places: Place[]}>} */
@@ -12,27 +13,28 @@ export const GROUPS = [
   {
     title: "Memory",
     places: [
-      { name: "overview", title: "Overview", load: () => import("./pages/overview.js") },
-      { name: "search", title: "Search", roles: READERS, personal: true, load: () => import("./pages/search.js") },
-      { name: "remember", title: "Remember", roles: ["writer"], personal: true, load: () => import("./pages/remember.js") },
-      { name: "entities", title: "People and things", roles: READERS, personal: true, load: () => import("./pages/entities.js") },
-      { name: "episodes", title: "Episodes", roles: READERS, personal: true, load: () => import("./pages/episodes.js") },
-      { name: "memory", title: "Memory", roles: READERS, personal: true, hidden: true, load: () => import("./pages/memory.js") },
+      { name: "overview", title: "Overview" },
+      { name: "search", title: "Search", roles: READERS, personal: true },
+      { name: "remember", title: "Remember", roles: ["writer"], personal: true },
+      { name: "entities", title: "People and things", roles: READERS, personal: true },
+      { name: "episodes", title: "Episodes", roles: READERS, personal: true },
+      { name: "memory", title: "Memory", roles: READERS, personal: true, hidden: true },
     ],
   },
   {
     title: "Care",
     places: [
-      { name: "review", title: "Review desk", roles: ["reviewer"], load: () => import("./pages/review.js") },
-      { name: "mine", title: "My memory", roles: ["subject", "writer"], personal: true, load: () => import("./pages/mine.js") },
+      { name: "review", title: "Review desk", roles: ["reviewer"] },
+      { name: "mine", title: "My memory", roles: ["subject", "writer"], personal: true },
     ],
   },
   {
     title: "Operation",
     places: [
-      { name: "runs", title: "Runs", roles: READERS, personal: true, load: () => import("./pages/runs.js") },
-      { name: "policy", title: "Policy", roles: ["operator"], load: () => import("./pages/policy.js") },
-      { name: "quotas", title: "Quotas", roles: [...READERS, "operator"], load: () => import("./pages/quotas.js") },
+      { name: "runs", title: "Runs", roles: READERS, personal: true },
+      { name: "policy", title: "Policy", roles: ["operator"] },
+      { name: "quotas", title: "Quotas", roles: [...READERS, "operator"] },
+      { name: "tenants", title: "Tenants", service: true },
     ],
   },
 ];
@@ -49,7 +51,7 @@ export function placeNamed(name) {
 /** Whether a page is of use to somebody. @param {Place} place @param {any} who */
 export function mayOpen(place, who, linked = false) {
   const role = !place.roles || place.roles.some((one) => who.roles.includes(one));
-  return role && (!place.personal || who.user !== null) && (linked || !place.hidden);
+  return role && (!place.personal || who.user !== null) && (!place.service || who.service_admin) && (linked || !place.hidden);
 }
 
 /** What an address like `#/memory/<id>?at=2` names; the first page where it names none that may be opened. */

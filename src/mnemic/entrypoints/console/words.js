@@ -7,6 +7,8 @@ const REASONS = {
   rate_limited: "Too many calls in a short time. Wait a moment and try again.",
   too_many_requests: "The service is busy. Try again in a moment.",
   role_required: "Your key does not have the role that this needs",
+  tenant_suspended: "Your tenant is suspended: whoever runs the service has closed it for now.",
+  home_tenant_required: "Only an admin of the service's own tenant may do this.",
   user_required: "This key stands for an application, not for a person: there is no memory of its own to show.",
   too_many_streams: "Too many windows listen for changes with this key.",
   service_refused: "The service refused this.",

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ from mnemic.entrypoints.rest.tokens import Tokens
 from mnemic.extract.travel.airports import Airports
 from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
+from mnemic.tenancy import Tenancy
 from mnemic.types import Actor
 
 BYTES_OF_A_CALL = 16 * 1024
@@ -62,10 +63,12 @@ class Rate:
 @dataclass(slots=True, kw_only=True)
 class Service:
     """What every route works with. `open_to` is whom calls without a credential stand for; None: they are refused.
-    `profiles` knows what the makers of an agent say of it.
+    `profiles` knows what the makers of an agent say of it. `home` is the tenant whose admins are the service's own.
     """
 
     engine: MemoryEngine
+    tenancy: Tenancy
+    home: str = "default"
     keys: ApiKeys
     tokens: Tokens
     sessions: Sessions
@@ -85,10 +88,11 @@ def service_of(request: Request) -> Service:
     return service
 
 
-TheService = Annotated[Service, Depends(service_of)]
+AnyService = Annotated[Service, Depends(service_of)]
+"""For what is no tenant's."""
 
 
-async def principal_of(request: Request, service: TheService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
+async def principal_of(request: Request, service: AnyService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
     """Whom the request's credential stands for. Refuses with 401, the same for every flaw, and 429 past the rate."""
     return await admitted(request, service)
 
@@ -99,7 +103,23 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
     if principal is None:
         raise unauthenticated()
     require_rate(principal, request, service)
+    await require_open(principal, service)
     return principal
+
+
+async def require_open(principal: Principal, service: Service) -> None:
+    """Refuse with 403 whose tenant is suspended."""
+    if (await service.tenancy.of(principal.tenant)).suspended:
+        raise Refused(HTTPStatus.FORBIDDEN, "tenant_suspended")
+
+
+async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> Service:
+    """The service by the rules of the caller's tenant."""
+    standing = await service.tenancy.of(principal.tenant)
+    return replace(service, engine=standing.engine)
+
+
+TheService = Annotated[Service, Depends(governed)]
 
 
 def require_rate(principal: Principal, request: HTTPConnection, service: Service) -> None:
@@ -155,6 +175,11 @@ def require_role(principal: Principal, *roles: Role) -> None:
         raise Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
 
 
+def is_service_admin(principal: Principal, service: Service) -> bool:
+    """Whether the caller acts across tenants: an admin of the service's own tenant, and nobody else."""
+    return Role.ADMIN in principal.roles and principal.tenant == service.home
+
+
 def require_user(principal: Principal) -> None:
     """Refuse an application, which stands for no user, with 403."""
     if principal.user is None:
@@ -169,6 +194,13 @@ def allowed(*roles: Role) -> Callable[..., Principal]:
         return principal
 
     return check
+
+
+def service_admin(principal: Annotated[Principal, Depends(allowed(Role.ADMIN))], service: AnyService) -> Principal:
+    """A dependency: an admin of the service. Refuses with 403 an admin of any other tenant."""
+    if not is_service_admin(principal, service):
+        raise Refused(HTTPStatus.FORBIDDEN, "home_tenant_required")
+    return principal
 
 
 def acting(*roles: Role) -> Callable[..., Actor]:
@@ -192,4 +224,5 @@ Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
 Revealing = Annotated[Principal, Depends(allowed(*Role))]
 Watching = Annotated[Principal, Depends(allowed(Role.READER, Role.WRITER, Role.SUBJECT, Role.REVIEWER, Role.OPERATOR))]
 Administering = Annotated[Principal, Depends(allowed(Role.ADMIN, Role.OPERATOR))]
+ServiceAdmin = Annotated[Principal, Depends(service_admin)]
 Issuing = Annotated[Principal, Depends(allowed(*Role))]

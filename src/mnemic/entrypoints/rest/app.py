@@ -32,10 +32,12 @@ from mnemic.entrypoints.rest.routes import (
     memories,
     operations,
     personas,
+    policies,
     runs,
     stewards,
     structured,
     subjects,
+    tenants,
     versions,
 )
 from mnemic.entrypoints.rest.sessions import Sessions
@@ -43,6 +45,7 @@ from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
 from mnemic.extract.travel.airports import Airports
 from mnemic.kinds.profile import Profile
+from mnemic.tenancy import Tenancy
 
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -52,7 +55,7 @@ _HEADERS = (
 )
 _PARTS = (
     memories, versions, runs, imports, changes, episodes, entities, structured, personas, subjects, stewards,
-    operations, keys, health, console,
+    operations, policies, tenants, keys, health, console,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 422, 429, 500, 501, 502, 503, 507)
 
@@ -62,6 +65,7 @@ def create_app(
     *,
     provider: Provider | None = None,
     open_to: Principal | None = None,
+    home: str = "default",
     bounds: Bounds | None = None,
     per_second: float = 50.0,
     burst: int = 100,
@@ -73,9 +77,9 @@ def create_app(
 ) -> ASGIApp:
     """The service around `engine`, which it opens and closes.
 
-    `open_to` answers calls without a credential as this principal: for one person's own machine only. `profiles` gives
-    what is said of an agent, `airports` the table that travel confirmations are read with. `observers` are told of
-    every request, beside the `meter`.
+    `open_to` answers calls without a credential as this principal: for one person's own machine only. `home` is the
+    tenant whose admins are the service's. `profiles` gives what is said of an agent, `airports` the table that travel
+    confirmations are read with. `observers` are told of every request, beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     service = Service(
@@ -86,6 +90,8 @@ def create_app(
         rate=Rate(engine.clock, per_second=per_second, burst=burst),
         meter=meter or Meter(),
         open_to=open_to,
+        tenancy=Tenancy(engine),
+        home=home,
         streams=streams or Streams(),
         profiles=profiles or (lambda _: None),
         airports=airports,

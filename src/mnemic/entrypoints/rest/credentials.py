@@ -20,11 +20,10 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.identity import new_id
+from mnemic.maintain.tenants import SERVICE_TENANT, noted
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.types import Actor, AuditEvent
 
-SERVICE_TENANT = "mnemic.service"
-"""Where keys are kept; a credential that names this tenant is refused."""
 MAX_KEYS_LISTED = 10_000
 COMMAND_LINE = "command line"
 """Whose act it is where no credential was shown: whoever reaches the store itself."""
@@ -173,6 +172,7 @@ class ApiKeys:
         event = self._event(key, action, by)
 
         async def work(transaction: Transaction) -> None:
+            await noted(transaction, key.principal.tenant, event.at)
             await transaction.put_mark(SERVICE_TENANT, _PREFIX + key.key_id, _written(key))
             await transaction.append_audit(event)
 

@@ -114,6 +114,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         build_engine(settings),
         provider=service.provider(settings.tenant),
         open_to=open_to,
+        home=settings.tenant,
         bounds=Bounds(max_bytes=service.max_bytes, seconds=service.seconds, at_once=service.at_once),
         per_second=service.per_second,
         burst=max(1, int(2 * service.per_second)),

@@ -15,8 +15,9 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from mnemic.entrypoints.rest.credentials import SERVICE_TENANT, ApiKeys, Principal, digest
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, digest
 from mnemic.identity import new_id
+from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore, Transaction
 
 COOKIE = "mnemic_session"

@@ -10,6 +10,7 @@ from fastapi import Header, Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from mnemic.entrypoints.wire import memory_dict
+from mnemic.guard.limits import Quota
 from mnemic.types import Candidate, Kind, Memory, Message, Origin, Source
 
 MAX_BATCH = 500
@@ -154,10 +155,16 @@ class ImportPart(Strict):
     memories: Annotated[list[NewMemory], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class PolicyTrial(Strict):
-    """A policy to try, as a policy file in JSON says it."""
+class PolicyWanted(Strict):
+    """A policy, as a policy file in JSON says it."""
 
     policy: dict[str, JsonValue]
+
+
+class PolicyBack(Strict):
+    """The version of the policy that is to hold again; 0: that of the settings."""
+
+    version: Annotated[int, Field(ge=0, le=2**31)]
 
 
 class Approval(Strict):
@@ -183,6 +190,38 @@ class KeyWanted(Strict):
     agent: Name = "default"
     label: Annotated[str, StringConstraints(max_length=200)] = ""
     ttl_hours: Annotated[int, Field(ge=1, le=87_600)] | None = None
+
+
+class QuotaWanted(Strict):
+    """How much a tenant, or each of its users, may hold: of one kind, or of all together. At least one limit."""
+
+    per: Literal["tenant", "user"] = "tenant"
+    kind: Kinds | None = None
+    rows: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    writes_a_minute: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    soft: Annotated[float, Field(gt=0, le=1, strict=False)] = 0.8
+
+    def quota(self) -> Quota:
+        """What the engine holds to. Raises InvalidConfig (`quota`) for one that limits nothing."""
+        return Quota(**self.model_dump() | {"kind": None if self.kind is None else Kind(self.kind)})
+
+
+Quotas = Annotated[list[QuotaWanted], Field(max_length=50)]
+
+
+class TenantWanted(Strict):
+    """A new tenant. Without `quotas` those of the service's settings hold."""
+
+    tenant: Name
+    label: Annotated[str, StringConstraints(max_length=200)] = ""
+    quotas: Quotas | None = None
+
+
+class QuotasWanted(Strict):
+    """What limits a tenant in the place of the service's settings; null: the settings again."""
+
+    quotas: Quotas | None
 
 
 class TokenWanted(Strict):

@@ -19,9 +19,10 @@ from joserfc import jwt
 from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet, OctKey
 
-from mnemic.entrypoints.rest.credentials import SERVICE_TENANT, Principal, Role
+from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.provider_keys import FetchedKeys, FixedKeys, require_fetchable
 from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 
 ISSUER = "mnemic"

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
+from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.access import Service, admitted, require_role, require_user
 from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.problems import Refused
@@ -35,13 +36,14 @@ class ToolServer:
         principal = await admitted(HTTPConnection(scope), self._service)
         require_user(principal)
         require_role(principal, *_READERS)
-        await answer(self._server(principal), scope, receive, send)
+        standing = await self._service.tenancy.of(principal.tenant)
+        await answer(self._server(principal, standing.engine), scope, receive, send)
 
-    def _server(self, principal: Principal) -> Any:
-        named = (principal.actor, principal.roles & _READERS)
+    def _server(self, principal: Principal, engine: MemoryEngine) -> Any:
+        named = (principal.actor, principal.roles & _READERS, engine)
         server = self._servers.pop(named, None)
         if server is None:
-            server = memory_server(self._service.engine, principal.actor, may=_allowed(principal.roles))
+            server = memory_server(engine, principal.actor, may=_allowed(principal.roles))
         self._servers[named] = server
         while len(self._servers) > SERVERS_KEPT:
             self._servers.popitem(last=False)

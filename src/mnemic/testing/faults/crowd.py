@@ -1,4 +1,4 @@
-"""Many processes that use one file at the same moment.
+"""Many processes that use one store at the same moment.
 
 A run forks, so it needs a process without threads: use `run_crowd`, which starts one.
 """
@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from mnemic.bootstrap.stores import build_sessions, build_store
+from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, VersionConflict
 from mnemic.guard.limits import Limits, Quota
@@ -97,21 +99,34 @@ LIMITS = {
 """The limits that a task runs under."""
 
 
-def run_crowd(path: Path, task: str, *, processes: int, turns: int = 1) -> Seen:
-    """What `processes` processes saw that opened the file at `path` at the same moment and did `task`.
+def run_crowd(location: Path | str, task: str, *, processes: int, turns: int = 1, sessions: str = "memory:") -> Seen:
+    """What `processes` processes saw that opened the store at the same moment and did `task`: a file, or an address
+    such as `postgresql://...`, with the hot set that an address of `sessions` brings.
 
     A process that ends otherwise than with its answer counts as `died`.
     """
-    command = [sys.executable, "-m", __spec__.name, str(path), task, str(processes), str(turns)]
+    command = [sys.executable, "-m", __spec__.name, str(location), task, str(processes), str(turns), sessions]
     # A pool of BLAS threads must not exist before the forks.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
     return Counter(json.loads(run.stdout))
 
 
-def _one_of_many(path: Path, task: str, number: int, turns: int, gate: int, answers: int) -> None:
+def crowded_engine(location: str, sessions: str = "memory:", task: str = "") -> MemoryEngine:
+    """An engine as every process of a crowd has one."""
+    store = build_store(location, durability="durable") if "://" in location else SqliteStore(Path(location))
+    conversations, projections = build_sessions(sessions, SystemClock())
+    return MemoryEngine(
+        store=store,
+        embedder=WordEmbedder(),
+        sessions=conversations,
+        projections=projections,
+        limits=LIMITS.get(task),
+    )
+
+
+def _one_of_many(engine: MemoryEngine, task: str, number: int, turns: int, gate: int, answers: int) -> None:
     async def work() -> Seen:
-        engine = MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder(), limits=LIMITS.get(task))
         os.read(gate, 1)
         try:
             async with engine:
@@ -122,7 +137,7 @@ def _one_of_many(path: Path, task: str, number: int, turns: int, gate: int, answ
     os.write(answers, json.dumps(asyncio.run(work())).encode() + b"\n")
 
 
-def main(path: str, task: str, processes: str, turns: str) -> None:
+def main(location: str, task: str, processes: str, turns: str, sessions: str) -> None:
     """What `run_crowd` starts: the sum of what was seen, as JSON on standard output."""
     gate, opens = os.pipe()
     hears, answers = os.pipe()
@@ -132,7 +147,8 @@ def main(path: str, task: str, processes: str, turns: str) -> None:
         if child == 0:
             os.close(opens)
             try:
-                _one_of_many(Path(path), task, number, int(turns), gate, answers)
+                engine = crowded_engine(location, sessions, task)
+                _one_of_many(engine, task, number, int(turns), gate, answers)
             finally:
                 os._exit(0)
         children.append(child)

@@ -18,6 +18,7 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Quota
 from mnemic.kinds.profile import Profile
 from mnemic.maintain.graph import GraphProjection
+from mnemic.maintain.tenants import Tenants
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
@@ -33,6 +34,11 @@ class Running:
     keys: ApiKeys
     client: httpx.AsyncClient
     streams: Streams
+
+    @property
+    def tenants(self) -> Tenants:
+        """What is set for tenants."""
+        return Tenants(self.engine.store, self.clock)
 
     def tick(self) -> None:
         """A second goes by."""
@@ -60,6 +66,7 @@ async def running() -> AsyncIterator[Running]:
     streams = Streams(poll_seconds=0.001)
     app = create_app(
         engine,
+        home="root",
         bounds=Bounds(max_bytes=100_000),
         per_second=1000.0,
         burst=1000,

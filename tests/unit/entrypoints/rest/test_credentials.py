@@ -9,9 +9,10 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey
 
-from mnemic.entrypoints.rest.credentials import SERVICE_TENANT, Principal, Role
+from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
+from mnemic.maintain.tenants import SERVICE_TENANT
 from tests.unit.entrypoints.rest.conftest import Running
 
 

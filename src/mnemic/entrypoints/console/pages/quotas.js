@@ -13,7 +13,7 @@ export async function show({ who, signal }) {
     who.roles.includes("operator") && call("GET", "/v1/tenant/quotas", { signal }),
   ]);
   return several(
-    head("Quotas", "How much may be kept, and how much of that is used. The policy file sets the limits."),
+    head("Quotas", "How much may be kept, and how much of that is used. The policy sets the limits, and whoever runs the service those of a tenant."),
     own && panel("Yours", limits(own, "your memories")),
     tenant && panel("Everybody's together", limits(tenant, `all of ${who.tenant}`)),
   );
@@ -34,7 +34,8 @@ function limits({ quotas, held }, whose) {
   );
 }
 
-function limitWords(quota, name) {
+/** A limit with its number. @param {any} quota @param {string} name rows, bytes or writes_a_minute */
+export function limitWords(quota, name) {
   const words = { rows: "memories", writes_a_minute: "writes a minute" };
   return name === "bytes" ? size(quota.bytes) : `${number(quota[name])} ${words[name]}`;
 }

@@ -32,7 +32,9 @@ async def watch(
 
     async def still_allowed() -> bool:
         now = await credential_of(request, service)
-        return now is not None and now.roles == principal.roles
+        if now is None or now.roles != principal.roles:
+            return False
+        return not (await service.tenancy.of(now.tenant)).suspended
 
     async def events() -> AsyncIterator[bytes]:
         with service.streams.place(principal.key_id):

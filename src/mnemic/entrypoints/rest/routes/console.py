@@ -18,7 +18,15 @@ from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import StringConstraints
 
-from mnemic.entrypoints.rest.access import TheService, principal_of, require_rate, require_same_origin
+from mnemic.entrypoints.rest.access import (
+    AnyService,
+    Service,
+    is_service_admin,
+    principal_of,
+    require_open,
+    require_rate,
+    require_same_origin,
+)
 from mnemic.entrypoints.rest.credentials import Principal, shown_key
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.sessions import COOKIE, LASTS
@@ -55,17 +63,17 @@ async def front() -> str:
 
 
 @router.get("/console/session")
-async def who(request: Request, service: TheService) -> dict[str, Any]:
+async def who(request: Request, service: AnyService) -> dict[str, Any]:
     """Whom this browser has signed in as, and the token that its changes must carry. Refuses with 401."""
     principal = await principal_of(request, service)
     session = await service.sessions.find(request.cookies.get(COOKIE, ""))
-    return _seen(principal, session.csrf_token if session else None, signed_in=session is not None)
+    return _seen(principal, service, session.csrf_token if session else None, signed_in=session is not None)
 
 
 @router.post("/console/session")
-async def sign_in(given: SignIn, request: Request, response: Response, service: TheService) -> dict[str, Any]:
-    """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key, and with 429 past its
-    rate.
+async def sign_in(given: SignIn, request: Request, response: Response, service: AnyService) -> dict[str, Any]:
+    """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key, with 429 past its rate,
+    and with 403 where its tenant is suspended.
     """
     require_same_origin(request)
     shown = shown_key(given.api_key.strip())
@@ -73,6 +81,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     if shown is None or principal is None:
         raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated")
     require_rate(principal, request, service)
+    await require_open(principal, service)
     cookie, session = await service.sessions.begin(principal, shown[1])
     response.set_cookie(
         COOKIE,
@@ -82,11 +91,11 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
         samesite="strict",
         secure=request.url.scheme == "https",
     )
-    return _seen(session.principal, session.csrf_token, signed_in=True)
+    return _seen(session.principal, service, session.csrf_token, signed_in=True)
 
 
 @router.delete("/console/session", status_code=HTTPStatus.NO_CONTENT)
-async def sign_out(request: Request, response: Response, service: TheService) -> None:
+async def sign_out(request: Request, response: Response, service: AnyService) -> None:
     """End the session, in every window of this browser."""
     await principal_of(request, service)
     await service.sessions.end(request.cookies.get(COOKIE, ""))
@@ -134,12 +143,13 @@ def _files() -> dict[str, _File]:
     return kept
 
 
-def _seen(principal: Principal, csrf_token: str | None, *, signed_in: bool) -> dict[str, Any]:
+def _seen(principal: Principal, service: Service, csrf_token: str | None, *, signed_in: bool) -> dict[str, Any]:
     return {
         "tenant": principal.tenant,
         "user": principal.user,
         "key_id": principal.key_id,
         "roles": sorted(principal.roles),
+        "service_admin": is_service_admin(principal, service),
         "csrf_token": csrf_token,
         "signed_in": signed_in,
     }

@@ -8,9 +8,9 @@ from typing import Any
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 
-from mnemic.entrypoints.rest.access import TheService
-from mnemic.entrypoints.rest.credentials import SERVICE_TENANT
+from mnemic.entrypoints.rest.access import AnyService
 from mnemic.errors import MnemicError
+from mnemic.maintain.tenants import SERVICE_TENANT
 
 router = APIRouter(tags=["health"])
 
@@ -22,7 +22,7 @@ async def alive() -> dict[str, Any]:
 
 
 @router.get("/readyz", responses={503: {"description": "Not ready: the store does not answer."}})
-async def ready(service: TheService, response: Response) -> dict[str, Any]:
+async def ready(service: AnyService, response: Response) -> dict[str, Any]:
     """The store answers."""
     try:
         await service.engine.store.marks(SERVICE_TENANT, "ready:")
@@ -33,6 +33,6 @@ async def ready(service: TheService, response: Response) -> dict[str, Any]:
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
-async def metrics(service: TheService) -> PlainTextResponse:
+async def metrics(service: AnyService) -> PlainTextResponse:
     """Counts and latencies in Prometheus' text format."""
     return PlainTextResponse(service.meter.rendered(), media_type=service.meter.MEDIA_TYPE)

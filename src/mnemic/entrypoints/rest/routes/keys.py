@@ -1,6 +1,7 @@
 """For administrators, operators and applications: keys and tokens.
 
-An administrator makes keys for any tenant, an operator for their own and never an administrator's. An application (a
+An admin of the service makes keys for any tenant, an operator and an admin of another tenant for their own, and an
+operator never an admin's. An application (a
 key without a user) issues short tokens for its users.
 """
 
@@ -12,7 +13,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from mnemic.entrypoints.rest.access import Administering, Issuing, TheService, require_role
+from mnemic.entrypoints.rest.access import (
+    Administering,
+    Issuing,
+    Service,
+    TheService,
+    is_service_admin,
+    require_role,
+    service_admin,
+)
 from mnemic.entrypoints.rest.credentials import ApiKey, Principal, Role
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import KeyWanted, TokenWanted
@@ -25,7 +34,7 @@ KeyId = Annotated[str, Path(min_length=1, max_length=64)]
 @router.get("/keys")
 async def keys(principal: Administering, service: TheService) -> dict[str, Any]:
     """The keys that the caller may manage, without their secrets."""
-    return {"keys": [_key(key) for key in await service.keys.all(tenant=_reach(principal))]}
+    return {"keys": [_key(key) for key in await service.keys.all(tenant=_reach(principal, service))]}
 
 
 @router.post("/keys", status_code=HTTPStatus.CREATED)
@@ -34,6 +43,8 @@ async def create(wanted: KeyWanted, principal: Administering, service: TheServic
     tenant = wanted.tenant or principal.tenant
     if tenant != principal.tenant or Role.ADMIN.value in wanted.roles:
         require_role(principal, Role.ADMIN)
+    if tenant != principal.tenant:
+        service_admin(principal, service)
     key, text = await service.keys.create(
         tenant=tenant,
         roles=wanted.roles,
@@ -55,14 +66,14 @@ async def rotate(
 ) -> dict[str, Any]:
     """A new secret for a key; the old one works for `grace_seconds` more."""
     grace = timedelta(seconds=grace_seconds)
-    text = await service.keys.rotate(key_id, grace=grace, tenant=_reach(principal), by=principal.actor.user)
+    text = await service.keys.rotate(key_id, grace=grace, tenant=_reach(principal, service), by=principal.actor.user)
     return {"key_id": key_id, "api_key": text}
 
 
 @router.delete("/keys/{key_id}", status_code=HTTPStatus.NO_CONTENT)
 async def revoke(key_id: KeyId, principal: Administering, service: TheService) -> None:
     """The key opens nothing from now on."""
-    await service.keys.revoke(key_id, tenant=_reach(principal), by=principal.actor.user)
+    await service.keys.revoke(key_id, tenant=_reach(principal, service), by=principal.actor.user)
 
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
@@ -80,8 +91,8 @@ async def issue(wanted: TokenWanted, principal: Issuing, service: TheService) ->
     return {"token": token, "expires_in": wanted.ttl_seconds}
 
 
-def _reach(principal: Principal) -> str | None:
-    return None if Role.ADMIN in principal.roles else principal.tenant
+def _reach(principal: Principal, service: Service) -> str | None:
+    return None if is_service_admin(principal, service) else principal.tenant
 
 
 def _key(key: ApiKey) -> dict[str, Any]:

@@ -1,0 +1,178 @@
+"""The tenants of an installation: known by name, limited by quotas, suspended and resumed; each act is in its audit.
+
+What is kept of a tenant is a mark of the service's own tenant, which no credential can name: nobody who acts inside a
+tenant reaches what limits it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.guard.limits import Quota
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import Actor, AuditEvent, Kind
+
+SERVICE_TENANT = "mnemic.service"
+"""Where tenants and credentials are kept; nobody acts in it."""
+MAX_QUOTAS = 50
+MAX_LABEL = 200
+
+_PREFIX = "tenant:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant:
+    """What is set for a tenant. `quotas` take the place of those of the settings; None: those of the settings hold.
+    Nobody's credential opens anything in a tenant with a `suspended_at`.
+    """
+
+    tenant: str
+    created_at: datetime
+    label: str = ""
+    quotas: tuple[Quota, ...] | None = None
+    suspended_at: datetime | None = None
+
+
+class Tenants:
+    """The tenants of a store."""
+
+    def __init__(self, store: RecordStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def find(self, tenant: str) -> Tenant | None:
+        """What is set for the tenant; None for one that nobody has made and no credential has named."""
+        value = (await self._store.marks(SERVICE_TENANT, _PREFIX + tenant)).get(_PREFIX + tenant)
+        return None if value is None else _read(value)
+
+    async def all(self) -> list[Tenant]:
+        """Every one that is known, by name."""
+        marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
+        return [_read(value) for _, value in sorted(marks.items())]
+
+    async def create(self, tenant: str, *, by: str, label: str = "", quotas: Sequence[Quota] | None = None) -> Tenant:
+        """Make a tenant known. Raises InvalidInput: `tenant` for what is no name, `tenant:known`, `label`, `quotas`."""
+        require_name(tenant)
+        if len(label) > MAX_LABEL:
+            raise InvalidInput("label", hint=f"at most {MAX_LABEL} characters")
+        made = Tenant(tenant=tenant, created_at=self._clock.now(), label=label, quotas=_checked(quotas))
+
+        async def work(transaction: Transaction) -> Tenant:
+            if await transaction.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
+                raise InvalidInput("tenant:known", hint="there is a tenant of this name")
+            await self._keep(transaction, made, "tenant_created", by)
+            return made
+
+        return await self._store.transact(work)
+
+    async def note(self, tenant: str) -> None:
+        """Know a tenant from now on that a credential has named; one that is known stays as it is."""
+        now = self._clock.now()
+
+        async def work(transaction: Transaction) -> None:
+            await noted(transaction, tenant, now)
+
+        await self._store.transact(work)
+
+    async def limit(self, tenant: str, quotas: Sequence[Quota] | None, *, by: str) -> Tenant:
+        """Set the tenant's quotas in the place of those of the settings; None: those of the settings hold again.
+        Raises MemoryNotFound (`tenant`), InvalidInput (`quotas`).
+        """
+        chosen = _checked(quotas)
+        return await self._change(tenant, "tenant_limited", by, lambda known: replace(known, quotas=chosen))
+
+    async def suspend(self, tenant: str, *, by: str) -> Tenant:
+        """No credential opens anything in the tenant from now on. What it holds stays. Raises MemoryNotFound."""
+        now = self._clock.now()
+
+        def suspended(known: Tenant) -> Tenant:
+            return known if known.suspended_at else replace(known, suspended_at=now)
+
+        return await self._change(tenant, "tenant_suspended", by, suspended)
+
+    async def resume(self, tenant: str, *, by: str) -> Tenant:
+        """The tenant's credentials work again. Raises MemoryNotFound."""
+        return await self._change(tenant, "tenant_resumed", by, lambda known: replace(known, suspended_at=None))
+
+    async def _change(self, tenant: str, action: str, by: str, change: Callable[[Tenant], Tenant]) -> Tenant:
+        """With its line in the audit, unless it is so already."""
+
+        async def work(transaction: Transaction) -> Tenant:
+            value = await transaction.find_mark(SERVICE_TENANT, _PREFIX + tenant)
+            if value is None:
+                raise MemoryNotFound("tenant")
+            known = _read(value)
+            changed = change(known)
+            if changed != known:
+                await self._keep(transaction, changed, action, by)
+            return changed
+
+        return await self._store.transact(work)
+
+    async def _keep(self, transaction: Transaction, tenant: Tenant, action: str, by: str) -> None:
+        await transaction.put_mark(SERVICE_TENANT, _PREFIX + tenant.tenant, _written(tenant))
+        detail = {"quotas": [quota_data(quota) for quota in tenant.quotas or ()]} if tenant.quotas is not None else {}
+        event = AuditEvent(tenant=tenant.tenant, action=action, at=self._clock.now(), actor=by, detail=detail)
+        await transaction.append_audit(event)
+
+
+async def noted(transaction: Transaction, tenant: str, at: datetime) -> None:
+    """Know the tenant from now on, in the transaction of what names it."""
+    if await transaction.find_mark(SERVICE_TENANT, _PREFIX + tenant) is None:
+        made = Tenant(tenant=tenant, created_at=at)
+        await transaction.put_mark(SERVICE_TENANT, _PREFIX + tenant, _written(made))
+
+
+def require_name(tenant: str) -> None:
+    """Raises InvalidInput (`tenant`) for a name that no credential could carry."""
+    if tenant == SERVICE_TENANT:
+        raise InvalidInput("tenant")
+    Actor(tenant=tenant, user=tenant)
+
+
+def quota_data(quota: Quota) -> dict[str, Any]:
+    """A quota as JSON data; limits that are not set are left out."""
+    return {name: value for name, value in asdict(quota).items() if value is not None}
+
+
+def quota_of(data: Mapping[str, Any]) -> Quota:
+    """The quota that `quota_data` wrote. Raises InvalidInput (`quotas`), InvalidConfig (`quota`)."""
+    try:
+        return Quota(**{**data, "kind": None if data.get("kind") is None else Kind(data["kind"])})
+    except (TypeError, ValueError):
+        raise InvalidInput("quotas", hint="per, kind, rows, bytes, writes_a_minute, soft") from None
+
+
+def _checked(quotas: Sequence[Quota] | None) -> tuple[Quota, ...] | None:
+    if quotas is not None and len(quotas) > MAX_QUOTAS:
+        raise InvalidInput("quotas", hint=f"at most {MAX_QUOTAS}")
+    return None if quotas is None else tuple(quotas)
+
+
+def tenant_data(tenant: Tenant) -> dict[str, Any]:
+    """What is set for a tenant, as JSON data."""
+    return asdict(tenant) | {
+        "created_at": tenant.created_at.isoformat(),
+        "suspended_at": tenant.suspended_at.isoformat() if tenant.suspended_at else None,
+        "quotas": None if tenant.quotas is None else [quota_data(quota) for quota in tenant.quotas],
+    }
+
+
+def _written(tenant: Tenant) -> str:
+    return json.dumps(tenant_data(tenant))
+
+
+def _read(value: str) -> Tenant:
+    kept: dict[str, Any] = json.loads(value)
+    return Tenant(
+        tenant=kept["tenant"],
+        created_at=datetime.fromisoformat(kept["created_at"]),
+        label=kept["label"],
+        quotas=None if kept["quotas"] is None else tuple(map(quota_of, kept["quotas"])),
+        suspended_at=datetime.fromisoformat(kept["suspended_at"]) if kept["suspended_at"] else None,
+    )

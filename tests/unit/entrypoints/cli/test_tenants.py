@@ -1,0 +1,50 @@
+"""`mnemic tenants`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from mnemic.entrypoints.cli import cli
+
+
+def run(store: Path, *words: str) -> Result:
+    return CliRunner().invoke(cli, ["--store", str(store), "--json", "tenants", *words], prog_name="mnemic")
+
+
+def told(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.output
+    tenants: list[dict[str, Any]] = json.loads(result.stdout)["tenants"]
+    return tenants
+
+
+def test_a_tenant_is_made_limited_suspended_and_resumed(tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    (made,) = told(run(store, "create", "acme", "--label", "Acme Ltd.", "--rows", "10", "--user-rows", "5"))
+    assert [(one["per"], one["rows"]) for one in made["quotas"]] == [("tenant", 10), ("user", 5)]
+    (limited,) = told(run(store, "limit", "acme", "--bytes", "2000", "--soft", "0.5"))
+    assert limited["quotas"] == [{"per": "tenant", "bytes": 2000, "soft": 0.5}]
+    assert told(run(store, "suspend", "acme"))[0]["suspended_at"] is not None
+    assert told(run(store, "resume", "acme"))[0]["suspended_at"] is None
+    assert told(run(store, "limit", "acme", "--as-settings"))[0]["quotas"] is None
+    assert [(one["tenant"], one["label"]) for one in told(run(store, "list"))] == [("acme", "Acme Ltd.")]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("suspend", "nobody"), 1),
+        (("create", "a b"), 3),
+        (("create",), 2),
+        (("limit", "acme"), 2),
+        (("limit", "acme", "--rows", "1", "--as-settings"), 2),
+    ],
+)
+def test_what_cannot_be_done_says_why(tmp_path: Path, words: tuple[str, ...], code: int) -> None:
+    store = tmp_path / "s.db"
+    told(run(store, "create", "acme"))
+    assert run(store, *words).exit_code == code

@@ -44,6 +44,10 @@ def test_compose_starts_what_there_is_and_waits_for_it() -> None:
     assert all("healthcheck" in services[name] for name in waited)
     volumes = {entry.partition(":")[0] for service in services.values() for entry in service.get("volumes", ())}
     assert volumes == set(compose["volumes"])
+    tested = re.findall(
+        r"<version>(\d+\.\d+)\.\d+</version>", (ROOT / "tests" / "neo4j-pom.xml").read_text(encoding="utf-8")
+    )
+    assert {services["neo4j"]["image"].partition(":")[2]} == {f"{version}-community" for version in tested}
     assert not re.search(r"PASSWORD: [a-z]", (DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
 
 

@@ -260,6 +260,9 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         with the number of memories.
         """
 
+    async def waiting(self, tenant: str) -> int:
+        """How many memories of the tenant wait for review. None of them is read."""
+
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         """The tenant's marks whose name begins with `prefix`, byte by byte."""
 

@@ -61,7 +61,8 @@ class Entry(NamedTuple):
 def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
     """The cosine of each of `vectors` with `vector`; all have unit length."""
     wanted = np.frombuffer(vector, "<f4")
-    return [float(cosine) for cosine in np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)) @ wanted]
+    scores: list[float] = np.vecdot(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)), wanted).tolist()
+    return scores
 
 
 class Postings:

@@ -189,6 +189,9 @@ class SqliteStore(SingleReads):
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._read(lambda connection: upkeep.usage(connection, tenant, since, scope))
 
+    async def waiting(self, tenant: str) -> int:
+        return await self._read(lambda connection: upkeep.waiting(connection, tenant))
+
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._read(lambda connection: upkeep.marks(connection, tenant, prefix))
 

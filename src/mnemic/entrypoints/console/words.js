@@ -9,6 +9,8 @@ const REASONS = {
   role_required: "Your key does not have the role that this needs",
   tenant_suspended: "Your tenant is suspended: whoever runs the service has closed it for now.",
   home_tenant_required: "Only an admin of the service's own tenant may do this.",
+  sign_in_failed: "The sign-in did not succeed. Begin it again.",
+  provider_unavailable: "The sign-in provider does not answer. Try again in a moment.",
   user_required: "This key stands for an application, not for a person: there is no memory of its own to show.",
   too_many_streams: "Too many windows listen for changes with this key.",
   service_refused: "The service refused this.",

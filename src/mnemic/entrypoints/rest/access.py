@@ -21,6 +21,7 @@ from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused, unauthenticated
 from mnemic.entrypoints.rest.sessions import COOKIE, CSRF_HEADER, Sessions
+from mnemic.entrypoints.rest.sign_on import SignOn
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
 from mnemic.extract.travel.airports import Airports
@@ -75,6 +76,7 @@ class Service:
     rate: Rate
     meter: Meter
     open_to: Principal | None = None
+    sign_on: SignOn | None = None
     streams: Streams = field(default_factory=Streams)
     profiles: Callable[[str], Profile | None] = lambda _: None
     airports: Callable[[], Airports] = Airports

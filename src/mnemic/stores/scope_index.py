@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemic.stores.codec import moment_of, to_micros
+from mnemic.stores.expected import Expected
 from mnemic.stores.growing import Growing
 from mnemic.stores.sketch import Sketch
 from mnemic.text.bm25 import Bm25
@@ -154,6 +155,7 @@ class ScopeIndex:
         self._times = {name: Growing(np.int64) for name in ("happened_at", "began_at", "ended_at", "expires_at")}
         self._content, self._context = Postings(), Postings()
         self._sketch = Sketch(dimension)
+        self._expected = Expected()
 
     def __len__(self) -> int:
         return len(self._places)
@@ -161,7 +163,8 @@ class ScopeIndex:
     @property
     def nbytes(self) -> int:
         """Memory in use, about: arrays exactly, identifiers by estimate."""
-        columns: list[Growing | Sketch] = [self._vectors, self._has_vector, self._cues, self._sketch]
+        columns: list[Growing | Sketch | Expected] = [self._vectors, self._has_vector, self._cues]
+        columns += [self._sketch, self._expected]
         columns += [*self._named.values(), *self._said.values(), *self._times.values()]
         arrays = sum(column.nbytes for column in columns) + self._content.nbytes + self._context.nbytes
         return arrays + 350 * len(self._memory_ids)
@@ -202,17 +205,33 @@ class ScopeIndex:
         """Drop every memory that is not among `row_ids`."""
         self._forget(self._places.keys() - set(row_ids))
 
-    def nearest(self, where: Where, vector: Vector, *, limit: int, exact: bool = False) -> list[Scored]:
+    def expect(self, vectors: Sequence[Vector], at_least: float) -> None:
+        """Prepare for `near` with these vectors, all of them in one pass."""
+        self._expected.look(self._vectors.all, vectors, at_least)
+
+    def near(self, where: Where, vector: Vector, *, limit: int, at_least: float) -> list[Scored]:
+        """By cosine, best first, all that are at least so near, up to `limit`; exact in a scope of any size."""
+        accepted = self._accepted(where) & self._has_vector.all
+        known = self._expected.near(vector, at_least, len(accepted))
+        chosen = np.flatnonzero(accepted) if known is None else known[accepted[known]]
+        best = self._multiplied(chosen, np.frombuffer(vector, "<f4"), limit)
+        return [entry for entry in best if entry.score >= at_least]
+
+    def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
         """By cosine, best first, over all that `where` accepts and that has a vector. Exact up to `EXACT_UP_TO`
-        memories, or where `exact` is asked for; beyond, some of the last may be missed, and never are there fewer.
+        memories; beyond, some of the last may be missed, and never are there fewer.
         """
         accepted = self._accepted(where) & self._has_vector.all
         wanted = np.frombuffer(vector, "<f4")
-        if exact or len(self._places) <= EXACT_UP_TO:
+        if len(self._places) <= EXACT_UP_TO:
             chosen = np.flatnonzero(accepted)
         else:
             self._sketch.extend(self._vectors.all[len(self._sketch) :])
             chosen = self._sketch.nearest(accepted, wanted, limit=limit)
+        return self._multiplied(chosen, wanted, limit)
+
+    def _multiplied(self, chosen: NDArray[np.int64], wanted: NDArray[np.float32], limit: int) -> list[Scored]:
+        """Of the chosen places the best by cosine."""
         # A row at a time: the scan is bound by memory, and a product on several threads stalls when a core is taken.
         if 4 * len(chosen) < len(self._memory_ids):
             scores = np.vecdot(self._vectors.all[chosen], wanted)

@@ -139,8 +139,10 @@ async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progre
 
 
 async def _ablate(ablation: Ablation, told: Told, of: ChatSet, chat: Chat, split: str) -> None:
-    """Ask all variants, and once more when what was told is drawn together: last, as it adds memories."""
-    for consolidated in (False, True):
+    """Ask all variants, and once more when what was told is drawn together: last, as it adds memories. Not where the
+    wishes of a chat were captured: that adds others.
+    """
+    for consolidated in (False, True)[: 1 if chat.wishes else 2]:
         if consolidated:
             await ablation.consolidate(told)
         for question in chat.questions:

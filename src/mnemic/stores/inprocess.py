@@ -329,6 +329,10 @@ class InProcessStore(SingleReads):
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> dict[Kind, Usage]:
         return self._committed().usage(tenant, since, scope)
 
+    async def waiting(self, tenant: str) -> int:
+        memories = self._committed().memories.items()
+        return sum(place[0] == tenant and one.status is Status.PENDING_REVIEW for place, one in memories)
+
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         marks = self._committed().marks.items()
         return {name: value for (owner, name), value in sorted(marks) if owner == tenant and name.startswith(prefix)}

@@ -7,7 +7,7 @@ rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from mnemic.types import Detector, Found
@@ -15,7 +15,7 @@ from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
 from mnemic.write.network import imeis, ips, macs
 from mnemic.write.patterns import Finder, digits, holds, is_numbered, numbered, pattern, spelled
-from mnemic.write.phones import phones
+from mnemic.write.phones import Phones
 
 # -- e-mail ----------------------------------------------------------------------------------------
 
@@ -174,15 +174,23 @@ def _iban(text: str) -> Iterator[Found]:
     return (Found(*found) for found in ibans(text))
 
 
-DETECTORS: tuple[Detector, ...] = (
-    Finder("SECRET", secrets),
-    Finder("IBAN", (_iban,)),
-    Finder("IMEI", imeis),
-    Finder("CARD", (cards, numbered(_spaced))),
-    Finder("SSN", spelled(digits, numbered(_ssns))),
-    Finder("EMAIL", (emails, hidden_emails)),
-    Finder("PHONE", (phones,)),
-    Finder("MAC", macs),
-    Finder("IP", ips),
-)
-"""The table. Where two matches of one length compete, the earlier line wins."""
+def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
+    """The table; telephone numbers without a country code are those of `regions` (`mnemic.write.plans`). Where two
+    matches of one length compete, the earlier line wins.
+
+    Raises InvalidConfig (`invalid_config:redaction.regions`).
+    """
+    return (
+        Finder("SECRET", secrets),
+        Finder("IBAN", (_iban,)),
+        Finder("IMEI", imeis),
+        Finder("CARD", (cards, numbered(_spaced))),
+        Finder("SSN", spelled(digits, numbered(_ssns))),
+        Finder("EMAIL", (emails, hidden_emails)),
+        Finder("PHONE", (Phones(regions),)),
+        Finder("MAC", macs),
+        Finder("IP", ips),
+    )
+
+
+DETECTORS = detectors()

@@ -1,17 +1,19 @@
-"""Telephone numbers, conservatively: a plus, a known grouping, or a word that says so.
+"""Telephone numbers: nominated by a plus, a known grouping or a word that says so, decided by numbering plans.
 
-Whether digits are a telephone number is told by what stands around them more than by their count: numbering plans allow
-almost any grouping, so that without a country a plan rejects little.
+What stands around digits tells more than their count: plans allow almost any grouping, so that without a country a plan
+rejects little. With one it also knows numbers that nothing around them tells of.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-from mnemic.write.patterns import AnyCase, digits, holds, numbered, pattern, spelled
+from mnemic.write.patterns import AnyCase, digits, holds, is_numbered, pattern
+from mnemic.write.plans import Asked, Plans
 
 _DATE = Pattern(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
@@ -65,6 +67,7 @@ _YEAR = Pattern(r"(?:1[89]|20)\d\d")
 _GROUP = Pattern(r"\d+")
 _SEPARATED = Pattern(r"[ .\-/]+")
 _NOT_ZERO = Pattern(r"[1-9]")
+_PLUS = Pattern(r"(?<![\w+])\+(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)")
 _UNIT = Pattern(
     r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
 )
@@ -136,8 +139,21 @@ class _Before:
         return self._last >= nearest
 
 
-def _grouped(text: str) -> Iterator[Found]:
-    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else."""
+def _international(text: str, asked: Asked) -> Iterator[Found]:
+    """Numbers with a plus."""
+    if "+" not in text:
+        return
+    near = _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
+    for match in _PLUS.finditer(text):
+        if near(match.start()) or asked.spelled(match.group()):
+            yield Found(match.start(), match.end(), match.group())
+
+
+def _grouped(text: str, doubtful: list[Found]) -> Iterator[Found]:
+    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else.
+
+    `doubtful` takes those that nothing speaks for and nothing against.
+    """
     other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
     groups_of, told_after = _GROUP.compiled.findall, _TOLD_AFTER.compiled.match
     for match in _GROUPED.finditer(text):
@@ -150,9 +166,26 @@ def _grouped(text: str) -> Iterator[Found]:
             continue
         groups = groups_of(number)
         told = near(start) or told_after(text, match.end()) is not None
-        likely = (told or (count <= 12 and _typical(match, number, groups))) and not other(start)
-        if (likely or (len(groups) == 2 and number == whole and _alone(match))) and _no_date(match):
+        named = other(start)
+        likely = (told or (count <= 12 and _typical(match, number, groups))) and not named
+        if not _no_date(match):
+            continue
+        if likely or (len(groups) == 2 and number == whole and _alone(match)):
             yield Found(start, match.end(), whole)
+        elif not named and _unlike_others(match, groups):
+            doubtful.append(Found(start, match.end(), whole))
+
+
+def _unlike_others(match: re.Match[str], groups: list[str]) -> bool:
+    """Whether they are grouped as neither years, counts, amounts nor US social security numbers are."""
+    return not (
+        [*map(len, groups)] == [3, 2, 4]
+        or all(_YEAR.fullmatch(group) for group in groups)
+        or (len(groups) > 2 and _row(groups))
+        or len(set(_SEPARATED.findall(match.group()))) > 1
+        or "/" in match.group()
+        or _UNIT.match(match.string, match.end())
+    )
 
 
 def _alone(match: re.Match[str]) -> bool:
@@ -192,11 +225,7 @@ def _named(text: str, start: int) -> bool:
     return before.endswith(_NAMES)
 
 
-_searches = (
-    pattern(
-        r"(?<![\w+])\+(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)",
-        needs=("+",),
-    ),
+_SHAPES = (
     pattern(
         r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:(?:00)?1[ .\-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-])\d{3}[ .\-]\d{4}"
         + _EXTENSION
@@ -230,13 +259,28 @@ _searches = (
         group=1,
     ),
     pattern(_HAND, needs=("number",), accept=_no_date, group=1),
-    _grouped,
-    _bare,
 )
-_search = spelled(digits, numbered(_searches))
 
 
-def phones(text: str) -> Iterator[Found]:
-    """Telephone numbers, spelled by their digits."""
-    for search in _search:
-        yield from search(text)
+class Phones:
+    """Telephone numbers, spelled by their digits: nominated by how they stand in a text, decided by the plans of
+    `regions` (where empty, those of `TRIED`). A number with a plus that no plan knows is one where a word says so.
+
+    Raises InvalidConfig (`invalid_config:redaction.regions`).
+    """
+
+    def __init__(self, regions: Sequence[str] = ()) -> None:
+        self._plans = Plans(regions)
+
+    def __call__(self, text: str) -> Iterator[Found]:
+        """Every number of `text`."""
+        if not is_numbered(text):
+            return
+        asked = self._plans.asked()
+        doubtful: list[Found] = []
+        nominated = chain(*(search(text) for search in _SHAPES), _grouped(text, doubtful), _bare(text))
+        for start, end, value in nominated:
+            if spelling := asked.spelled(value):
+                yield Found(start, end, spelling)
+        for start, end, value in chain(_international(text, asked), asked.valid(doubtful)):
+            yield Found(start, end, digits(value))

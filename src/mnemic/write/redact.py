@@ -21,10 +21,10 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.guard.redaction import Action
+from mnemic.guard.redaction import Action, RedactionRules
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
-from mnemic.write.detect import DETECTORS
+from mnemic.write.detect import DETECTORS, detectors
 from mnemic.write.draft import Draft
 from mnemic.write.patterns import HELD
 from mnemic.write.validate import within_limits
@@ -68,6 +68,11 @@ class Redactor:
         known = {detector.entity for detector in self._detectors}
         if not self._actions.keys() <= known:
             raise InvalidConfig("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
+
+    @classmethod
+    def under(cls, rules: RedactionRules) -> Redactor:
+        """The redactor of a policy. Raises InvalidConfig (`:redaction.entities`, `:redaction.regions`)."""
+        return cls((*detectors(rules.regions), *rules.detectors), rules.actions)
 
     @property
     def tokenises(self) -> bool:

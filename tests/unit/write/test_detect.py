@@ -79,6 +79,7 @@ FOUND = [
     ("8 (495) 123-45-67", "PHONE", "8 (495) 123-45-67"),
     ("8-495-123-45-67", "PHONE", "8-495-123-45-67"),
     ("You can reach Ana, 0612345678, after six", "PHONE", "0612345678"),
+    ("call +999 1234 5678", "PHONE", "+999 1234 5678"),
     ("Ana has 41-62-97-41 these days", "PHONE", "41-62-97-41"),
     ("In Sofia 02 123 456 is hers", "PHONE", "02 123 456"),
     ("00:1A:2B:3C:4D:5E", "MAC", "00:1A:2B:3C:4D:5E"),
@@ -147,6 +148,8 @@ BENIGN = [
     "reach step 123456789 of the phone order 9876543210",
     "calls took 123456789 bytes",
     "meet at (the) acme hall",
+    "a delta of +999 1234 5678",
+    "the courier has 98765 43210 in his van",
 ]
 
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.requests import HTTPConnection
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest import problems
-from mnemic.entrypoints.rest.access import Rate, Service, credential_of
+from mnemic.entrypoints.rest.access import Rate, Service, knows
 from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.loop_lag import watched_loop
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.observed import Observed, Observer
-from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem, Refused
+from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
 from mnemic.entrypoints.rest.routes import (
     changes,
     console,
@@ -102,14 +102,11 @@ def create_app(
         profiles=profiles or (lambda _: None),
         airports=airports,
     )
-
-    async def knows(request: HTTPConnection) -> bool:
-        with suppress(Refused):
-            return await credential_of(request, service) is not None
-        return False
-
     engine.gateway.watchers.on_write, engine.gateway.watchers.on_search = service.meter.wrote, service.meter.searched
-    return Observed(_Hardened(Boundary(_routed(service), bounds, knows=knows)), [service.meter, *observers])
+    return Observed(
+        _Hardened(Boundary(_routed(service), bounds, knows=partial(knows, service=service))),
+        [service.meter, *observers],
+    )
 
 
 def _routed(service: Service) -> FastAPI:

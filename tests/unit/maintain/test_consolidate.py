@@ -199,7 +199,9 @@ async def test_a_theme_is_named_by_the_words_that_stand_together_and_once(
     engine: MemoryEngine, clock: ManualClock, ana: Actor
 ) -> None:
     for number in range(8):
-        said = ["My pottery class is tonight.", "That pottery class was full."] if number % 3 == 0 else ["Rain again."] * 2
+        said = (
+            ["My pottery class is tonight.", "That pottery class was full."] if number % 3 == 0 else ["Rain again."] * 2
+        )
         await tell(engine, ana, f"s{number}", [("user", f"{text} Day{number}.") for text in said])
         clock.advance(timedelta(days=1))
     await engine.consolidate(actor=ana)

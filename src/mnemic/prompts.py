@@ -163,18 +163,25 @@ Answer with one JSON object and nothing else:
 """
 
 _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
-    "key": {"type": "string"},
-    "value": {"type": "string"},
+    "key": {"type": "string", "maxLength": 64},
+    "value": {"type": "string", "maxLength": 240},
     "category": {"type": "string", "enum": sorted(CAPTURE_CATEGORIES)},
     "scope": {"type": "string"},
     "ttl_days": {"type": "number"},
     "confidence": {"type": "number"},
-    "quote": {"type": "string"},
+    "quote": {"type": "string", "maxLength": 240},
 }
 
 
-def _items_of(properties: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """The schema of `{"items": [...]}`, every name of an item required."""
+def _items_of(
+    levels: Sequence[str], max_items: int, *, readable: Sequence[int] | None = None
+) -> Mapping[str, JsonValue]:
+    """The schema of `{"items": [...]}`, every name of an item required. Scopes and turns are named and lengths bounded,
+    so that a server that keeps to a grammar can answer no other, and a small model finds an end; keys are not named:
+    what belongs to none shall not be forced under one.
+    """
+    turn: Mapping[str, JsonValue] = {} if readable is None else {"turn": {"type": "integer", "enum": list(readable)}}
+    properties = {**turn, **_ITEM_SCHEMAS, "scope": {"type": "string", "enum": sorted(levels)}}
     item: Mapping[str, JsonValue] = {
         "type": "object",
         "properties": properties,
@@ -183,14 +190,11 @@ def _items_of(properties: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     }
     return {
         "type": "object",
-        "properties": {"items": {"type": "array", "items": item}},
+        "properties": {"items": {"type": "array", "items": item, "maxItems": max_items}},
         "required": ["items"],
         "additionalProperties": False,
     }
 
-
-CAPTURE_SCHEMA = _items_of(_ITEM_SCHEMAS)
-WINDOW_SCHEMA = _items_of({"turn": {"type": "integer"}, **_ITEM_SCHEMAS})
 
 INTENT_SCHEMA: Mapping[str, JsonValue] = {
     "type": "object",
@@ -275,7 +279,7 @@ def capture_prompt(
     leaves them open.
     """
     payload = {"user_message": message_text, **_allowed(keys, levels, allowed_values), "max_items": max_items}
-    return _prompt(CAPTURE_SYSTEM, payload, "memory_candidates", CAPTURE_SCHEMA)
+    return _prompt(CAPTURE_SYSTEM, payload, "memory_candidates", _items_of(levels, max_items))
 
 
 def window_prompt(
@@ -297,7 +301,9 @@ def window_prompt(
         **_allowed(keys, levels, allowed_values),
         "max_items": max_items,
     }
-    asked = _prompt(WINDOW_SYSTEM, payload, "memory_candidates", WINDOW_SCHEMA)
+    asked = _prompt(
+        WINDOW_SYSTEM, payload, "memory_candidates", _items_of(levels, max_items * len(readable), readable=readable)
+    )
     return replace(asked, max_output_tokens=2 * asked.max_output_tokens)
 
 

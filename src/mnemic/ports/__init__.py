@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.keyring import Anew, Keyring
@@ -348,6 +348,16 @@ class SessionStore(Protocol):
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
+
+
+@runtime_checkable
+class Expecting(Protocol):
+    """What a record store may offer beside its own verbs where comparing many vectors at once is cheaper."""
+
+    async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
+        """Prepare for `Transaction.nearest` with these vectors and this bound; its answers stay the same. Raises
+        StoreFailed.
+        """
 
 
 class DocumentStore(Protocol):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 import apsw
 
 from mnemic.stores.index_shelf import IndexShelf, Slot
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.sqlite.rows import Rows, fetch
+from mnemic.stores.sqlite.rows import Rows
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Scope
 
@@ -27,6 +28,10 @@ _ENTRIES = """
 _WHOLE = _ENTRIES + "WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"
 _CHANGED = _ENTRIES + "WHERE m.scope_id = :scope_id AND m.changed > :seen"
 _ROWS = "SELECT row_id FROM memory WHERE row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"
+
+
+_PAGE = 4096
+"""Memories read at a time: a page of rows with their vectors takes some 10 MB, those of a large scope gigabytes."""
 
 
 def find_scope(connection: apsw.Connection, scope: Scope) -> int | None:
@@ -67,8 +72,9 @@ class ScopeIndexes:
             slot.index = self._shelf.empty()
         seen = slot.index.seen
         known = {"scope_id": scope_id, "seen": seen}
-        rows = fetch(connection, _CHANGED, known) if seen else fetch(connection, _WHOLE, {"scope_id": scope_id})
-        slot.index.put(cast("list[Entry]", [self._rows.entry(row, self._vector_bytes) for row in rows]))
+        rows = connection.execute(_CHANGED if seen else _WHOLE, known if seen else {"scope_id": scope_id})
+        while page := [self._rows.entry(row, self._vector_bytes) for row in islice(rows, _PAGE)]:
+            slot.index.put(cast("list[Entry]", page))
         if seen < counters[1]:
             slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])
         slot.index.seen = counters[0]

@@ -25,6 +25,7 @@ const REASONS = {
   mnemic_error: "The engine refused.",
   invalid_input: "Something that was given cannot be used",
   invalid_config: "The service's settings cannot be used",
+  missing_extra: "A package is not installed that this needs",
   stopped: "The run was stopped.",
   invalid_memory_candidates: "What was proposed is no well-formed memory",
   memory_key_not_allowed_policy: "The policy does not allow this key",

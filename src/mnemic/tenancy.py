@@ -7,24 +7,32 @@ What an engine was built with is what holds where nothing else is set. Every pro
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import StoreFailed
-from mnemic.maintain.tenants import Tenant, Tenants
+from mnemic.errors import InvalidConfig, StoreFailed
+from mnemic.guard.parts import GuardFile
+from mnemic.guard.policy_file import guard_data, read_guard
+from mnemic.maintain.policies import Policies, PolicyVersion
+from mnemic.maintain.tenants import Tenant, Tenants, quota_of
 
 LASTS = timedelta(seconds=2)
 """How long a process goes by what it has read."""
 TENANTS_KEPT = 10_000
+BUILT_WITH = frozenset({"redaction", "entities", "judged"})
+"""Parts of a policy file that a process needs models and keys for: they are the settings' alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How a tenant stands: what is set for it, and the engine by its rules."""
+    """How a tenant stands: what is set for it, its policy in force, and the engine by these rules."""
 
     tenant: Tenant | None
+    policy: PolicyVersion | None
     engine: MemoryEngine
 
     @property
@@ -39,10 +47,12 @@ class Tenancy:
 
     engine: MemoryEngine
     tenants: Tenants = field(init=False)
+    policies: Policies = field(init=False)
     _read: OrderedDict[str, tuple[float, Standing]] = field(default_factory=OrderedDict, init=False)
 
     def __post_init__(self) -> None:
         self.tenants = Tenants(self.engine.store, self.engine.clock)
+        self.policies = Policies(self.engine.store, self.engine.clock)
 
     async def of(self, tenant: str) -> Standing:
         """How the tenant stands. While the store does not answer, as it stood before. Raises StoreFailed where that is
@@ -68,11 +78,42 @@ class Tenancy:
         """Something was set for the tenant: look again at the next call."""
         self._read.pop(tenant, None)
 
+    async def put_policy(
+        self, tenant: str, given: Mapping[str, Any], *, by: str, expected_version: int | None = None
+    ) -> PolicyVersion:
+        """Put the policy that a file says as `given` in force for the tenant. What a process is built with stays as the
+        settings have it and may be left out (`redaction`, `entities`, `judged`); quotas that hold anyway are not kept
+        as the tenant's own. Raises InvalidConfig (`policy:<field>`), VersionConflict, InvalidInput (`policy`).
+        """
+        base = {name: value for name, value in guard_data(guard_of(self.engine)).items() if name in BUILT_WITH}
+        said = guard_data(read_guard({**base, **given}))
+        for name, value in base.items():
+            if said.pop(name) != value:
+                raise InvalidConfig(f"policy:{name}", hint="set in the settings of the service, for all tenants")
+        known = await self.tenants.find(tenant)
+        hold = self.engine.gateway.limits.quotas if known is None or known.quotas is None else known.quotas
+        own = [data for data in said["limits"]["quotas"] if quota_of(data) not in hold]
+        said["limits"]["quotas"] = own
+        put = await self.policies.put(tenant, said, by=by, expected_version=expected_version)
+        self.changed(tenant)
+        return put
+
+    async def roll_back(
+        self, tenant: str, version: int, *, by: str, expected_version: int | None = None
+    ) -> PolicyVersion:
+        """Put an earlier policy of the tenant in force again; 0: that of the settings. Raises InvalidInput (`version`),
+        VersionConflict.
+        """
+        put = await self.policies.roll_back(tenant, version, by=by, expected_version=expected_version)
+        self.changed(tenant)
+        return put
+
     async def _look(self, tenant: str, before: Standing | None) -> Standing:
         known = await self.tenants.find(tenant) or await self._noted(tenant)
-        if before is not None and before.tenant == known:
+        policy = await self.policies.current(tenant)
+        if before is not None and (before.tenant, before.policy) == (known, policy):
             return before
-        return Standing(tenant=known, engine=_governed(self.engine, known))
+        return Standing(tenant=known, policy=policy, engine=_governed(self.engine, known, policy))
 
     async def _noted(self, tenant: str) -> Tenant | None:
         """A tenant that a credential names for the first time; where it cannot be kept now, the next look tries."""
@@ -81,10 +122,31 @@ class Tenancy:
         return await self.tenants.find(tenant)
 
 
-def _governed(engine: MemoryEngine, tenant: Tenant | None) -> MemoryEngine:
-    """The engine by the rules of the tenant."""
-    if tenant is None or tenant.quotas is None:
-        return engine
+def guard_of(engine: MemoryEngine) -> GuardFile:
+    """The rules that an engine goes by, as a policy file holds them."""
     gateway = engine.gateway
-    limits = replace(gateway.limits, quotas=tenant.quotas)
-    return engine.under(policy=gateway.policy, grant=gateway.grant, budget=gateway.budget, limits=limits)
+    return GuardFile(
+        policy=gateway.policy,
+        grant=gateway.grant,
+        budget=gateway.budget,
+        limits=gateway.limits,
+        redaction=engine.redaction,
+        entities=engine.reads,
+    )
+
+
+def _governed(engine: MemoryEngine, tenant: Tenant | None, policy: PolicyVersion | None) -> MemoryEngine:
+    """The engine by the rules of the tenant: the quotas of the service hold, whatever the tenant's policy says."""
+    base = guard_of(engine)
+    quotas = base.limits.quotas if tenant is None or tenant.quotas is None else tenant.quotas
+    own = None if policy is None or policy.policy is None else read_guard(policy.policy)
+    if own is None and quotas == base.limits.quotas:
+        return engine
+    guard = own or base
+    added = () if own is None else tuple(quota for quota in own.limits.quotas if quota not in quotas)
+    return engine.under(
+        policy=replace(guard.policy, judged=base.policy.judged),
+        grant=guard.grant,
+        budget=guard.budget,
+        limits=replace(guard.limits, quotas=quotas + added),
+    )

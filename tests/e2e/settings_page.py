@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from pydantic import AliasChoices
-from pydantic_settings import BaseSettings
-
+from mnemic import setting
 from mnemic.config import Settings
 from mnemic.entrypoints.rest.server import ServiceSettings
 
@@ -15,33 +15,45 @@ PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 MARK = "<!-- From here on this page is made of the settings themselves. -->"
 
 
+class Row(NamedTuple):
+    """One setting as the page tells it."""
+
+    names: tuple[str, ...]
+    default: object
+    description: str
+
+
 def rendered() -> str:
     """The part of the page behind the mark."""
     parts = [
-        f"## {title}\n\n| variable | default | |\n|---|---|---|\n" + "\n".join(_rows(settings))
-        for title, settings in (("Every command and the library", Settings), ("The service", ServiceSettings))
+        f"## {title}\n\n| variable | default | |\n|---|---|---|\n" + "\n".join(map(_line, rows))
+        for title, rows in (("Every command and the library", of_every_command()), ("The service", of_the_service()))
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def variables(settings: type[BaseSettings]) -> list[str]:
-    """The names of a class of settings in the environment, the first one of each field."""
-    prefix = str(settings.model_config.get("env_prefix", ""))
-    return [_aliases(field, f"{prefix}{name}".upper())[0] for name, field in settings.model_fields.items()]
+def of_every_command() -> Iterator[Row]:
+    """The settings that the command line and the library read."""
+    for declared in fields(Settings):
+        yield Row(setting.variables(declared), declared.default, declared.metadata["description"])
 
 
-def _rows(settings: type[BaseSettings]) -> list[str]:
-    rows = []
-    for variable, (_, field) in zip(variables(settings), settings.model_fields.items(), strict=True):
-        names = ", ".join(f"`{name}`" for name in _aliases(field, variable))
-        default = "" if field.default is None else f"`{field.default}`"
-        rows.append(f"| {names} | {default} | {(field.description or '').replace('|', chr(92) + '|')} |")
-    return rows
+def of_the_service() -> Iterator[Row]:
+    """Those that only the service reads."""
+    prefix = str(ServiceSettings.model_config.get("env_prefix", ""))
+    for name, declared in ServiceSettings.model_fields.items():
+        yield Row((f"{prefix}{name}".upper(),), declared.default, declared.description or "")
 
 
-def _aliases(field: Any, variable: str) -> list[str]:
-    alias = field.validation_alias
-    return [str(one) for one in alias.choices] if isinstance(alias, AliasChoices) else [variable]
+def variables() -> set[str]:
+    """The first name of each setting in the environment."""
+    return {row.names[0] for row in (*of_every_command(), *of_the_service())}
+
+
+def _line(row: Row) -> str:
+    names = ", ".join(f"`{name}`" for name in row.names)
+    default = "" if row.default is None else f"`{row.default}`"
+    return f"| {names} | {default} | {row.description.replace('|', chr(92) + '|')} |"
 
 
 if __name__ == "__main__":

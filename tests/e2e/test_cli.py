@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.entrypoints.cli import cli
+from mnemic.stores.sqlite import SqliteStore
 from tests.e2e.conftest import Call, complaint
 
 
@@ -309,6 +311,27 @@ def test_doctor_finds_all_well(mnemic: Call) -> None:
     assert checks["audit"]["lines"] == 1
     assert checks["model"]["configured"] is False
     assert "all is well" in mnemic("doctor").stdout
+
+
+def test_doctor_says_who_waits_for_the_outbox(mnemic: Call, store: Path) -> None:
+    def outbox() -> dict[str, Any]:
+        (found,) = [check for check in data(mnemic, "doctor")["checks"] if check["check"] == "outbox"]
+        return dict(found)
+
+    async def register() -> None:
+        opened = SqliteStore(store)
+        await opened.open(None)
+        await opened.register("hot_set")
+        await opened.close()
+
+    added(mnemic, "The cat is called Miso.")
+    alone = outbox()
+    assert (alone["pending"], alone["kept"], alone["projections"]) == (0, 1, {})
+    assert "no projection is registered" in mnemic("doctor").stdout
+    asyncio.run(register())
+    fed = outbox()
+    assert (fed["pending"], fed["kept"], fed["projections"]) == (1, 1, {"hot_set": 1})
+    assert "hot_set has 1 entries to take" in mnemic("doctor").stdout
 
 
 def test_what_is_printed_cannot_control_the_terminal(mnemic: Call, tmp_path: Path) -> None:

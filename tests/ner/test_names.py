@@ -7,7 +7,6 @@ import pytest
 from mnemic.bootstrap import build_entity_reader, with_names
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Deadline, Message
-from mnemic.write.detect import DETECTORS
 from mnemic.write.redact import Redactor
 
 SECRET = b"k" * 32
@@ -20,7 +19,7 @@ TEXTS = [
 
 def redactor(*names: str, **actions: str) -> Redactor:
     rules = with_names(RedactionRules(names=frozenset(names), actions=actions))
-    return Redactor((*DETECTORS, *rules.detectors), rules.actions)
+    return Redactor.under(rules)
 
 
 def test_people_are_replaced_and_places_only_where_asked_for() -> None:

@@ -68,6 +68,29 @@ def steps(work: Callable[[], None]) -> int:
     return called
 
 
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    """What the first number ever imports and compiles is no cost of a text."""
+    redacted("call (030) 12345 or +49 30 123456, 06 12 34 56 78, 212-555-1234")
+
+
+def different(shape: str, length: int) -> str:
+    """Numbers of one shape, no two the same: each is another question to the numbering plans."""
+    count = length // len(shape.format(212, 0))
+    return "".join(shape.format(one // 10_000, one % 10_000) for one in range(2_120_000, 2_120_000 + 7 * count, 7))
+
+
+NEW_PER_BYTE = 10
+"""The same where no number was seen before: each needs a marker of its own, and the first ones a plan's word."""
+
+
+@pytest.mark.parametrize("shape", ["call {}-555-{:04} ", "+1 {} 555 {:04} ", "0{} 55 {:04}, ", "({}) 55{:04}\n"])
+def test_numbers_of_which_no_two_are_the_same_cost_no_more(shape: str) -> None:
+    short, long = (steps(lambda length=length: redacted(different(shape, length))) for length in (SIZE, 4 * SIZE))  # type: ignore[misc]
+    assert short <= NEW_PER_BYTE * SIZE
+    assert long <= 4.4 * short + 2_000
+
+
 @pytest.mark.parametrize("piece", CHOSEN)
 def test_the_steps_grow_with_the_text_and_no_faster(piece: str) -> None:
     short, long = (steps(lambda length=length: redacted(text(piece, length))) for length in (SIZE, 4 * SIZE))  # type: ignore[misc]

@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from mnemic.config import Settings
 from mnemic.entrypoints.cli import COMMANDS
-from mnemic.entrypoints.rest.server import ServiceSettings
 from tests.architecture.sources import ROOT
 from tests.e2e.settings_page import MARK, PAGE, rendered, variables
 
 DEPLOY = ROOT / "deploy"
 SYSTEMD = shutil.which("systemd-analyze")
-KNOWN = {*variables(Settings), *variables(ServiceSettings)}
+KNOWN = variables()
 
 
 def test_the_reference_of_the_settings_is_made_of_them() -> None:
@@ -46,6 +44,10 @@ def test_compose_starts_what_there_is_and_waits_for_it() -> None:
     assert all("healthcheck" in services[name] for name in waited)
     volumes = {entry.partition(":")[0] for service in services.values() for entry in service.get("volumes", ())}
     assert volumes == set(compose["volumes"])
+    tested = re.findall(
+        r"<version>(\d+\.\d+)\.\d+</version>", (ROOT / "tests" / "neo4j-pom.xml").read_text(encoding="utf-8")
+    )
+    assert {services["neo4j"]["image"].partition(":")[2]} == {f"{version}-community" for version in tested}
     assert not re.search(r"PASSWORD: [a-z]", (DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
 
 

@@ -11,7 +11,6 @@ from mnemic import MemoryManager, Settings
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
-from mnemic.portal import Portal
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 
@@ -97,21 +96,3 @@ def test_user_ids_are_identifiers(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput) as refused:
             MemoryManager(bad, store=tmp_path / "m.db")  # type: ignore[arg-type]
         assert refused.value.reason == "invalid_input:user"
-
-
-async def _numbers() -> object:
-    for number in range(3):
-        yield number
-
-
-def test_a_portal_calls_and_iterates() -> None:
-    portal = Portal()
-
-    async def double(number: int) -> int:
-        return 2 * number
-
-    assert portal.call(double, 21) == 42
-    assert list(portal.iterate(_numbers())) == [0, 1, 2]  # type: ignore[arg-type]
-    assert not portal.closed
-    portal.close()
-    assert portal.closed

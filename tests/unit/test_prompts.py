@@ -56,6 +56,17 @@ def test_schemas_are_closed_and_require_every_name(prompt: Prompt) -> None:
     json.dumps(prompt.schema)
 
 
+def test_a_model_can_only_name_scopes_and_turns_that_there_are() -> None:
+    prompt = window_prompt(
+        [("user", "a"), ("assistant", "b"), ("user", "c")], [0, 2], ["k"], ["workspace", "user"], max_value_chars=99
+    )
+    item = json.loads(json.dumps(prompt.schema))["properties"]["items"]["items"]["properties"]
+    assert item["scope"]["enum"] == ["user", "workspace"]
+    assert item["turn"]["enum"] == [0, 2]
+    assert "enum" not in item["key"]
+    assert item["value"]["maxLength"] == 99
+
+
 def test_the_shapes_shown_in_the_instructions_pass_the_contracts() -> None:
     def example(prompt: Prompt) -> object:
         return json.loads(next(line for line in prompt.system.splitlines() if line.startswith("{")))

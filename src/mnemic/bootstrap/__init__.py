@@ -136,7 +136,7 @@ def build_write_rules(settings: Settings) -> WriteRules:
     return WriteRules(
         near_duplicate=settings.near_duplicate,
         conflict=settings.conflict,
-        fixed=frozenset({"near_duplicate", "conflict"} & settings.model_fields_set),
+        fixed=frozenset({"near_duplicate", "conflict"} & settings.named),
     )
 
 

@@ -12,8 +12,11 @@
 
 from __future__ import annotations
 
-from mnemic.client.memory import Context, Found, ImportState, MemoryClient
-from mnemic.client.opening import AsyncClient, BlockingClient, connect, connect_async
+from mnemic.extras import brought_by
+
+with brought_by("client"):
+    from mnemic.client.memory import Context, Found, ImportState, MemoryClient
+    from mnemic.client.opening import AsyncClient, BlockingClient, connect, connect_async
 
 __all__ = [
     "AsyncClient",

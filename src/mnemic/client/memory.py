@@ -41,13 +41,16 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A block of memories for a model's input, as data, and which memories are in it. `digest` is in the audit."""
+    """A block of memories for a model's input, as data, and which memories are in it. `digest` is in the audit.
+    `abstained`: probably nothing about the query is known.
+    """
 
     text: str = field(repr=False)
     memory_ids: tuple[str, ...]
     reason: str | None
     degraded: bool
     digest: str | None
+    abstained: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +210,7 @@ class MemoryClient(Face[M]):
             reason=told["reason"],
             degraded=told["degraded"],
             digest=told["digest"],
+            abstained=told.get("abstained", False),
         )
 
     @verb

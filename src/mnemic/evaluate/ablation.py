@@ -13,12 +13,17 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.replay import Told
+from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.retrieve.fuse import Weights
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
-from mnemic.types import Level, Where
+from mnemic.types import Actor, Level, Where
 
 Measure = Callable[[Sequence[str]], Mapping[str, float]]
+
+DERIVED = "with derived memories"
+"""The engine's own search, after everything that was told was drawn together by rules."""
+_DRAWN = ConsolidationRules(most=10_000)
 
 NO_SIGNS = SignalWeights(**{weight.name: 0.0 for weight in fields(SignalWeights)})
 
@@ -37,6 +42,7 @@ def variants(engine: MemoryEngine) -> dict[str, Searcher]:
             f"without {name}": replace(full, signal_weights=replace(full.signal_weights, **{name: 0.0}))
             for name in _names(SignalWeights)
         },
+        DERIVED: full,
     }
 
 
@@ -46,6 +52,7 @@ class Ablation:
     def __init__(self, engine: MemoryEngine) -> None:
         self._searchers = variants(engine)
         self._engine = engine
+        self._consolidated: Actor | None = None
         self._rows: dict[str, list[tuple[str, Mapping[str, float]]]] = {name: [] for name in self._searchers}
         self._seconds: dict[str, list[float]] = {name: [] for name in self._searchers}
 
@@ -61,11 +68,21 @@ class Ablation:
     ) -> None:
         """Ask every variant, on the day of `asked_at`; `measure` makes figures of a ranking."""
         where = Where(scopes=(told.actor.scope(Level.USER),), live_at=self._engine.clock.now())
+        consolidated = self._consolidated == told.actor
         for name, searcher in self._searchers.items():
+            if (name == DERIVED) is not consolidated:
+                continue
             began = time.perf_counter()
             result = await searcher.search(question, where, top_k=top_k, asked_at=asked_at)
             self._seconds[name].append(time.perf_counter() - began)
             self._rows[name].append((split, measure(told.refs(result))))
+
+    async def consolidate(self, told: Told) -> None:
+        """Draw together what was told: from here on only the search among derived memories is asked."""
+        report = await self._engine.consolidate(actor=told.actor, rules=_DRAWN)
+        if not report.complete:
+            raise RuntimeError("what was told was not drawn together to its end")
+        self._consolidated = told.actor
 
     def report(self, names: Sequence[str]) -> dict[str, Any]:
         """Each variant's means over all, dev and test questions, and the median of its search time."""

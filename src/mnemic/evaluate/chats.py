@@ -128,15 +128,25 @@ async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progre
             split = "dev" if chat.name in dev else "test"
             for question in chat.questions:
                 seen.asked.append(await _asked(told, of, question, split))
-                if seen.ablation is not None:
-                    measure = partial(of.measured, question.evidence)
-                    await seen.ablation.ask(told, question.text, split, measure, top_k=DEPTH)
             others = [one for one in of.chats if one is not chat and (one.name in dev) is (chat.name in dev)]
             foreign = [question.text for one in others for question in one.questions]
             await seen.knowing.ask(told, [question.text for question in chat.questions], foreign, split)
             seen.followed += await followed(told, chat.messages, chat.wishes, split)
+            if seen.ablation is not None:
+                await _ablate(seen.ablation, told, of, chat, split)
             progress("chats", place, len(of.chats))
     return seen
+
+
+async def _ablate(ablation: Ablation, told: Told, of: ChatSet, chat: Chat, split: str) -> None:
+    """Ask all variants, and once more when what was told is drawn together: last, as it adds memories. Not where the
+    wishes of a chat were captured: that adds others.
+    """
+    for consolidated in (False, True)[: 1 if chat.wishes else 2]:
+        if consolidated:
+            await ablation.consolidate(told)
+        for question in chat.questions:
+            await ablation.ask(told, question.text, split, partial(of.measured, question.evidence), top_k=DEPTH)
 
 
 async def _asked(told: Told, of: ChatSet, question: Question, split: str) -> Asked:

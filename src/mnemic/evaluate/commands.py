@@ -17,7 +17,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.extracted import extracted
+from mnemic.evaluate.extracted import Reader
 from mnemic.evaluate.outcome import SEED, SPLITS
 from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.samples import counted, share
@@ -72,11 +72,11 @@ def run(
 
 
 async def _measured(halves: dict[str, list[Command]], progress: Progress) -> dict[str, Any]:
-    measured = {}
+    measured, reader = {}, Reader()
     for split, commands in halves.items():
         stored: dict[str, list[bool]] = defaultdict(list)
         for place, command in enumerate(commands, start=1):
-            stored[command.intent].append(bool(await extracted(command.text)))
+            stored[command.intent].append(bool((await reader.read(command.text)).candidates))
             if place % 500 == 0 or place == len(commands):
                 progress(f"{split}: commands", place, len(commands))
         kept = sum(sum(hits) for hits in stored.values())

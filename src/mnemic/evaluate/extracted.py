@@ -1,22 +1,50 @@
-"""One text through the rule extractor, as a user's message under the default policy."""
+"""One text through an extractor, as a user's message under the default policy; where a model fails, rules read."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from datetime import timedelta
+
 from mnemic.clock import SystemClock
+from mnemic.extract import Extraction, Extractor
+from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy
-from mnemic.types import Candidate, Deadline, Message
+from mnemic.ports import Clock, Completer
+from mnemic.types import Deadline, Message
 
-_SECONDS = 60.0
-_RULES = RuleExtractor()
-_POLICY = Policy()
+_POLICY = Policy(on_model_failure="rules")
 _BUDGET = Budget()
-_CLOCK = SystemClock()
 
 
-async def extracted(text: str) -> tuple[Candidate, ...]:
-    """What the rules find in `text`."""
-    deadline = Deadline(_CLOCK.monotonic() + _SECONDS, _CLOCK.monotonic)
-    found = await _RULES.extract(Message(role="user", content=text), policy=_POLICY, budget=_BUDGET, deadline=deadline)
-    return tuple(found.candidates)
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads texts one by one: by rules, or with a language model by its answers. `longest`: for one text."""
+
+    completer: Completer | None = None
+    longest: timedelta = timedelta(seconds=60)
+    clock: Clock = SystemClock()
+    _extractor: Extractor = field(init=False)
+
+    def __post_init__(self) -> None:
+        asked = self.completer
+        made = RuleExtractor() if asked is None else FallbackExtractor(ModelExtractor(asked))
+        object.__setattr__(self, "_extractor", made)
+
+    @property
+    def model(self) -> str | None:
+        """The name of the model; None for rules."""
+        return None if self.completer is None else self.completer.model
+
+    async def read(self, text: str) -> Extraction:
+        """What `text` gives. Raises RunStopped where a model's answer breaks the contract."""
+        deadline = Deadline.after(self.longest, self.clock.monotonic)
+        message = Message(role="user", content=text)
+        return await self._extractor.extract(message, policy=_POLICY, budget=_BUDGET, deadline=deadline)
+
+    async def close(self) -> None:
+        """Close the model's connections."""
+        if self.completer is not None:
+            await self.completer.close()

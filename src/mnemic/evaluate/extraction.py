@@ -1,13 +1,14 @@
 """Texts with the memories in them: which are found, and what is found besides?
 
 PATH is a folder searched with everything under it for `dataset.jsonl` (lines of {id, text}) with `labels.jsonl` (lines
-of {id, memories: [{type, content}]}) beside it, or both with a language between (`dataset.ko.jsonl`); a dataset without
-labels of its own language is left out. Every text is a user's message to the rule extractor, under the default policy.
+of {id, memories: [{type, content}]}) beside it, or both with a language between (`dataset.ko.jsonl`), or one such file;
+a dataset without labels of its own language is left out. Every text is a user's message to the rule extractor, under
+the default policy; with a model, to the model, and to the rules where it fails (`mnemic.evaluate.modelled`).
 
 A candidate and a labelled memory of one text match if they share half of the content words of the shorter (at least
 two), or if their embeddings' cosine is 0.7 or more; best pairs first, each side once. The sets come without a rule of
 their own for this. `recall` is the share of labelled memories that are matched, `precision` that of candidates.
-Split: texts in the order of their id, alternately `dev` and `test`.
+Split: texts in the order of their id, alternately `dev` and `test`. `limit` texts of each half are drawn by the seed.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ import numpy as np
 from mnemic.conversations.records import open_file, records
 from mnemic.errors import InvalidInput
 from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.extracted import extracted
+from mnemic.evaluate.extracted import Reader
+from mnemic.evaluate.modelled import Modelled, model_reader
 from mnemic.evaluate.outcome import SEED, SPLITS
 from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.replay import chosen_embedder
-from mnemic.evaluate.samples import counted, share
-from mnemic.ports import Embedder
+from mnemic.evaluate.samples import counted, drawn, share
+from mnemic.ports import Completer, Embedder
 from mnemic.text.analyse import terms
 
 SAME_WORDS = 0.5
@@ -55,6 +57,7 @@ class _Seen:
     languages: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     right: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     texts: int = 0
+    model: Modelled | None = None
 
     def figures(self) -> dict[str, Any]:
         found = [hit for hits in self.recalled.values() for hit in hits]
@@ -62,10 +65,12 @@ class _Seen:
         return {
             "recall": share(sum(found), len(found)),
             "precision": share(sum(right), len(right)),
+            **(self.model.figures(len(found)) if self.model else {}),
             "by_source": {
                 "type": counted(self.recalled),
                 "language": counted(self.languages),
                 "precision": counted(self.right),
+                **(self.model.parts() if self.model else {}),
             },
             "memories": len(found),
             "candidates": len(right),
@@ -76,7 +81,7 @@ class _Seen:
 def labelled(path: Path) -> list[Labelled]:
     """The labelled texts under `path`. Raises InvalidInput (`invalid_input:data:extraction`)."""
     found: list[Labelled] = []
-    for file in sorted(path.rglob("dataset*.jsonl")):
+    for file in [path] if path.is_file() else sorted(path.rglob("dataset*.jsonl")):
         labels = file.with_name(file.name.replace("dataset", "labels"))
         if labels.is_file():
             try:
@@ -117,34 +122,46 @@ def run(
     vectors: Path | None = None,
     embedder: Embedder | None = None,
     seed: int = SEED,
+    model: bool = False,
+    completer: Completer | None = None,
     **_: object,
 ) -> dict[str, Any]:
-    """Measure the texts under `path`, the first `limit` of them: `dev`, `test` and `settings`.
+    """Measure the texts under `path`: `dev`, `test` and `settings`. With `model` the language model of the settings
+    reads, or `completer`.
 
-    Raises InvalidInput for data that is not there or has another shape.
+    Raises InvalidInput for data that is not there or has another shape, InvalidConfig (`invalid_config:model`) where no
+    model is configured.
     """
-    texts = labelled(Path(path))[:limit]
+    texts = labelled(Path(path))
+    halves = {split: [one for one in texts if one.split == split] for split in SPLITS}
+    chosen = [one for half in halves.values() for one in drawn(half, limit or len(half), seed)]
+    reader = model_reader(completer) if model or completer else Reader()
     made = chosen_embedder(embedder, vectors)
-    halves = asyncio.run(_measured(texts, made, progress))
-    measured = {split: seen.figures() for split, seen in halves.items()}
-    return {**measured, "settings": conditions(seed=seed, set="extraction", embedder=made.space.model)}
+    seen = asyncio.run(_measured(chosen, made, reader, progress))
+    taken = {"model": Modelled.took([half.model for half in seen.values() if half.model])} if reader.model else {}
+    measured = {split: half.figures() for split, half in seen.items()}
+    return {**measured, "settings": conditions(seed=seed, set="extraction", embedder=made.space.model, **taken)}
 
 
-async def _measured(texts: Sequence[Labelled], embedder: Embedder, progress: Progress) -> dict[str, _Seen]:
-    halves = {split: _Seen() for split in SPLITS}
+async def _measured(
+    texts: Sequence[Labelled], embedder: Embedder, reader: Reader, progress: Progress
+) -> dict[str, _Seen]:
+    halves = {split: _Seen(model=Modelled(reader.model) if reader.model else None) for split in SPLITS}
     try:
         for place, text in enumerate(texts, start=1):
-            await _look(text, embedder, halves[text.split])
+            await _look(text, embedder, reader, halves[text.split])
             progress("texts", place, len(texts))
     finally:
         await embedder.close()
+        await reader.close()
     return halves
 
 
-async def _look(text: Labelled, embedder: Embedder, seen: _Seen) -> None:
+async def _look(text: Labelled, embedder: Embedder, reader: Reader, seen: _Seen) -> None:
+    read = seen.model.read(reader, text.text) if seen.model else reader.read(text.text)
     candidates = [
         f"{candidate.key.replace('_', ' ')}: {candidate.content}" if candidate.key else candidate.content
-        for candidate in await extracted(text.text)
+        for candidate in (await read).candidates
     ]
     pairs = await matches(candidates, [content for _, content in text.memories], embedder)
     found, right = {label for _, label in pairs}, {candidate for candidate, _ in pairs}
@@ -153,6 +170,8 @@ async def _look(text: Labelled, embedder: Embedder, seen: _Seen) -> None:
         seen.languages[text.language].append(place in found)
     seen.right[text.language] += [place in right for place in range(len(candidates))]
     seen.texts += 1
+    if seen.model:
+        seen.model.matched(len(pairs), len(candidates))
 
 
 async def matches(said: Sequence[str], wanted: Sequence[str], embedder: Embedder) -> list[tuple[int, int]]:

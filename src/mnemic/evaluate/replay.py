@@ -22,18 +22,18 @@ from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import KeptEmbedder
 from mnemic.extract.messages import in_parts, message_candidates
-from mnemic.ports import Embedder
+from mnemic.ports import Completer, Embedder
 from mnemic.types import Actor, Message, SearchResult
 
 CHUNK = 256
 
 
 @asynccontextmanager
-async def throwaway_engine(embedder: Embedder) -> AsyncIterator[MemoryEngine]:
+async def throwaway_engine(embedder: Embedder, completer: Completer | None = None) -> AsyncIterator[MemoryEngine]:
     """An open engine with default rules on a SQLite file that is gone afterwards. Nothing in it is worth an fsync."""
     with TemporaryDirectory(prefix="mnemic-eval-") as folder:
         store = build_store(str(Path(folder) / "eval.db"), durability="fast")
-        async with MemoryEngine(store=store, embedder=embedder) as engine:
+        async with MemoryEngine(store=store, embedder=embedder, completer=completer) as engine:
             yield engine
 
 
@@ -81,8 +81,11 @@ class Told:
         return self.refs(result)
 
     def refs(self, result: SearchResult) -> tuple[str, ...]:
-        """The messages that the hits hold, best first, each once."""
-        return tuple(dict.fromkeys(ref for hit in result.hits for ref in self._refs[hit.memory.memory_id]))
+        """The messages that the hits hold, best first, each once. A hit that holds none (what consolidation derived)
+        keeps its place under its own id.
+        """
+        ids = [hit.memory.memory_id for hit in result.hits]
+        return tuple(dict.fromkeys(ref for memory_id in ids for ref in self._refs.get(memory_id, [memory_id])))
 
 
 def facts(told: Sequence[Told]) -> dict[str, Any]:

@@ -179,6 +179,8 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
         f"{settings['measured_at']}; seed {settings['seed']}; embedder {settings['embedder']}"
     )
     yield ", ".join(f"{name} {version}" for name, version in settings["versions"].items())
+    if model := settings.get("model"):
+        yield _model_line(model)
     if "options" in settings:
         yield f"file system {settings['file_system']}; {_counts(settings['options'])}"
         yield f"load when it ended: {settings['load_1min_after']}; with other work on the machine, all times grow"
@@ -187,6 +189,13 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
             f"{settings['messages']} messages told, refused: {_counts(settings['refused']) or 'none'}; "
             f"search p95 {settings['search']['p95_ms']} ms"
         )
+
+
+def _model_line(model: Mapping[str, Any]) -> str:
+    return (
+        f"model {model['name']}: {model['calls']} answers of {model['input_tokens']} + {model['output_tokens']} tokens "
+        f"in {model['seconds']} s; a text p50 {model['p50_ms'] / 1000:.1f} s, p95 {model['p95_ms'] / 1000:.1f} s"
+    )
 
 
 def _counts(counts: Mapping[str, Any]) -> str:

@@ -69,6 +69,7 @@ class ModelExtractor:
             sorted(policy.levels),
             allowed_values=_allowed_values(policy),
             max_items=budget.max_capture_items,
+            max_value_chars=budget.max_value_chars,
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
         checked = check_candidates(parse_json(completion.text), policy, budget)
@@ -122,6 +123,7 @@ class ModelExtractor:
             sorted(policy.levels),
             allowed_values=_allowed_values(policy),
             max_items=budget.max_capture_items,
+            max_value_chars=budget.max_value_chars,
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
         items, strays = _by_turn(parse_json(completion.text), {place - first: place for place in own})

@@ -11,11 +11,10 @@ length of the message and not faster.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-import anyio.lowlevel
 
 from mnemic.errors import RunStopped
 from mnemic.extract import Extraction, is_users_own
@@ -91,7 +90,7 @@ class RuleExtractor:
             if clause.position == 0:
                 mood = mood_of(clause.sentence)
                 check_time(deadline)
-                await anyio.lowlevel.checkpoint()
+                await asyncio.sleep(0)  # others' turn, and the place to be cancelled
             if payload is not None and (payload.endswith(":") or clause.sentence == payload):
                 found.leave_out(TRANSIENT, (clause.start, clause.end))
                 continue

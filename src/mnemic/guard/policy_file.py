@@ -30,6 +30,7 @@
     [redaction]                   # without it: whatever is found is replaced for good
     reveal = ["privacy_officer"]  # the roles that may see what a tokenised value was
     names = ["PERSON"]            # look for names too; needs mnemic[ner]
+    regions = ["DE", "AT"]        # whose telephone numbers stand there without a country code
 
     [redaction.entities]
     EMAIL = "tokenise"            # or redact, block, allow
@@ -125,9 +126,15 @@ class _Redaction(_Strict):
     entities: dict[str, str] = {}
     reveal: list[str] = []
     names: list[str] = []
+    regions: list[str] = []
 
     def rules(self) -> RedactionRules:
-        return RedactionRules(actions=self.entities, reveal=frozenset(self.reveal), names=frozenset(self.names))
+        return RedactionRules(
+            actions=self.entities,
+            reveal=frozenset(self.reveal),
+            names=frozenset(self.names),
+            regions=tuple(self.regions),
+        )
 
 
 class _Entities(_Strict):
@@ -305,6 +312,7 @@ def guard_data(guard: GuardFile) -> dict[str, Any]:
             "entities": dict(guard.redaction.actions),
             "reveal": sorted(guard.redaction.reveal),
             "names": sorted(guard.redaction.names),
+            "regions": list(guard.redaction.regions),
         },
         "entities": {"read": guard.entities},
     }

@@ -15,7 +15,12 @@ _ENTITY = re.compile(r"[A-Z][A-Z_]{1,19}")
 NAMES = ("PERSON", "LOCATION")
 """What only a language model finds."""
 
+_REGION = re.compile(r"[A-Z]{2}")
 _ROLE = re.compile(r"[a-z][a-z0-9_.:\-]{0,63}")
+
+
+MOST_REGIONS = 8
+"""So many that a text with some numbers can be held against each."""
 
 
 class Action(StrEnum):
@@ -34,13 +39,16 @@ class RedactionRules:
     """One action per entity (`redact` where it is silent), and the roles that may see what a tokenised one stood for.
 
     `names` are the kinds of names to look for, of `NAMES`; `detectors` find them, or anything else, beside those that
-    are built in. Raises InvalidConfig (`invalid_config:redaction.entities`, `:redaction.reveal`, `:redaction.names`).
+    are built in. `regions` are the countries (ISO 3166) whose telephone numbers are written without a country code, the
+    likeliest first; empty: those that are tried by default. Raises InvalidConfig (`invalid_config:redaction.entities`,
+    `:redaction.reveal`, `:redaction.names`, `:redaction.regions`).
     """
 
     actions: Mapping[str, str] = field(default_factory=dict)
     reveal: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     detectors: tuple[Detector, ...] = ()
+    regions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -53,6 +61,8 @@ class RedactionRules:
             raise InvalidConfig("redaction.reveal", hint="a list of roles, in lower case")
         if not self.names <= frozenset(NAMES):
             raise InvalidConfig("redaction.names", hint="one or more of " + ", ".join(NAMES))
+        if len(self.regions) > MOST_REGIONS or not all(_REGION.fullmatch(region) for region in self.regions):
+            raise InvalidConfig("redaction.regions", hint=f"at most {MOST_REGIONS} countries by their two letters")
         object.__setattr__(self, "actions", MappingProxyType(actions))
 
     @property

@@ -67,7 +67,7 @@ class ActorMemories:
         )
         if result.degraded and not result.hits:
             raise PartialSearch
-        found = [(hit, Entry.of(hit, self.name)) for hit in result.hits]
+        found = [(hit, Entry.of(hit, self.name, relevance=result.relevance)) for hit in result.hits]
         entries = [entry for hit, entry in found if entry.standing or self._is_relevant(hit)]
         return sorted(entries, key=lambda entry: (entry.standing, entry.score), reverse=True)
 

@@ -18,7 +18,8 @@ TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT}
 class Entry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is there where it is a memory
     of ours. `standing`: it belongs into every input, whatever the query says; what came through an untrusted channel
-    never does, and is there only where it is asked for.
+    never does, and is there only where it is asked for. `relevance`: how likely its source knows anything about the
+    query at all, 0 to 1; None where it cannot tell.
     """
 
     content: str = field(repr=False)
@@ -27,13 +28,14 @@ class Entry:
     trusted: bool = False
     hit: Hit | None = None
     standing: bool = False
+    relevance: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "standing", self.standing and self.trusted)
 
     @classmethod
-    def of(cls, hit: Hit, source: str) -> Entry:
-        """A hit of a search as an entry of `source`."""
+    def of(cls, hit: Hit, source: str, *, relevance: float | None = None) -> Entry:
+        """A hit of a search as an entry of `source`; `relevance` is the search's."""
         memory = hit.memory
         text = f"{memory.key}: {memory.content}" if memory.key else memory.content
         return cls(
@@ -43,6 +45,7 @@ class Entry:
             trusted=memory.source.origin in TRUSTED_ORIGINS,
             hit=hit,
             standing=hit.standing,
+            relevance=relevance,
         )
 
     @property

@@ -13,7 +13,8 @@ from mnemic.inject.usage import UsageAudit, Verdict
 
 @dataclass(slots=True)
 class InjectionRun:
-    """What the calls of one run share: its id in the recall log, what was found for each query, the blocks handed out.
+    """What the calls of one run share: its id in the recall log, what was found for each query, the blocks handed out,
+    the queries about which probably nothing is known.
 
     One for each user turn of one conversation; not shared by concurrent calls.
     """
@@ -21,6 +22,7 @@ class InjectionRun:
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     found: dict[str, Sequence[Entry]] = field(default_factory=dict, repr=False)
     blocks: list[str] = field(default_factory=list, repr=False)
+    abstained: set[str] = field(default_factory=set, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +31,15 @@ class Injection:
 
     `reason` says why nothing was injected, or which source failed although something was. `degraded` means that memory
     was to be consulted and could not be, or not wholly: a missing memory does not mean that there is none. `errors`
-    names the sources that failed. `digest` is what the recall log holds of `text`, which stands in the message `at`, in
+    names the sources that failed. `abstained`: probably nothing about the query is known, so that at most what stands
+    in every input was injected. `digest` is what the recall log holds of `text`, which stands in the message `at`, in
     `front` of what was there or behind it.
     """
 
     messages: Sequence[Any] = field(repr=False)
     injected: bool = False
     degraded: bool = False
+    abstained: bool = False
     reason: str | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[Entry, ...] = field(default=(), repr=False)

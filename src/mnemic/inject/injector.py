@@ -32,6 +32,10 @@ logger = logging.getLogger(__name__)
 DEFAULT_MAX_ENTRIES = 5
 DEFAULT_MAX_TOKENS = 1_500
 DEFAULT_STANDING_SHARE = 0.4
+DEFAULT_LEAST_RELEVANCE = 0.1
+"""At 0.1 one answerable question in a hundred of LoCoMo's dev half loses its evidence, none of BEAM's and of
+LongMemEval's; at 0.2, where a search itself says that it abstains, three (docs/benchmarks/retrieval.md)."""
+NOTHING_RELEVANT = "nothing_relevant"
 DEFAULT_TIMEOUT = timedelta(seconds=2)
 MAX_QUERY_CHARS = 2_000
 
@@ -92,9 +96,10 @@ class InjectionConfig:
     `trigger`: on a user turn, on every model call, or as a predicate says. `query`: a callback instead of the adaptive
     default. `max_entries` counts across all sources, `max_untrusted` those from tools, the web or models among them
     (None: no limit); `max_tokens` bounds the block as it is sent. Standing memories come before these entries and
-    beside them, up to `standing_share` (0 to 1) of the tokens. `timeout` bounds callbacks and search together; a
-    synchronous callback runs on the event loop and cannot be interrupted. `on_failure="stop"` raises InjectionFailed
-    where memory is needed but could not be consulted. Raises InvalidConfig.
+    beside them, up to `standing_share` (0 to 1) of the tokens. Where a source says that it probably knows nothing
+    about the query (a relevance below `least_relevance`; 0: never), only what stands is taken from it. `timeout` bounds
+    callbacks and search together; a synchronous callback runs on the event loop and cannot be interrupted.
+    `on_failure="stop"` raises InjectionFailed where memory is needed but could not be consulted. Raises InvalidConfig.
     """
 
     trigger: Trigger = "userTurn"
@@ -105,6 +110,7 @@ class InjectionConfig:
     max_untrusted: int | None = 1
     max_tokens: int = DEFAULT_MAX_TOKENS
     standing_share: float = DEFAULT_STANDING_SHARE
+    least_relevance: float = DEFAULT_LEAST_RELEVANCE
     timeout: timedelta = DEFAULT_TIMEOUT
     on_failure: Literal["proceed", "stop"] = "proceed"
 
@@ -118,8 +124,9 @@ class InjectionConfig:
         for name in ("max_entries", "max_tokens"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 1:
                 raise InvalidConfig(name, hint="a whole number from 1 up")
-        if not 0 <= self.standing_share <= 1:
-            raise InvalidConfig("standing_share", hint="a number from 0 to 1")
+        for name in ("standing_share", "least_relevance"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InvalidConfig(name, hint="a number from 0 to 1")
         if self.timeout <= timedelta(0):
             raise InvalidConfig("timeout", hint="more than nothing")
 
@@ -127,7 +134,7 @@ class InjectionConfig:
 class Injector:
     """Injects what `sources` know into the input of one model call at a time. May be shared by concurrent calls.
 
-    `counts` says how often each thing happened: `injected`, `skipped:<reason>`, `degraded:<reason>`.
+    `counts` says how often each thing happened: `injected`, `abstained`, `skipped:<reason>`, `degraded:<reason>`.
     """
 
     def __init__(
@@ -159,7 +166,14 @@ class Injector:
         try:
             injection = await self._inject(messages, state, run, errors)
         except Skip as skip:
-            injection = Injection(messages=messages, reason=skip.reason, degraded=skip.degraded, errors=errors, run=run)
+            injection = Injection(
+                messages=messages,
+                reason=skip.reason,
+                degraded=skip.degraded,
+                abstained=skip.reason == NOTHING_RELEVANT,
+                errors=errors,
+                run=run,
+            )
         tell(injection, self.counts)
         if injection.degraded and self.config.on_failure == "stop":
             raise InjectionFailed(injection.reason or "source")
@@ -192,6 +206,7 @@ class Injector:
             messages=folded.messages,
             injected=True,
             degraded=bool(errors),
+            abstained=query in run.abstained,
             reason=f"source:{next(iter(errors))}" if errors else None,
             errors=errors,
             entries=rendered.entries,
@@ -217,19 +232,31 @@ class Injector:
             found = await self._ask_all(query, errors, deadline)
             if len(errors) == len(self._sources):
                 raise Skip("search:" + next(iter(errors.values())), degraded=True)
+            if self._knows_nothing(found):
+                run.abstained.add(query)
             chosen = self._chosen(found)
             if errors:
                 # An incomplete answer is not kept: the next call of the run asks again.
-                return _some(chosen, degraded=True)
+                return _some(chosen, query in run.abstained, degraded=True)
             run.found[query] = chosen
-        return _some(run.found[query])
+        return _some(run.found[query], query in run.abstained)
+
+    def _is_weak(self, entry: Entry) -> bool:
+        """Whether the entry is there only because a search always has a nearest."""
+        meant = entry.standing or (entry.hit is not None and entry.hit.reason == "preference_bias")
+        return not meant and entry.relevance is not None and entry.relevance < self.config.least_relevance
+
+    def _knows_nothing(self, found: Mapping[str, Sequence[Entry]]) -> bool:
+        """Whether there is nothing but weak entries, beside what stands."""
+        rest = [entry for entries in found.values() for entry in entries if not entry.standing]
+        return bool(rest) and all(map(self._is_weak, rest))
 
     def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
         """What stands, within its share of the tokens, and behind it the best of the rest."""
         standing = standing_cut(found, int(self.config.max_tokens * self.config.standing_share))
         known = {entry.identity for entry in standing}
         rest = {
-            name: [entry for entry in entries if not entry.standing and entry.identity not in known]
+            name: [one for one in entries if not (one.standing or one.identity in known or self._is_weak(one))]
             for name, entries in found.items()
         }
         return [*standing, *fair_cut(rest, self.config.max_entries, max_untrusted=self.config.max_untrusted)]
@@ -271,9 +298,9 @@ class Injector:
         return fold(messages, text, placement=self.config.placement)
 
 
-def _some(entries: Sequence[Entry], *, degraded: bool = False) -> Sequence[Entry]:
+def _some(entries: Sequence[Entry], abstained: bool, *, degraded: bool = False) -> Sequence[Entry]:
     if not entries:
-        raise Skip("no_match", degraded=degraded)
+        raise Skip(NOTHING_RELEVANT if abstained else "no_match", degraded=degraded)
     return entries
 
 
@@ -295,6 +322,8 @@ def tell(injection: Injection, counts: Counter[str]) -> None:
     """Count what became of an injection, and log where that was not meant to happen: reasons, never content."""
     if injection.injected:
         counts["injected"] += 1
+    if injection.abstained:
+        counts["abstained"] += 1
     if injection.degraded:
         counts[f"degraded:{injection.reason}"] += 1
         consequence = "some of it is missing" if injection.injected else "skipping injection"

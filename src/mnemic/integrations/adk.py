@@ -9,21 +9,23 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from google.adk.agents.callback_context import CallbackContext
-from google.adk.agents.invocation_context import InvocationContext
-from google.adk.events.event import Event
-from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
-from google.adk.memory.memory_entry import MemoryEntry
-from google.adk.models.llm_request import LlmRequest
-from google.adk.plugins.base_plugin import BasePlugin
-from google.adk.sessions.session import Session
-from google.adk.tools.tool_context import ToolContext
-from google.genai import types
-
 from mnemic.engine import MemoryEngine
+from mnemic.extras import brought_by
 from mnemic.inject import Injection, InjectionConfig, account_for
 from mnemic.integrations.turns import TurnMemory, shown
 from mnemic.types import Actor, Origin
+
+with brought_by("adk"):
+    from google.adk.agents.callback_context import CallbackContext
+    from google.adk.agents.invocation_context import InvocationContext
+    from google.adk.events.event import Event
+    from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+    from google.adk.memory.memory_entry import MemoryEntry
+    from google.adk.models.llm_request import LlmRequest
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.sessions.session import Session
+    from google.adk.tools.tool_context import ToolContext
+    from google.genai import types
 
 SEARCH_RESULTS = 10
 _USERS = 10_000

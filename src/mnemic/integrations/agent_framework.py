@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
-
 from mnemic.engine import MemoryEngine
+from mnemic.extras import brought_by
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
+
+with brought_by("agent-framework"):
+    from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
 
 
 class MnemicContextProvider(ContextProvider):

@@ -9,13 +9,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
-from langchain_core.tools import BaseTool, StructuredTool
-
 from mnemic.engine import MemoryEngine
+from mnemic.extras import brought_by
 from mnemic.inject import Injection, InjectionConfig, MemorySource
 from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
+
+with brought_by("langchain"):
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+    from langchain_core.tools import BaseTool, StructuredTool
 
 
 class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):

@@ -10,18 +10,20 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents import RunConfig, RunHooks
-from agents.items import TResponseInputItem
-from agents.memory import Session, SessionSettings
-from agents.run import CallModelData, ModelInputData
-from agents.run_config import CallModelInputFilter
-from agents.tool import FunctionTool, function_tool
-
 from mnemic.engine import MemoryEngine
+from mnemic.extras import brought_by
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import ASSISTANT
 from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
+
+with brought_by("openai-agents"):
+    from agents import RunConfig, RunHooks
+    from agents.items import TResponseInputItem
+    from agents.memory import Session, SessionSettings
+    from agents.run import CallModelData, ModelInputData
+    from agents.run_config import CallModelInputFilter
+    from agents.tool import FunctionTool, function_tool
 
 
 class MnemicMemory(RunHooks[Any]):

@@ -9,26 +9,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic_ai import RunContext
-from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    RetryPromptPart,
-    SystemPromptPart,
-    TextContent,
-    TextPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
-from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.run import AgentRunResult
-from pydantic_ai.toolsets import FunctionToolset
-
 from mnemic.engine import MemoryEngine
+from mnemic.extras import brought_by
 from mnemic.inject import Injection, InjectionConfig, MemorySource
 from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
+
+with brought_by("pydantic-ai"):
+    from pydantic_ai import RunContext
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelRequest,
+        RetryPromptPart,
+        SystemPromptPart,
+        TextContent,
+        TextPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.run import AgentRunResult
+    from pydantic_ai.toolsets import FunctionToolset
 
 _TOOL_RESULT: Mapping[str, str] = {"type": "tool_result"}
 

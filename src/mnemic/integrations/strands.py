@@ -13,15 +13,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from strands import Agent, tool
-from strands.hooks import AfterInvocationEvent, MessageAddedEvent
-from strands.injection import InjectionContext as StrandsContext
-from strands.memory import AddMessagesContext, ExtractionConfig, MemoryEntry, SearchOptions
-from strands.middleware import InvokeModelContext, InvokeModelStage
-from strands.plugins import Plugin
-
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
+from mnemic.extras import brought_by
 from mnemic.inject import (
     ActorMemories,
     Injection,
@@ -36,6 +30,14 @@ from mnemic.inject.text import RenderContent
 from mnemic.integrations.turns import TurnMemory, captured
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Origin, Source
+
+with brought_by("strands"):
+    from strands import Agent, tool
+    from strands.hooks import AfterInvocationEvent, MessageAddedEvent
+    from strands.injection import InjectionContext as StrandsContext
+    from strands.memory import AddMessagesContext, ExtractionConfig, MemoryEntry, SearchOptions
+    from strands.middleware import InvokeModelContext, InvokeModelStage
+    from strands.plugins import Plugin
 
 DEFAULT_MAX_SEARCH_RESULTS = 3
 SEARCH_TIMEOUT = timedelta(seconds=5)

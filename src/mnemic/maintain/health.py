@@ -79,7 +79,7 @@ async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float
     for memory in newest:
         for other in await _near(store, memory, near):
             pairs.judge(memory, other)
-    waiting = await store.held(tenant, statuses=[Status.PENDING_REVIEW], limit=100_000)
+    oldest = await store.held(tenant, statuses=[Status.PENDING_REVIEW], limit=1)
     used = await _injected(store, tenant)
     return Health(
         looked_at=len(newest),
@@ -88,8 +88,8 @@ async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float
         junk=tuple(memory.memory_id for memory in newest if _is_junk(memory)),
         unused=tuple(_unused(newest, used, now)),
         without_vector=tuple(memory.memory_id for memory in newest if memory.vector is None),
-        waiting=len(waiting),
-        oldest_waiting=max((now - memory.created_at for memory in waiting), default=None),
+        waiting=await store.waiting(tenant),
+        oldest_waiting=now - oldest[0].created_at if oldest else None,
     )
 
 

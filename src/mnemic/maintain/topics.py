@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice, pairwise
 from typing import Any
 
 from mnemic.extract.entities.relations import USER
@@ -127,16 +128,40 @@ def _themes(texts: Sequence[Memory]) -> Iterator[Topic]:
         for word in dict.fromkeys(_WORD.findall(memory.content.casefold())):
             holding[word].append(memory)
     count = len(_sessions(texts))
-    worth: list[tuple[float, int, str]] = []
+    worth: dict[str, float] = {}
     for word, held in holding.items():
         among = len(_sessions(held))
         if LEAST_SESSIONS <= among <= count / 2:
             beyond_chance = math.log(count / among) + math.log(1 - math.exp(-len(held) / count))
-            worth.append((beyond_chance * among, among, word))
-    for score, among, word in sorted(worth, reverse=True)[:MOST_THEMES]:
-        if score > 0:
-            title = f"Comes up in {among} conversations: {word}."
-            yield Topic(category=REFLECTION, about=word, title=title, sources=tuple(holding[word][-MOST_SOURCES:]))
+            worth[word] = beyond_chance * among
+    rising = sorted((word for word in worth if worth[word] > 0), key=lambda word: (worth[word], word), reverse=True)
+    named = ((_name(word, holding[word], worth), word) for word in rising)
+    for name, word in islice(_first_of_each_name(named), MOST_THEMES):
+        title = f"Comes up in {len(_sessions(holding[word]))} conversations: {name}."
+        yield Topic(category=REFLECTION, about=word, title=title, sources=tuple(holding[word][-MOST_SOURCES:]))
+
+
+def _first_of_each_name(named: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Of several words with one name ("pottery", "class": "pottery class") the first."""
+    seen: set[str] = set()
+    for name, word in named:
+        if name not in seen:
+            seen.add(name)
+            yield name, word
+
+
+def _name(word: str, held: Sequence[Memory], worth: Mapping[str, float]) -> str:
+    """The word with the neighbour that it has in at least half of its conversations ("pottery class"), if that one
+    comes up in fewer than by chance, too; else the word.
+    """
+    pairs: defaultdict[str, list[Memory]] = defaultdict(list)
+    for memory in held:
+        for pair in pairwise(_TOKEN.findall(memory.content.casefold())):
+            if word in pair and pair[0] != pair[1] and all(worth.get(one, 0.0) > 0 for one in pair):
+                pairs[" ".join(pair)].append(memory)
+    among = {pair: len(_sessions(said)) for pair, said in pairs.items()}
+    best = max(among, key=lambda pair: (among[pair], pair), default=word)
+    return best if 2 * among.get(best, 0) >= len(_sessions(held)) else word
 
 
 def _sessions(memories: Iterable[Memory]) -> set[str]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.keyring import Anew, Keyring
-from mnemic.ports.providers import Clock, Completer, Embedder, Reranker
+from mnemic.ports.providers import Clock, Completer, Embedder, Loading, Reranker
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -33,7 +33,7 @@ from mnemic.types import (
     Where,
 )
 
-__all__ = ["Anew", "Clock", "Completer", "Embedder", "GraphStore", "Keyring", "Reranker"]
+__all__ = ["Anew", "Clock", "Completer", "Embedder", "GraphStore", "Keyring", "Loading", "Reranker"]
 """What stands in modules beside this one and is a port all the same."""
 
 T = TypeVar("T")
@@ -260,6 +260,9 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         with the number of memories.
         """
 
+    async def waiting(self, tenant: str) -> int:
+        """How many memories of the tenant wait for review. None of them is read."""
+
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         """The tenant's marks whose name begins with `prefix`, byte by byte."""
 
@@ -345,6 +348,16 @@ class SessionStore(Protocol):
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
+
+
+@runtime_checkable
+class Expecting(Protocol):
+    """What a record store may offer beside its own verbs where comparing many vectors at once is cheaper."""
+
+    async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
+        """Prepare for `Transaction.nearest` with these vectors and this bound; its answers stay the same. Raises
+        StoreFailed.
+        """
 
 
 class DocumentStore(Protocol):

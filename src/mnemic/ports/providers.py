@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
@@ -37,6 +37,14 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Free threads, sockets and model memory. May be called twice."""
+
+
+@runtime_checkable
+class Loading(Protocol):
+    """What an embedder may offer beside `embed` where its first text waits for a model to be loaded."""
+
+    def begin(self) -> None:
+        """Begin to load and return at once; nothing where that was done. Never raises: `embed` says what failed."""
 
 
 class Completer(Protocol):

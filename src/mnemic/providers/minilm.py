@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, TypeVar
@@ -65,6 +66,11 @@ class MiniLmEmbedder:
     async def warm(self) -> None:
         """Load the model now, so that the first text need not wait for it."""
         await self._in_worker(self._loaded, None)
+
+    def begin(self) -> None:
+        if self._model is None and self._process == os.getpid():
+            with suppress(RuntimeError):  # closed
+                self._worker.submit(self._loaded)
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):

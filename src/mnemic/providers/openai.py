@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 TIMEOUT_SECONDS = 60.0
+_BOUNDS = ("maxItems", "maxLength")
+"""What some servers do not take in a schema; they name it in their refusal."""
 
 
 class OpenAICompleter:
     """Asks for one JSON object at temperature 0, with the prompt's schema where the server takes one.
 
-    A server that refuses a schema, a JSON mode, the temperature or a token limit's name with status 400 or 422 is asked
-    again without it at once, and what it took is remembered. One call takes at most `timeout` seconds and ends before
-    its deadline. There are no retries here: see `RetryingCompleter`.
+    A server that refuses a schema's bounds (lengths of texts and lists), a schema, a JSON mode, the temperature or a
+    token limit's name with status 400 or 422 is asked again without it at once, and what it took is remembered. One
+    call takes at most `timeout` seconds and ends before its deadline. There are no retries here: see
+    `RetryingCompleter`.
 
     Raises InvalidConfig (`invalid_config:openai`) where the `openai` package is absent; calls raise ModelTimeout,
     ModelUnavailable (`llm_unavailable:auth` for a refused key), or ModelEmpty for no choice, no content or a content
@@ -71,6 +74,7 @@ class OpenAICompleter:
 class _Dialect:
     """What a server understands: assumed at first, learnt from its refusals."""
 
+    bounds: bool = True
     schema: bool = True
     json_mode: bool = True
     temperature: bool = True
@@ -82,6 +86,7 @@ class _Dialect:
             options["temperature"] = 0
         if self.schema and prompt.schema is not None:
             schema = _plain(prompt.schema)
+            schema = schema if self.bounds else _unbounded(schema)
             described = {"name": prompt.schema_name, "schema": schema, "strict": _is_strict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": described}
         elif self.json_mode:
@@ -95,6 +100,8 @@ class _Dialect:
         if self.temperature and "temperature" in about:
             return replace(self, temperature=False)
         if self.schema and prompt.schema is not None:
+            if self.bounds and any(bound in about for bound in _BOUNDS):
+                return replace(self, bounds=False)
             return replace(self, schema=False)
         return replace(self, json_mode=False) if self.json_mode else None
 
@@ -106,6 +113,15 @@ def _plain(value: JsonValue) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(item) for item in value]
     return value
+
+
+def _unbounded(schema: Any) -> Any:
+    """The schema without what bounds the lengths of texts and lists."""
+    if isinstance(schema, list):
+        return [_unbounded(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: _unbounded(value) for name, value in schema.items() if name not in _BOUNDS}
 
 
 def _is_strict(schema: object) -> bool:

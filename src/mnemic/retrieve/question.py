@@ -16,6 +16,17 @@ _ROLES = frozenset({"user", "assistant", "system", "tool"})
 """Labels, not names: a query that says "the user" is not rewritten."""
 
 _ME = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
+_GAVE = (
+    "tell|told|say|said|suggest|suggested|recommend|recommended|mention|mentioned|give|given|gave|provide|provided|list|"
+    "listed|explain|explained|describe|described|advise|advised"
+)
+_ASKS_BACK = re.compile(
+    r"\b(?:remind me|(?:previous|last|earlier) (?:conversation|chat|discussion)"
+    rf"|(?:did|have) you (?:\w+ )?(?:{_GAVE})"
+    r"|you (?:\w+ )?(?:told|said|suggested|recommended|mentioned|gave|provided|listed|explained|described|advised))\b",
+    re.IGNORECASE,
+)
+"""Asks for what the other side said before: the "I" in it is not who said it."""
 _WHEN = re.compile(r"\s*(?:when|how long|which (?:year|month|day)|what (?:year|month|date|day))\b", re.IGNORECASE)
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -130,12 +141,12 @@ def read_question(
     depth: int = 100,
 ) -> Question:
     """`text` read against those who speak in the scope; "I" in it means `asker`, "last week" the week before
-    `asked_on`.
+    `asked_on`. Who asks for what the other side said before asks about no speaker.
     """
     known = frozenset(speakers)
     people = sorted(known - _ROLES)
     named = frozenset(person for person in people if _name(person).search(text))
-    if _ME.search(text) and asker in known:
+    if asker in known and _ME.search(text) and not _ASKS_BACK.search(text):
         named |= {asker}
     return Question(
         text=text,

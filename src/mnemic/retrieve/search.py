@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from mnemic.errors import MnemicError
-from mnemic.ports import Embedder, RecordStore, Snapshot
+from mnemic.ports import Embedder, Loading, RecordStore, Snapshot
 from mnemic.retrieve.bias import STANDING, Bias, find_biased, in_order
 from mnemic.retrieve.diversity import spread
 from mnemic.retrieve.effective import plan_of
@@ -92,6 +92,8 @@ class Searcher:
         Raises MnemicError if every list fails.
         """
         text = query.strip()[:MAX_QUERY_CHARS]
+        if text and isinstance(self.embedder, Loading):
+            self.embedder.begin()  # while the store reads what it needs of the scope
         speakers = await self.store.speakers(where) if text else frozenset[str]()
         asked_on = None if asked_at is None else asked_at.date()
         read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=self.depth)

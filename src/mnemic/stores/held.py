@@ -7,16 +7,15 @@ keeps no index.
 from __future__ import annotations
 
 import math
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from operator import mul
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import checked_vector, fields_of, to_micros
+from mnemic.stores.scope_index import cosines
 from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.text.cues import read_cues
@@ -27,10 +26,11 @@ from mnemic.types.facets import facets_of, held_by
 @dataclass(slots=True)
 class Held:
     """Memories by tenant and memory_id in their current version, the versions before it, oldest first, and the number
-    of each message in its session.
+    of each message in its session. `terms` are those of current versions; what is not among them is read anew.
     """
 
     memories: dict[tuple[str, str], Memory] = field(default_factory=dict)
+    terms: dict[tuple[str, str], Terms] = field(default_factory=dict)
     history: dict[tuple[str, str], tuple[Memory, ...]] = field(default_factory=dict)
     turns: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -42,6 +42,11 @@ class Held:
     def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         """The active memory with this fingerprint."""
         return next((m for m in self.active(scope) if m.fingerprint == fingerprint != ""), None)
+
+    def inside(self, scope: Scope) -> dict[str, tuple[Memory, Terms]]:
+        """The memories of a scope by memory_id, with their terms."""
+        inside = ((place, memory) for place, memory in self.memories.items() if memory.scope == scope)
+        return {memory.memory_id: (memory, self.terms.get(place) or Terms.of(memory)) for place, memory in inside}
 
     def active(self, scope: Scope) -> list[Memory]:
         """Oldest first: identifiers sort by creation."""
@@ -87,7 +92,7 @@ class HeldSnapshot:
         accepted = {memory.memory_id for memory in self._accepted(where)}
         scores: dict[str, float] = {}
         for scope in dict.fromkeys(where.scopes):
-            inside = [memory for memory in self._held.memories.values() if memory.scope == scope]
+            inside = self._held.inside(scope)
             scores |= _by_words(inside, query, self._bm25)
         found = ((memory_id, score) for memory_id, score in scores.items() if memory_id in accepted and score > 0)
         return _best(found, limit)
@@ -168,48 +173,61 @@ def _best(scores: Iterable[tuple[str, float]], limit: int) -> list[Scored]:
 
 def by_cosine(memories: Iterable[Memory], vector: Vector) -> list[tuple[Memory, float]]:
     """Those with a vector, nearest first; among equals the newer memory."""
-    wanted = array("f", vector)
-    scored = [(m, sum(map(mul, array("f", m.vector), wanted))) for m in memories if m.vector is not None]
+    seen = [(memory, memory.vector) for memory in memories if memory.vector is not None]
+    scores = cosines([one for _, one in seen], vector)
+    scored = [(memory, score) for (memory, _), score in zip(seen, scores, strict=True)]
     return sorted(scored, key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
 
 
-class _Fields(NamedTuple):
-    """The terms of one memory, field by field: in order for phrases, counted for scores."""
+class Terms(NamedTuple):
+    """How often content and context of one memory hold each of their terms, and how many terms they have."""
 
-    spellings: tuple[list[str], list[str]]
     counts: tuple[Counter[str], Counter[str]]
+    lengths: tuple[int, int]
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        """Of what the memory says now."""
+        content, context = (analyse(text) for text in fields_of(memory))
+        counts = Counter(content.sequence + content.extras), Counter(context.sequence + context.extras)
+        return cls(counts, (counts[0].total(), counts[1].total()))
+
+    def holds(self, term: str) -> bool:
+        """Whether either field does."""
+        return term in self.counts[0] or term in self.counts[1]
 
 
-def _by_words(memories: Sequence[Memory], query: str, bm25: Bm25) -> dict[str, float]:
-    """BM25 scores of the memories of one scope; its statistics count the active ones."""
+def _by_words(memories: Mapping[str, tuple[Memory, Terms]], query: str, bm25: Bm25) -> dict[str, float]:
+    """BM25 scores of those of the memories of one scope, by id, that hold a word of the query and all its phrases; its
+    statistics count the active ones.
+    """
     wanted, phrases = parse_query(query)
-    analysed = {memory.memory_id: _analyse(memory) for memory in memories}
-    active = [analysed[memory.memory_id].counts for memory in memories if memory.status is Status.ACTIVE]
-    averages = [sum(counts[side].total() for counts in active) / (len(active) or 1) or 1.0 for side in (0, 1)]
-    idfs = {
-        term: bm25.idf(len(active), sum(term in content or term in context for content, context in active))
-        for term in wanted
-    }
+    active = [terms for memory, terms in memories.values() if memory.status is Status.ACTIVE]
+    averages = [sum(terms.lengths[side] for terms in active) / (len(active) or 1) or 1.0 for side in (0, 1)]
+    idfs = {term: bm25.idf(len(active), sum(terms.holds(term) for terms in active)) for term in wanted}
     scores = {}
-    for memory_id, fields in analysed.items():
-        if all(any(_holds(spelling, phrase) for spelling in fields.spellings) for phrase in phrases):
-            gains = (bm25.gain(idf, _frequency(term, fields, averages, bm25)) for term, idf in idfs.items())
-            scores[memory_id] = sum(gains)
+    for memory_id, (memory, terms) in memories.items():
+        held = {term: idf for term, idf in idfs.items() if terms.holds(term)}
+        if held and _says(memory, phrases):
+            scores[memory_id] = sum(
+                bm25.gain(idf, _frequency(term, terms, averages, bm25)) for term, idf in held.items()
+            )
     return scores
 
 
-def _analyse(memory: Memory) -> _Fields:
-    content, context = (analyse(text) for text in fields_of(memory))
-    counts = Counter(content.sequence + content.extras), Counter(context.sequence + context.extras)
-    spellings = [*content.sequence, "", *content.extras], [*context.sequence, "", *context.extras]
-    return _Fields(spellings, counts)
-
-
-def _frequency(term: str, fields: _Fields, averages: Sequence[float], bm25: Bm25) -> float:
+def _frequency(term: str, terms: Terms, averages: Sequence[float], bm25: Bm25) -> float:
     weights = bm25.content_weight, bm25.context_weight
-    sides = zip(weights, fields.counts, averages, strict=True)
-    parts = [bm25.frequency(weight, counts[term], counts.total(), average) for weight, counts, average in sides]
-    return math.fsum(parts)
+    sides = zip(weights, terms.counts, terms.lengths, averages, strict=True)
+    return math.fsum(bm25.frequency(weight, counts[term], length, average) for weight, counts, length, average in sides)
+
+
+def _says(memory: Memory, phrases: Sequence[tuple[str, ...]]) -> bool:
+    """Whether each phrase stands in one of its fields, word after word."""
+    if not phrases:
+        return True
+    fields = [analyse(text) for text in fields_of(memory)]
+    spellings = [[*field.sequence, "", *field.extras] for field in fields]
+    return all(any(_holds(spelling, phrase) for spelling in spellings) for phrase in phrases)
 
 
 def _holds(spelling: Sequence[str], phrase: tuple[str, ...]) -> bool:

@@ -31,7 +31,7 @@ from mnemic.stores.codec import (
     link,
     load,
 )
-from mnemic.stores.held import Held, HeldSnapshot, by_cosine
+from mnemic.stores.held import Held, HeldSnapshot, Terms, by_cosine
 from mnemic.stores.single_reads import SingleReads
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
@@ -66,6 +66,7 @@ class _State(Held):
     def copy(self) -> _State:
         return _State(
             memories=dict(self.memories),
+            terms=dict(self.terms),
             history=dict(self.history),
             turns=dict(self.turns),
             audit=dict(self.audit),
@@ -156,12 +157,14 @@ class _InProcessTransaction(Transaction):
             if twin is not None and twin.memory_id != memory.memory_id:
                 raise VersionConflict
         copy = decode_memory(encode_memory(memory), memory.scope, memory.vector)
-        self._state.memories[memory.scope.tenant, memory.memory_id] = copy
+        place = (memory.scope.tenant, memory.memory_id)
+        self._state.memories[place], self._state.terms[place] = copy, Terms.of(copy)
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         if self._state.get(memory_id, [scope]) is None:
             return False
         del self._state.memories[scope.tenant, memory_id]
+        del self._state.terms[scope.tenant, memory_id]
         self._state.history.pop((scope.tenant, memory_id), None)
         self._state.turns.pop((scope.tenant, memory_id), None)
         return True
@@ -325,6 +328,10 @@ class InProcessStore(SingleReads):
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> dict[Kind, Usage]:
         return self._committed().usage(tenant, since, scope)
+
+    async def waiting(self, tenant: str) -> int:
+        memories = self._committed().memories.items()
+        return sum(place[0] == tenant and one.status is Status.PENDING_REVIEW for place, one in memories)
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         marks = self._committed().marks.items()

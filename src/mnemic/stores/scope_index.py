@@ -7,13 +7,15 @@ that a sketch of their signs brings.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnemic.stores.codec import moment_of, to_micros
+from mnemic.stores.expected import Expected
 from mnemic.stores.growing import Growing
 from mnemic.stores.sketch import Sketch
 from mnemic.text.bm25 import Bm25
@@ -29,6 +31,9 @@ _LOWER = np.uint64(0xFFFFFFFF)
 _TAIL = 4096
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
 """`codec.CUES` as numpy reads it."""
+_NEW_CUES: Callable[[tuple[Any, ...]], Cues] = partial(tuple.__new__, Cues)
+_NEW_SIGNALS: Callable[[tuple[Any, ...]], Signals] = partial(tuple.__new__, Signals)
+"""From tuples that have the fields in their order."""
 
 
 class Entry(NamedTuple):
@@ -60,7 +65,8 @@ class Entry(NamedTuple):
 def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
     """The cosine of each of `vectors` with `vector`; all have unit length."""
     wanted = np.frombuffer(vector, "<f4")
-    return [float(cosine) for cosine in np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)) @ wanted]
+    scores: list[float] = np.vecdot(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)), wanted).tolist()
+    return scores
 
 
 class Postings:
@@ -92,11 +98,13 @@ class Postings:
         self._waiting += fields
         self._waiting_bytes += sum(map(len, fields))
 
-    def catch_up(self) -> None:
-        """Take in what was appended. A writer, which needs vectors only, leaves that to the next search for words."""
+    def catch_up(self) -> bool:
+        """Take in what was appended; whether that was anything. A writer, which needs vectors only, leaves that to the
+        next search for words.
+        """
         fields, self._waiting, self._waiting_bytes = self._waiting, [], 0
         if not fields:
-            return
+            return False
         first = len(self.lengths.all)
         offsets = np.repeat(np.arange(len(fields)), [len(field) // 4 for field in fields])
         terms = np.frombuffer(b"".join(fields), "<u4")
@@ -108,6 +116,7 @@ class Postings:
         self._late_counts.extend(counts)
         if len(self._late_terms.all) > _TAIL + len(self._terms) // 16:
             self._settle()
+        return True
 
     def of(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The places that hold `term`, each once, and how often."""
@@ -153,14 +162,24 @@ class ScopeIndex:
         self._times = {name: Growing(np.int64) for name in ("happened_at", "began_at", "ended_at", "expires_at")}
         self._content, self._context = Postings(), Postings()
         self._sketch = Sketch(dimension)
+        self._expected = Expected()
+        self._weight: int | None = None
 
     def __len__(self) -> int:
         return len(self._places)
 
     @property
     def nbytes(self) -> int:
-        """Memory in use, about: arrays exactly, identifiers by estimate."""
-        columns: list[Growing | Sketch] = [self._vectors, self._has_vector, self._cues, self._sketch]
+        """Memory in use, about: arrays exactly, identifiers by estimate. Added up when it has changed: every look at
+        an index asks for it.
+        """
+        if self._weight is None:
+            self._weight = self._weighed()
+        return self._weight
+
+    def _weighed(self) -> int:
+        columns: list[Growing | Sketch | Expected] = [self._vectors, self._has_vector, self._cues]
+        columns += [self._sketch, self._expected]
         columns += [*self._named.values(), *self._said.values(), *self._times.values()]
         arrays = sum(column.nbytes for column in columns) + self._content.nbytes + self._context.nbytes
         return arrays + 350 * len(self._memory_ids)
@@ -174,6 +193,7 @@ class ScopeIndex:
         """Add these memories, or change those that are there already."""
         if not entries:
             return
+        self._weight = None
         values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
         columns = dict(zip(Entry._fields, values, strict=True))
         self._forget(row_id for row_id in columns["row_id"] if row_id in self._places)
@@ -201,17 +221,36 @@ class ScopeIndex:
         """Drop every memory that is not among `row_ids`."""
         self._forget(self._places.keys() - set(row_ids))
 
-    def nearest(self, where: Where, vector: Vector, *, limit: int, exact: bool = False) -> list[Scored]:
+    def expect(self, vectors: Sequence[Vector], at_least: float) -> None:
+        """Prepare for `near` with these vectors, all of them in one pass."""
+        self._expected.look(self._vectors.all, vectors, at_least)
+        self._weight = None
+
+    def near(self, where: Where, vector: Vector, *, limit: int, at_least: float) -> list[Scored]:
+        """By cosine, best first, all that are at least so near, up to `limit`; exact in a scope of any size."""
+        accepted = self._accepted(where) & self._has_vector.all
+        known = self._expected.near(vector, at_least, len(accepted))
+        chosen = np.flatnonzero(accepted) if known is None else known[accepted[known]]
+        best = self._multiplied(chosen, np.frombuffer(vector, "<f4"), limit)
+        return [entry for entry in best if entry.score >= at_least]
+
+    def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
         """By cosine, best first, over all that `where` accepts and that has a vector. Exact up to `EXACT_UP_TO`
-        memories, or where `exact` is asked for; beyond, some of the last may be missed, and never are there fewer.
+        memories; beyond, some of the last may be missed, and never are there fewer.
         """
         accepted = self._accepted(where) & self._has_vector.all
         wanted = np.frombuffer(vector, "<f4")
-        if exact or len(self._places) <= EXACT_UP_TO:
+        if len(self._places) <= EXACT_UP_TO:
             chosen = np.flatnonzero(accepted)
         else:
-            self._sketch.extend(self._vectors.all[len(self._sketch) :])
+            if len(self._sketch) < len(accepted):
+                self._sketch.extend(self._vectors.all[len(self._sketch) :])
+                self._weight = None
             chosen = self._sketch.nearest(accepted, wanted, limit=limit)
+        return self._multiplied(chosen, wanted, limit)
+
+    def _multiplied(self, chosen: NDArray[np.int64], wanted: NDArray[np.float32], limit: int) -> list[Scored]:
+        """Of the chosen places the best by cosine."""
         # A row at a time: the scan is bound by memory, and a product on several threads stalls when a core is taken.
         if 4 * len(chosen) < len(self._memory_ids):
             scores = np.vecdot(self._vectors.all[chosen], wanted)
@@ -239,19 +278,20 @@ class ScopeIndex:
 
     def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
         """What ranking needs to know of those of the memories that are here, by id."""
-        places = [self._by_id[memory_id] for memory_id in memory_ids if memory_id in self._by_id]
-        columns = (self._said["session"], self._said["speaker"], self._said["turn"], self._times["happened_at"])
-        said = zip(
-            places, *(column.all[places].tolist() for column in columns), self._cues.all[places].tolist(), strict=True
+        known = [memory_id for memory_id in memory_ids if memory_id in self._by_id]
+        places = [self._by_id[memory_id] for memory_id in known]
+        named = self._names.__getitem__
+        # A column after the other and past the constructors: some hundred of these are made in every search.
+        columns = zip(
+            known,
+            map(moment_of, self._times["happened_at"].all[places].tolist()),
+            map(named, self._said["session"].all[places].tolist()),
+            self._said["turn"].all[places].tolist(),
+            map(named, self._said["speaker"].all[places].tolist()),
+            map(_NEW_CUES, self._cues.all[places].tolist()),
+            strict=True,
         )
-        names, known = self._names, self._memory_ids
-        # By place and not by name: some hundred of these are made in every search.
-        return {
-            known[place]: Signals(
-                known[place], moment_of(happened_at), names[session], turn, names[speaker], Cues._make(cues)
-            )
-            for place, session, speaker, turn, happened_at, cues in said
-        }
+        return dict(zip(known, map(_NEW_SIGNALS, columns), strict=True))
 
     def speakers(self) -> frozenset[str]:
         """Everybody who speaks in an active memory of the scope."""
@@ -269,8 +309,8 @@ class ScopeIndex:
         return list(map(self._codes.__getitem__, names))
 
     def _scores(self, terms: Iterable[int]) -> NDArray[np.float64]:
-        self._content.catch_up()
-        self._context.catch_up()
+        if self._content.catch_up() | self._context.catch_up():
+            self._weight = None
         scores = np.zeros(len(self._memory_ids))
         active = self._named["status"].all == self._codes.get(Status.ACTIVE, _GONE - 1)
         fields = [(self._content, self._bm25.content_weight), (self._context, self._bm25.context_weight)]

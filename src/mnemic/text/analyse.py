@@ -59,6 +59,9 @@ def terms(text: str) -> list[str]:
 
 def analyse(text: str) -> Analysis:
     """The terms of `text`, those with a place in it apart from those without."""
+    if text.isascii() and text.isalpha():  # one word, as in the thousands of the word lists, which every start reads
+        found = _word(text)
+        return Analysis([*found.sequence], [*found.extras])
     sequence: list[str] = []
     extras = [name.lower() for name in _NAMED_BY_SIGNS.findall(text)]
     if not text.isascii():

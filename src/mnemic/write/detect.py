@@ -7,7 +7,7 @@ rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from mnemic.types import Detector, Found
@@ -15,7 +15,7 @@ from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
 from mnemic.write.network import imeis, ips, macs
 from mnemic.write.patterns import Finder, digits, holds, is_numbered, numbered, pattern, spelled
-from mnemic.write.phones import phones
+from mnemic.write.phones import Phones
 
 # -- e-mail ----------------------------------------------------------------------------------------
 
@@ -85,14 +85,16 @@ _LONG = re.compile(r"\d(?:[ .\-]{0,2}\d){11}")
 _ANY = tuple(range(19, 11, -1))
 _ISSUED = {
     "4": (19, 16, 13), "34": (15,), "37": (15,), "30": (14,), "36": (14,), "38": (14,), "39": (14,), "35": (16,),
-    "18": (15,), "21": (15,), "6": _ANY, **dict.fromkeys(("50", "56", "57", "58", "59"), _ANY),
+    "18": (15,), "21": (15,), "6": _ANY, **dict.fromkeys(("06", "50", "56", "57", "58", "59"), _ANY),
     **dict.fromkeys(("22", "23", "24", "25", "26", "27", "51", "52", "53", "54", "55"), (16,)),
+    **dict.fromkeys(("81", "82", "86", "97", "98"), (16,)),
 }  # fmt: skip
 """How many digits a card number has that begins so, the longest first."""
 _MAX_GROUPS = 6
+# Issuers' ranges under ISO/IEC 7812: Diners (30, 36, 38, 39), Maestro (also 0604), RuPay (81, 82), Troy, UzCard, Humo.
 _CARD = re.compile(
-    r"4(?:\d{12}|\d{15}|\d{18})|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14}|(?:1800|2131)\d{11}"
-    r"|5[1-5]\d{14}|2[2-7]\d{14}|(?:5[06-9]|6\d)\d{10,17}"
+    r"4(?:\d{12}|\d{15}|\d{18})|3[47]\d{13}|3[0689]\d{12}|35\d{14}|(?:1800|2131)\d{11}"
+    r"|0604\d{8,15}|8[12]\d{14}|(?:8600|9792|9860)\d{12}|5[1-5]\d{14}|2[2-7]\d{14}|(?:5[06-9]|6\d)\d{10,17}"
 )
 _SEPARATORS = str.maketrans("", "", " .-")
 _DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
@@ -110,13 +112,13 @@ def cards(text: str) -> Iterator[Found]:
     if not (is_numbered(text) and _LONG.search(text)):
         return
     for run in _NUMBER_RUN.finditer(text):
+        compact = run.group().translate(_SEPARATORS)
+        if len(compact) < _ANY[-1]:
+            continue
         groups = [group.span() for group in _GROUP.finditer(text, run.start(), run.end())]
         # A letter at either end makes the number part of a longer name.
         first = 1 if run.start() and text[run.start() - 1].isalnum() else 0
         last = len(groups) - (1 if run.end() < len(text) and text[run.end()].isalnum() else 0)
-        compact = run.group().translate(_SEPARATORS)
-        if len(compact) < _ANY[-1]:
-            continue
         if len(groups) == 1:
             if first < last and _CARD.fullmatch(compact) and luhn(compact):
                 yield Found(*run.span(), compact)
@@ -126,10 +128,14 @@ def cards(text: str) -> Iterator[Found]:
         ends = {place: group for group, place in enumerate(places)}
         while first < last:
             begin = places[first]
+            lengths = _ISSUED.get(compact[begin]) or _ISSUED.get(compact[begin : begin + 2])
+            if lengths is None:
+                first += 1
+                continue
             end = next(
                 (
                     end
-                    for length in _ISSUED.get(compact[begin], ()) or _ISSUED.get(compact[begin : begin + 2], ())
+                    for length in lengths
                     if first < (end := ends.get(begin + length, 0)) <= min(last, first + _MAX_GROUPS)
                     and number.is_card(begin, begin + length)
                 ),
@@ -174,15 +180,23 @@ def _iban(text: str) -> Iterator[Found]:
     return (Found(*found) for found in ibans(text))
 
 
-DETECTORS: tuple[Detector, ...] = (
-    Finder("SECRET", secrets),
-    Finder("IBAN", (_iban,)),
-    Finder("IMEI", imeis),
-    Finder("CARD", (cards, numbered(_spaced))),
-    Finder("SSN", spelled(digits, numbered(_ssns))),
-    Finder("EMAIL", (emails, hidden_emails)),
-    Finder("PHONE", (phones,)),
-    Finder("MAC", macs),
-    Finder("IP", ips),
-)
-"""The table. Where two matches of one length compete, the earlier line wins."""
+def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
+    """The table; telephone numbers without a country code are those of `regions` (`mnemic.write.plans`). Where two
+    matches of one length compete, the earlier line wins.
+
+    Raises InvalidConfig (`invalid_config:redaction.regions`).
+    """
+    return (
+        Finder("SECRET", secrets),
+        Finder("IBAN", (_iban,)),
+        Finder("IMEI", imeis),
+        Finder("CARD", (cards, numbered(_spaced))),
+        Finder("SSN", spelled(digits, numbered(_ssns))),
+        Finder("EMAIL", (emails, hidden_emails)),
+        Finder("PHONE", (Phones(regions),)),
+        Finder("MAC", macs),
+        Finder("IP", ips),
+    )
+
+
+DETECTORS = detectors()

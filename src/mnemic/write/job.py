@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from mnemic.ports import RecordStore, Snapshot
-from mnemic.types import WriteReceipt
+from mnemic.errors import StoreFailed
+from mnemic.ports import Expecting, RecordStore, Snapshot
+from mnemic.types import Scope, Vector, WriteReceipt
 from mnemic.write.commit import Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
 from mnemic.write.gate import Gate
@@ -54,6 +56,20 @@ async def look(store: RecordStore, jobs: Collection[Job]) -> None:
     answers = await (work(store) if len(jobs) == 1 else store.read(work))
     for job, known in zip(jobs, answers, strict=True):
         job.known = known
+
+
+async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
+    """Tell a store that can make use of it which vectors these jobs will ask it about."""
+    if not isinstance(store, Expecting):
+        return
+    asking: dict[tuple[Scope, float], list[Vector]] = {}
+    for draft in (job.draft for job in jobs if not job.known):
+        if draft.vector is not None and not draft.spec.append_only and draft.review_reason is None:
+            asking.setdefault((draft.scope, draft.rules.compared_from), []).append(draft.vector)
+    for (scope, at_least), vectors in asking.items():
+        if len(vectors) > 1:
+            with suppress(StoreFailed):  # nothing is lost by it; what the store lacks, settling says
+                await store.expect(scope, vectors, at_least=at_least)
 
 
 async def overlapped(

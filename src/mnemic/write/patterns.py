@@ -48,7 +48,8 @@ def pattern(
             return
         for match in compiled.finditer(text):
             if accept is None or accept(match):
-                yield Found(match.start(group), match.end(group), match.group(group))
+                start, end = match.span(group)
+                yield Found(start, end, text[start:end])
 
     return search
 

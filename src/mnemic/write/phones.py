@@ -1,17 +1,20 @@
-"""Telephone numbers, conservatively: a plus, a known grouping, or a word that says so.
+"""Telephone numbers: nominated by a plus, a known grouping or a word that says so, decided by numbering plans.
 
-Whether digits are a telephone number is told by what stands around them more than by their count: numbering plans allow
-almost any grouping, so that without a country a plan rejects little.
+What stands around digits tells more than their count: plans allow almost any grouping, so that without a country a plan
+rejects little. With one it also knows numbers that nothing around them tells of.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-from mnemic.write.patterns import AnyCase, digits, holds, numbered, pattern, spelled
+from mnemic.write.patterns import AnyCase, digits, holds, is_numbered, pattern
+from mnemic.write.plans import Asked, Plans
 
 _DATE = Pattern(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
@@ -45,7 +48,15 @@ _CALLED = AnyCase(
 _TOLD_AFTER = Pattern(
     r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
     r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
+    # What a telephone is used for, as a card says it (RFC 6350, 6.4.1): "555 0123-Fax", "555 0123 (home)".
+    r"|(?i: ?- ?| \()(?:home|work|office|direct|text|voice|fax|cell(?:ular)?|mobile|video|pager|tel(?:ephone)?|phone)"
+    r"(?![^\W_])"
 )
+_AFTER_SIGNS = (
+    "number", "phone", "cell", "mobile", "fax", "line", "home", "work", "office", "direct", "text", "voice", "video",
+    "pager", "tel",
+)  # fmt: skip
+"""Of which everything that `_TOLD_AFTER` finds holds one."""
 _NAMES = (
     "order", "invoice", "account", "card", "ticket", "tracking", "case", "reference", "confirmation", "booking",
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
@@ -65,6 +76,7 @@ _YEAR = Pattern(r"(?:1[89]|20)\d\d")
 _GROUP = Pattern(r"\d+")
 _SEPARATED = Pattern(r"[ .\-/]+")
 _NOT_ZERO = Pattern(r"[1-9]")
+_PLUS = Pattern(r"(?<![\w+])\+(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)")
 _UNIT = Pattern(
     r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
 )
@@ -76,9 +88,12 @@ _GROUPED = Pattern(
 )  # fmt: skip
 
 
+def _is_date(number: str) -> bool:
+    return _NOT_ZERO.search(number) is None or _DATE.fullmatch(number) is not None
+
+
 def _no_date(match: re.Match[str]) -> bool:
-    number = match.group(match.lastindex or 0)
-    return _NOT_ZERO.search(number) is not None and _DATE.fullmatch(number) is None
+    return not _is_date(match.group(match.lastindex or 0))
 
 
 def _trunk(match: re.Match[str]) -> bool:
@@ -86,30 +101,56 @@ def _trunk(match: re.Match[str]) -> bool:
     return 9 <= len(digits(match.group())) <= longest and _no_date(match)
 
 
-def _typical(match: re.Match[str], number: str, groups: list[str]) -> bool:
-    """Whether digits are grouped as only telephone numbers are: three groups and more between separators of one kind,
-    one of them of three digits, or four and five pairs with hyphens; no address of a machine, no row of years or
-    sizes, no amount.
+class _Written(NamedTuple):
+    """What the digits and separators of a number tell by themselves.
+
+    `typical`: grouped as only telephone numbers are. `thousands`: grouped as large amounts are too. `pair`: two groups
+    and nothing else. `unlike`: grouped as neither years, counts nor US social security numbers are.
     """
-    if len(groups) < 3:
-        return False
-    lengths = [*map(len, groups)]
-    if lengths[0] < 2 or sum(lengths) < 8 or lengths == [3, 2, 4]:
-        return False
+
+    typical: bool
+    thousands: bool
+    pair: bool
+    unlike: bool
+
+
+def _written(whole: str) -> _Written | None:
+    """None for what is no number: too short or long, a date."""
+    number = whole
+    if not whole[-1].isdigit() or "x" in whole or "e" in whole:
+        number = whole.partition("x")[0].partition("e")[0].rstrip()
+    count = len(digits(number))
+    if not 7 <= count <= 15 or "000" in whole or _is_date(whole):
+        return None
+    groups = _GROUP.findall(number)
     separators = set(_SEPARATED.findall(number))
+    lengths = [*map(len, groups)]
+    thousands = separators <= {" ", "."} and all(length == 3 for length in lengths[1:]) and groups[0][0] != "0"
+    years = all(_YEAR.fullmatch(group) for group in groups)
+    return _Written(
+        typical=count <= 12 and not years and _typical(groups, lengths, separators, thousands=thousands),
+        thousands=thousands,
+        pair=len(groups) == 2 and number == whole,
+        unlike=not (years or lengths == [3, 2, 4] or "/" in whole or len(separators) > 1 or _row(groups, least=3)),
+    )
+
+
+def _typical(groups: list[str], lengths: list[int], separators: set[str], *, thousands: bool) -> bool:
+    """Three groups and more between separators of one kind, one of them of three digits, or four and five pairs with
+    hyphens; no address of a machine, no row of sizes, no amount.
+    """
+    if len(groups) < 3 or lengths[0] < 2 or sum(lengths) < 8 or lengths == [3, 2, 4]:
+        return False
     if max(lengths) < 3:
         return len(groups) in (4, 5) and separators == {"-"} and not _row(groups)
-    if len(separators) > 1 or all(_YEAR.fullmatch(group) for group in groups):
+    if len(separators) > 1 or (separators == {"."} and len(groups) == 4):
         return False
-    if separators == {"."} and len(groups) == 4:
-        return False
-    thousands = separators <= {" ", "."} and all(length == 3 for length in lengths[1:]) and groups[0][0] != "0"
-    return not (thousands and (lengths[0] < 3 or _UNIT.match(match.string, match.end())))
+    return not (thousands and lengths[0] < 3)
 
 
-def _row(groups: list[str]) -> bool:
-    """Whether the groups rise or fall as counts, sizes and drawn numbers do: "10 20 30 40"."""
-    return sorted(groups) in (groups, groups[::-1])
+def _row(groups: list[str], *, least: int = 1) -> bool:
+    """Whether the groups, `least` or more, rise or fall as counts, sizes and drawn numbers do: "10 20 30 40"."""
+    return len(groups) >= least and sorted(groups) in (groups, groups[::-1])
 
 
 class _Before:
@@ -136,23 +177,44 @@ class _Before:
         return self._last >= nearest
 
 
-def _grouped(text: str) -> Iterator[Found]:
-    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else."""
+def _after(text: str) -> Callable[[str, int], object]:
+    """What tells whether the words behind a place of `text` say that a number stands before it."""
+    return _TOLD_AFTER.compiled.match if holds(text, _AFTER_SIGNS) else lambda *_: None
+
+
+def _international(text: str, asked: Asked) -> Iterator[Found]:
+    """Numbers with a plus."""
+    if "+" not in text:
+        return
+    near = _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
+    for match in _PLUS.finditer(text):
+        if near(match.start()) or asked.spelled(match.group()):
+            yield Found(match.start(), match.end(), match.group())
+
+
+def _grouped(text: str, doubtful: list[Found] | None) -> Iterator[Found]:
+    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else.
+
+    `doubtful` takes those that nothing speaks for and nothing against.
+    """
     other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
-    groups_of, told_after = _GROUP.compiled.findall, _TOLD_AFTER.compiled.match
+    told_after, unit = _after(text), _UNIT.compiled.match
+    seen: dict[str, _Written | None] = {}
     for match in _GROUPED.finditer(text):
-        start, whole = match.start(), match.group()
-        number = whole
-        if not whole[-1].isdigit() or "x" in whole or "e" in whole:
-            number = whole.partition("x")[0].partition("e")[0].rstrip()
-        count = len(digits(number))
-        if not 7 <= count <= 15 or "000" in whole:
+        whole = match.group()
+        if whole not in seen:
+            seen[whole] = _written(whole)
+        written = seen[whole]
+        if written is None:
             continue
-        groups = groups_of(number)
-        told = near(start) or told_after(text, match.end()) is not None
-        likely = (told or (count <= 12 and _typical(match, number, groups))) and not other(start)
-        if (likely or (len(groups) == 2 and number == whole and _alone(match))) and _no_date(match):
-            yield Found(start, match.end(), whole)
+        start, end = match.span()
+        likely = written.typical and not (written.thousands and unit(text, end))
+        named = other(start)
+        told = not named and (likely or near(start) or told_after(text, end) is not None)
+        if told or (written.pair and _alone(match)):
+            yield Found(start, end, whole)
+        elif doubtful is not None and written.unlike and not named and not unit(text, end):
+            doubtful.append(Found(start, end, whole))
 
 
 def _alone(match: re.Match[str]) -> bool:
@@ -172,11 +234,12 @@ def _no_years(match: re.Match[str]) -> bool:
 
 def _bare(text: str) -> Iterator[Found]:
     """Digits in one piece with a word of telephony before them, but for those that something else names."""
+    told_after = _after(text)
     near, other = _Before(_CALLED, text, (*_WORDS, "contact", "number")), _Before(_OTHER_NUMBER, text, _OTHER_SIGNS)
     for match in _PIECE.finditer(text):
         start, end = match.span()
         if (
-            (near(start) or _TOLD_AFTER.match(text, end))
+            (near(start) or told_after(text, end))
             and not _named(text, start)
             and not other(start)
             and not _UNIT.match(text, end)
@@ -192,11 +255,7 @@ def _named(text: str, start: int) -> bool:
     return before.endswith(_NAMES)
 
 
-_searches = (
-    pattern(
-        r"(?<![\w+])\+(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)",
-        needs=("+",),
-    ),
+_SHAPES = (
     pattern(
         r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:(?:00)?1[ .\-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-])\d{3}[ .\-]\d{4}"
         + _EXTENSION
@@ -230,13 +289,28 @@ _searches = (
         group=1,
     ),
     pattern(_HAND, needs=("number",), accept=_no_date, group=1),
-    _grouped,
-    _bare,
 )
-_search = spelled(digits, numbered(_searches))
 
 
-def phones(text: str) -> Iterator[Found]:
-    """Telephone numbers, spelled by their digits."""
-    for search in _search:
-        yield from search(text)
+class Phones:
+    """Telephone numbers, spelled by their digits: nominated by how they stand in a text, decided by the plans of
+    `regions` (where empty, those of `TRIED`). A number with a plus that no plan knows is one where a word says so.
+
+    Raises InvalidConfig (`invalid_config:redaction.regions`).
+    """
+
+    def __init__(self, regions: Sequence[str] = ()) -> None:
+        self._plans = Plans(regions)
+
+    def __call__(self, text: str) -> Iterator[Found]:
+        """Every number of `text`."""
+        if not is_numbered(text):
+            return
+        asked = self._plans.asked()
+        doubtful: list[Found] | None = [] if self._plans.named else None
+        nominated = chain(*(search(text) for search in _SHAPES), _grouped(text, doubtful), _bare(text))
+        for start, end, value in nominated:
+            if spelling := asked.spelled(value):
+                yield Found(start, end, spelling)
+        for start, end, value in chain(_international(text, asked), asked.valid(doubtful or ())):
+            yield Found(start, end, digits(value))

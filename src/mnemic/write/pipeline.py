@@ -38,7 +38,7 @@ from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
-from mnemic.write.job import Batch, Job, look, overlapped
+from mnemic.write.job import Batch, Job, announce, look, overlapped
 from mnemic.write.judge import Judge, judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
@@ -277,6 +277,7 @@ class MemoryWritePipeline:
             _check(deadline)
             await look(self._store, jobs.values())
             await self._embed(list(jobs.values()), deadline)
+            await announce(self._store, jobs.values())
         except MnemicError as error:
             for place, job in jobs.items():
                 if not job.known:

@@ -17,14 +17,15 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.guard.redaction import Action
+from mnemic.guard.redaction import Action, RedactionRules
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
-from mnemic.write.detect import DETECTORS
+from mnemic.write.detect import DETECTORS, detectors
 from mnemic.write.draft import Draft
 from mnemic.write.patterns import HELD
 from mnemic.write.validate import within_limits
@@ -68,6 +69,11 @@ class Redactor:
         known = {detector.entity for detector in self._detectors}
         if not self._actions.keys() <= known:
             raise InvalidConfig("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
+
+    @classmethod
+    def under(cls, rules: RedactionRules) -> Redactor:
+        """The redactor of a policy. Raises InvalidConfig (`:redaction.entities`, `:redaction.regions`)."""
+        return cls((*detectors(rules.regions), *rules.detectors), rules.actions)
 
     @property
     def tokenises(self) -> bool:
@@ -232,19 +238,26 @@ def _replace(text: str, markers: Sequence[str], spans: Sequence[Span], secret: b
     made: dict[tuple[str, str], str] = {}
     cursor = 0
     for span in spans:
-        piece = text[cursor : span.start]
+        start, end, entity, value = span
+        piece = text[cursor:start]
         if markers:
-            ordered += [next(waiting) for _ in range(piece.count(HELD))]
-        name = (span.entity, span.value)
-        ordered.append(made.get(name) or made.setdefault(name, marker(*name, secret)))
-        pieces += (piece, HELD)
-        cursor = span.end
-    return "".join([*pieces, text[cursor:]]), [*ordered, *waiting]
+            ordered += islice(waiting, piece.count(HELD))
+        name = (entity, value)
+        one = made.get(name)
+        if one is None:
+            one = made[name] = marker(*name, secret)
+        ordered.append(one)
+        pieces.append(piece)
+        cursor = end
+    return HELD.join([*pieces, text[cursor:]]), [*ordered, *waiting]
 
 
 def _compose(text: str, markers: Sequence[str]) -> str:
     pieces = text.split(HELD)
-    return "".join(part for pair in zip(pieces, [*markers, ""], strict=True) for part in pair)
+    whole = [""] * (2 * len(pieces) - 1)
+    whole[::2] = pieces
+    whole[1::2] = markers
+    return "".join(whole)
 
 
 # -- the step --------------------------------------------------------------------------------------

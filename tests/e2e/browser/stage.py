@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Thread
-from typing import Literal
+from typing import Any, Literal
 
 import uvicorn
 
@@ -19,7 +19,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.entrypoints.rest.credentials import ApiKeys, Role
 from mnemic.face import awaited
 from mnemic.guard.limits import Quota
 from mnemic.kinds.entity import EntityMemory
@@ -209,9 +209,11 @@ def staged(folder: Path) -> Iterator[Stage]:
 
 
 @contextmanager
-def served_here(store: Path, *, open_to: Principal | None = None) -> Iterator[str]:
-    """The address of the service on `store`, in a thread of this process, until the block ends."""
-    app = create_app(build_engine(_settings(store)), open_to=open_to, per_second=1000, burst=1000)
+def served_here(store: Path, **how: Any) -> Iterator[str]:
+    """The address of the service on `store`, in a thread of this process, until the block ends; `how` as `create_app`
+    takes it.
+    """
+    app = create_app(build_engine(_settings(store)), per_second=1000, burst=1000, **how)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=1))
     thread = Thread(target=server.run)
     thread.start()

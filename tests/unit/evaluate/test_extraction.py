@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidConfig, InvalidInput, ModelTimeout
 from mnemic.evaluate import commands, extraction
+from mnemic.evaluate.tables import set_table
 from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Completion, Deadline, Prompt
 
 
 def write_lines(file: Path, values: Sequence[Any]) -> None:
@@ -53,6 +55,67 @@ def test_each_memory_is_matched_once(tmp_path: Path) -> None:
     assert result["test"]["precision"] == 0.5
     assert result["test"]["by_source"]["type"]["fact"] == {"share": 0.0, "n": 1}
     assert set(result["test"]["by_source"]["language"]) == {"en"}
+
+
+class Answers:
+    """A model that answers with one text after the other; None fails."""
+
+    model = "scripted"
+
+    def __init__(self, *texts: str | None) -> None:
+        self.texts = list(texts)
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        text = self.texts.pop(0)
+        if text is None:
+            raise ModelTimeout
+        return Completion(text=text, model=self.model, input_tokens=100, output_tokens=10)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def said(value: str, quote: str) -> dict[str, Any]:
+    rest = {"category": "preference", "scope": "user", "ttl_days": 90, "confidence": 0.9}
+    return {"key": "hobby", "value": value, **rest, "quote": quote}
+
+
+def test_what_a_model_made_up_and_where_it_failed_is_counted(tmp_path: Path) -> None:
+    write_lines(tmp_path / "dataset.jsonl", [*TEXTS[:2], {"id": "3", "text": "I love chess."}])
+    write_lines(tmp_path / "labels.jsonl", [*LABELS, {"id": "3", "memories": LABELS[0]["memories"]}])
+    items = [said("hiking in the Alps", "I love hiking in the Alps."), said("glass violins", "Owns violins.")]
+    answers = Answers(json.dumps({"items": items}), '{"items": "none"}', None)
+    result = extraction.run(tmp_path / "dataset.jsonl", embedder=WordEmbedder(), completer=answers)
+
+    assert (result["dev"]["recall_model"], result["dev"]["precision_model"]) == (0.5, 1.0)
+    assert (result["dev"]["unsupported"], result["dev"]["stopped"], result["dev"]["degraded"]) == (0.5, 0.5, 0.0)
+    assert (result["test"]["degraded"], result["test"]["recall_model"], result["test"]["precision_model"]) == (
+        1,
+        0,
+        None,
+    )
+    assert result["test"]["recall"] == 0.5, "the rules read instead"
+    assert result["test"]["by_source"]["failed"] == {"llm_timeout": {"share": 1.0, "n": 1}}
+    taken = result["settings"]["model"]
+    assert (taken["name"], taken["calls"], taken["input_tokens"], taken["output_tokens"]) == ("scripted", 1, 100, 10)
+    assert "scripted: 1 answers of 100 + 10 tokens" in set_table(result)
+
+
+def test_without_a_model_there_is_none_to_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MNEMIC_MODEL_URL", "OPENAI_BASE_URL", "MNEMIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / "dataset.jsonl", TEXTS)
+    write_lines(tmp_path / "labels.jsonl", LABELS)
+    with pytest.raises(InvalidConfig, match="model"):
+        extraction.run(tmp_path, embedder=WordEmbedder(), model=True)
+
+
+def test_a_sample_is_drawn_from_each_half(tmp_path: Path) -> None:
+    write_lines(tmp_path / "dataset.jsonl", [{"id": str(place), "text": "I love chess."} for place in range(8)])
+    write_lines(tmp_path / "labels.jsonl", [{"id": str(place), "memories": []} for place in range(8)])
+    result = extraction.run(tmp_path, embedder=WordEmbedder(), limit=3)
+    assert (result["dev"]["texts"], result["test"]["texts"]) == (3, 3)
 
 
 async def test_a_pair_needs_two_words_or_near_meaning() -> None:

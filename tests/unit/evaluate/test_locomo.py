@@ -66,6 +66,7 @@ def test_evidence_is_found_through_the_engine(data: Path, tmp_path: Path) -> Non
     assert (result["settings"]["messages"], result["settings"]["refused"]) == (12, {})
     assert result["ablation"]["full"]["overall"] == {name: result["overall"][name] for name in locomo.FIGURES}
     assert "without keyword" in result["ablation"]
+    assert "with derived memories" in result["ablation"]
     assert told[-1] == ("chats", 3, 3)
     first = json.loads(lines.read_text(encoding="utf-8").splitlines()[0])
     assert (first["question_id"], first["ranked"][0], first["wanted"]) == ("one/0", "D1:1", ["D1:1"])

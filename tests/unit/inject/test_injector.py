@@ -16,6 +16,7 @@ from mnemic.errors import InjectionFailed, InvalidConfig, StoreBusy
 from mnemic.inject import Entry, InjectionConfig, InjectionContext, InjectionRun, Injector, injector_for
 from mnemic.inject.recall import digest_of
 from mnemic.inject.usage import Verdict
+from mnemic.retrieve.relevance import LEAST_MEMORIES
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -29,8 +30,11 @@ TOOL = BEDROCK["tool"]
 class Notes:
     """A source with a script."""
 
-    def __init__(self, *contents: str, name: str = "notes", error: Exception | None = None) -> None:
+    def __init__(
+        self, *contents: str, name: str = "notes", error: Exception | None = None, relevance: float | None = None
+    ) -> None:
         self.name = name
+        self.relevance = relevance
         self.contents = contents
         self.error = error
         self.queries: list[str] = []
@@ -39,7 +43,10 @@ class Notes:
         self.queries.append(query)
         if self.error:
             raise self.error
-        return [Entry(content=content, source=self.name, trusted=True) for content in self.contents]
+        return [
+            Entry(content=content, source=self.name, trusted=True, relevance=self.relevance)
+            for content in self.contents
+        ]
 
 
 class Silent(Notes):
@@ -345,6 +352,40 @@ async def test_what_an_untrusted_channel_said_is_there_where_it_is_asked_for(eng
     done = await injector_for(engine, ada).inject([{"role": "user", "content": "Green tea or coffee?"}])
     assert [(entry.content, entry.standing) for entry in done.entries] == [("Prefers green tea to coffee.", False)]
     assert (await injector_for(engine, ada).inject(ASK)).reason == "no_match"
+
+
+async def test_the_nearest_of_what_is_not_known_is_left_out_and_that_is_told() -> None:
+    one, run = injector(Notes("tea", relevance=0.09)), InjectionRun()
+    for _ in range(2):  # what the run kept says the same
+        done = await one.inject(ASK, run=run)
+        assert (done.injected, done.degraded, done.abstained) == (False, False, True)
+        assert done.reason == "nothing_relevant"
+    assert one.counts["abstained"] == 2
+    assert not (await injector(Notes(relevance=0.0)).inject(ASK)).abstained, "there was nothing to leave out"
+
+
+@pytest.mark.parametrize(("relevance", "least"), [(0.1, 0.1), (None, 0.1), (0.0, 0.0)])
+async def test_what_is_relevant_enough_or_cannot_be_told_is_injected(relevance: float | None, least: float) -> None:
+    done = await injector(Notes("tea", relevance=relevance), least_relevance=least).inject(ASK)
+    assert (done.injected, done.abstained) == (True, False)
+
+
+async def test_a_source_that_knows_nothing_silences_no_other() -> None:
+    done = await injector(Notes("tea", relevance=0.01), Notes("coffee", name="b")).inject(ASK)
+    assert ([entry.content for entry in done.entries], done.abstained) == (["coffee"], False)
+
+
+async def test_what_stands_is_there_where_nothing_else_is_known(engine: MemoryEngine) -> None:
+    ada = Actor(user="ada")
+    await engine.add(INSTRUCTION, category="instruction", actor=ada)
+    for number in range(LEAST_MEMORIES):
+        await engine.add(f"The bus {number} was late.", actor=ada)
+    question = [{"role": "user", "content": "Which quinoa recipe was late?"}]
+    done = await injector_for(engine, ada).inject(question)
+    assert ([entry.content for entry in done.entries], done.injected, done.abstained) == ([INSTRUCTION], True, True)
+    every = await injector_for(engine, ada, InjectionConfig(least_relevance=0)).inject(question)
+    assert len(every.entries) > 1
+    assert not every.abstained
 
 
 def test_an_untrusted_entry_of_any_source_does_not_stand() -> None:

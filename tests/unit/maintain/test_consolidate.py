@@ -195,6 +195,21 @@ async def test_a_theme_of_several_conversations_is_a_reflection(
         assert len({source.source.session for source in sources.values()}) >= 3
 
 
+async def test_a_theme_is_named_by_the_words_that_stand_together_and_once(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor
+) -> None:
+    for number in range(8):
+        said = (
+            ["My pottery class is tonight.", "That pottery class was full."] if number % 3 == 0 else ["Rain again."] * 2
+        )
+        await tell(engine, ana, f"s{number}", [("user", f"{text} Day{number}.") for text in said])
+        clock.advance(timedelta(days=1))
+    await engine.consolidate(actor=ana)
+    titles = [one.content.splitlines()[0] for one in await engine.list(actor=ana, categories=["reflection"])]
+    assert titles.count("Comes up in 3 conversations: pottery class.") == 1
+    assert not {"Comes up in 3 conversations: pottery.", "Comes up in 3 conversations: class."} & set(titles)
+
+
 async def test_a_run_is_bounded_and_the_next_one_goes_on(
     engine: MemoryEngine, clock: ManualClock, ana: Actor, ben: Actor
 ) -> None:

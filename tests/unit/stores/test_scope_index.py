@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from mnemic.stores import scope_index, sketch
+from mnemic.stores import expected, scope_index, sketch
 from mnemic.stores.codec import CUES
 from mnemic.stores.growing import Growing
 from mnemic.stores.scope_index import Entry, Postings, ScopeIndex
@@ -115,8 +115,47 @@ def test_a_large_index_answers_as_an_exact_one_does(monkeypatch: pytest.MonkeyPa
     index.put([entry(number) for number in range(1, 401)])
     small = index.nbytes
     asked = EMBEDDER.vector("number 17")
-    assert index.nearest(WHERE, asked, limit=1) == index.nearest(WHERE, asked, limit=1, exact=True)
+    assert index.nearest(WHERE, asked, limit=1) == index.near(WHERE, asked, limit=1, at_least=0.5)
     assert index.nbytes > small, "the sketch is made when it is needed, and counted"
     index.put([entry(number) for number in range(401, 420)])
     assert index.nearest(WHERE, EMBEDDER.vector("number 415"), limit=1)[0].memory_id == "id000415"
     assert len(index.nearest(WHERE, asked, limit=350)) == 350, "never fewer than there are"
+
+
+def test_what_is_near_is_the_same_whether_it_was_expected_or_not() -> None:
+    index, plain = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25())
+    entries = [entry(number) for number in range(1, 401)]
+    asked = [EMBEDDER.vector(f"number {number}") for number in (3, 17, 399, 555)]
+    for one in (index, plain):
+        one.put(entries)
+    before = index.nbytes
+    index.expect(asked, 0.6)
+    assert index.nbytes > before
+    for one in (index, plain):
+        one.put([entry(number) for number in range(401, 700)])
+        one.put([entry(701, row=17), entry(3, status="superseded")])
+        one.keep([number for number in range(1, 702) if number != 399])
+    found = []
+    for vector in asked:
+        for at_least in (0.6, 0.9):
+            for limit in (1, 50):
+                found.append(index.near(WHERE, vector, limit=limit, at_least=at_least))
+                assert found[-1] == plain.near(WHERE, vector, limit=limit, at_least=at_least)
+                nearest = plain.nearest(WHERE, vector, limit=limit)
+                assert found[-1] == [one for one in nearest if one.score >= at_least]
+    assert any(found)
+    assert index.near(WHERE, asked[0], limit=500, at_least=0.0) == [
+        one for one in plain.nearest(WHERE, asked[0], limit=500) if one.score >= 0.0
+    ], "a lower bound than what was expected is looked for anew"
+
+
+def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expected, "MOST", 2)
+    index = ScopeIndex(64, Bm25())
+    index.put([entry(number) for number in range(1, 101)])
+    vectors = [EMBEDDER.vector(f"number {number}") for number in range(1, 5)]
+    index.expect(vectors, 0.6)
+    known = [index._expected.near(vector, 0.6, 100) is not None for vector in vectors]
+    assert known == [False, False, True, True]
+    index.expect([EMBEDDER.vector("number 1")] * 2, -1.0)
+    assert index._expected.near(vectors[0], -1.0, 100) is None, "all are near enough: nothing is gained"

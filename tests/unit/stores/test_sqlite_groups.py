@@ -15,7 +15,7 @@ import pytest
 
 from mnemic.clock import SystemClock
 from mnemic.errors import StoreBusy, StoreFull, VersionConflict
-from mnemic.ports import Transaction
+from mnemic.ports import Expecting, Transaction
 from mnemic.stores.sqlite import SqliteStore, groups
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Deadline, Where
@@ -144,3 +144,28 @@ async def test_one_that_is_cancelled_before_it_begins_never_runs(store: SqliteSt
     await asyncio.wait([held, kept, cancelled])
     assert cancelled.cancelled()
     assert [one.content for one in await store.newest(WHERE, limit=20)] == ["kept"]
+
+
+async def test_expected_vectors_get_the_answers_they_would_have_got(store: SqliteStore) -> None:
+    vectors = [EMBEDDER.vector(f"text {number}") for number in (1, 5, 99)]
+
+    async def answers(tx: Transaction) -> list[list[tuple[str, float]]]:
+        await tx.insert(memory("text 99"))
+        found = [await tx.nearest(scope(), vector, limit=5, at_least=0.5) for vector in vectors]
+        return [[(one.content, score) for one, score in near] for near in found]
+
+    async def inside(tx: Transaction) -> None:
+        plain.append(await answers(tx))
+        raise VersionConflict
+
+    plain: list[Any] = []
+    await store.expect(scope(), vectors, at_least=0.5)  # of a scope that is not there yet
+    for number in range(40):
+        await remember(store, memory(f"text {number}"))
+    with pytest.raises(VersionConflict):
+        await store.transact(inside)
+    await store.expect(scope(), [*vectors, b"of another space"], at_least=0.5)
+    await remember(store, memory("something else"))
+    assert isinstance(store, Expecting)
+    assert await store.transact(answers) == plain[0]
+    assert [near[0][0] for near in plain[0][:2]] == ["text 1", "text 5"]

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from mnemic.errors import CommitUnknown, StoreFailed
-from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite import SqliteStore, indexes
 from mnemic.stores.sqlite.file import Patience, connect
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Where
@@ -125,6 +125,19 @@ async def test_an_index_over_budget_makes_room_and_answers_the_same(tmp_path: Pa
     assert len(roomy._opened.indexes._shelf._slots) == 4  # type: ignore[union-attr]
     await roomy.close()
     await tight.close()
+
+
+async def test_a_scope_is_read_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexes, "_PAGE", 4)
+    here, there = scope(owner="u1"), scope(owner="u2")
+    store = await opened(tmp_path / "m.db")
+    await remember(store, *(memory(f"text {number}", scope=here) for number in range(8)))
+    await remember(store, *(memory(f"text {number}", scope=there) for number in range(9)))
+    await store.close()
+    store = await opened(tmp_path / "m.db")
+    for where, held in ((here, 8), (there, 9)):
+        assert len(await store.recent(Where(scopes=(where,)), limit=20)) == held
+    await store.close()
 
 
 def test_patience_ends_at_the_set_time_or_begins_anew() -> None:

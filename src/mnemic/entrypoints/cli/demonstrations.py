@@ -156,9 +156,7 @@ def _audit(turn: Turn) -> str:
 
 async def conversation(folder: Path, settings: Settings, talk: Talk) -> Shown:
     """A conversation is imported and searched, by rules and lists alone: no language model takes part."""
-    own = settings.model_copy(
-        update={"store": str(folder / "conversation.db"), "api_key": None, "model_url": None, "policy": None}
-    )
+    own = settings.with_values(store=str(folder / "conversation.db"), api_key=None, model_url=None, policy=None)
     path = talk.file or str(DATA / "conversation" / "nora.jsonl")
     questions = talk.questions or (() if talk.file else QUESTIONS)
     actor = Actor(user="listener", session="demo")

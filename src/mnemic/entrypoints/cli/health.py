@@ -183,9 +183,17 @@ def _contents(found: Inspection) -> Iterator[Finding]:
         + ("the chain holds" if broken is None else f"broken at line {broken[1]} of tenant {broken[0]}"),
         facts={"lines": found.audit_lines},
     )
-    yield Finding(
-        name="outbox", ok=None, told=f"{found.pending} entries wait for projections", facts={"pending": found.pending}
-    )
+    yield _outbox(found)
+
+
+def _outbox(found: Inspection) -> Finding:
+    waiting = sum(found.projections.values())
+    if found.projections:
+        told = "; ".join(f"{name} has {count} entries to take" for name, count in found.projections.items())
+    else:
+        told = f"no projection is registered, so none waits; {found.pending} entries are kept for one that comes"
+    facts = {"pending": waiting, "kept": found.pending, "projections": dict(found.projections)}
+    return Finding(name="outbox", ok=None, told=told, facts=facts)
 
 
 def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:

@@ -45,10 +45,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--limit",
     metavar="N",
     type=click.IntRange(1),
-    help="Only the first N conversations or questions; of pairs, N of each source and class.",
+    help="Only the first N conversations or questions; of pairs of each class and source, of extraction of each half.",
 )
 @click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
 @click.option("--ablate", is_flag=True, help="Also measure what each list and sign of the ranking buys.")
+@click.option("--model", is_flag=True, help="Extraction: let the configured language model read.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the intervals and samples.")
 @click.option("--report", metavar="DIR", type=_FOLDER, help="Write a page with charts, and the result, to this folder.")
 @click.pass_obj
@@ -60,6 +61,7 @@ def eval_(
     limit: int | None,
     vectors: Path | None,
     ablate: bool,
+    model: bool,
     seed: int | None,
     report: Path | None,
 ) -> None:
@@ -75,6 +77,8 @@ def eval_(
     from mnemic.evaluate.reports import write_report
     from mnemic.evaluate.tables import set_table
 
+    if model and name != "extraction":
+        raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
     progress, end = _told()
     try:
         result = RUNNERS[name](
@@ -85,6 +89,7 @@ def eval_(
             vectors=vectors,
             ablate=ablate,
             seed=SEED if seed is None else seed,
+            **({"model": True} if model else {}),
         )
     finally:
         end()

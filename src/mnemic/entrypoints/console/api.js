@@ -99,6 +99,11 @@ export async function signIn(apiKey) {
   return kept(await call("POST", "/console/session", { body: { api_key: apiKey }, quiet: true }));
 }
 
+/** The name of the provider where one can sign in, too; null: there is none. */
+export async function signOnProvider() {
+  return (await call("GET", "/console/sign-on/provider", { quiet: true })).name;
+}
+
 /** End the session. */
 export async function signOut() {
   await call("DELETE", "/console/session", { quiet: true });

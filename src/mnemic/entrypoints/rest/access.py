@@ -6,6 +6,7 @@ import asyncio
 import hmac
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -21,6 +22,7 @@ from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused, unauthenticated
 from mnemic.entrypoints.rest.sessions import COOKIE, CSRF_HEADER, Sessions
+from mnemic.entrypoints.rest.sign_on import SignOn
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
 from mnemic.extract.travel.airports import Airports
@@ -31,6 +33,7 @@ from mnemic.types import Actor
 
 BYTES_OF_A_CALL = 16 * 1024
 """A body of this size counts as one call more."""
+_KNOWN = "principal"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
 
@@ -75,6 +78,7 @@ class Service:
     rate: Rate
     meter: Meter
     open_to: Principal | None = None
+    sign_on: SignOn | None = None
     streams: Streams = field(default_factory=Streams)
     profiles: Callable[[str], Profile | None] = lambda _: None
     airports: Callable[[], Airports] = Airports
@@ -99,7 +103,7 @@ async def principal_of(request: Request, service: AnyService, _: Annotated[Any, 
 
 async def admitted(request: HTTPConnection, service: Service) -> Principal:
     """The same for a request that is no route's."""
-    principal = await credential_of(request, service)
+    principal = request.scope.get("state", {}).pop(_KNOWN, None) or await credential_of(request, service)
     if principal is None:
         raise unauthenticated()
     require_rate(principal, request, service)
@@ -128,6 +132,15 @@ def require_rate(principal: Principal, request: HTTPConnection, service: Service
     wait = service.rate.wait_for(principal.key_id, calls=1 + size // BYTES_OF_A_CALL)
     if wait:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
+
+
+async def knows(request: HTTPConnection, *, service: Service) -> bool:
+    """Whether a request's credential opens anything, before its body is read. Its route need not look it up again."""
+    with suppress(Refused):
+        principal = await credential_of(request, service)
+        request.scope.setdefault("state", {})[_KNOWN] = principal
+        return principal is not None
+    return False
 
 
 async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:

@@ -120,12 +120,13 @@ class NamedVersion(BaseModel):
 
 
 class ContextAnswer(BaseModel):
-    """A block of memories for a model's input."""
+    """A block of memories for a model's input. `abstained`: probably nothing about the query is known."""
 
     text: str
     memories: list[NamedVersion]
     reason: str | None
     degraded: bool
+    abstained: bool
     digest: str | None
 
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.requests import HTTPConnection
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest import problems
-from mnemic.entrypoints.rest.access import Rate, Service, credential_of
+from mnemic.entrypoints.rest.access import Rate, Service, knows
 from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.loop_lag import watched_loop
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.observed import Observed, Observer
-from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem, Refused
+from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
 from mnemic.entrypoints.rest.routes import (
     changes,
     console,
@@ -32,7 +32,9 @@ from mnemic.entrypoints.rest.routes import (
     memories,
     operations,
     personas,
+    policies,
     runs,
+    sign_on,
     stewards,
     structured,
     subjects,
@@ -40,6 +42,7 @@ from mnemic.entrypoints.rest.routes import (
     versions,
 )
 from mnemic.entrypoints.rest.sessions import Sessions
+from mnemic.entrypoints.rest.sign_on import Client, SignOn
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
 from mnemic.extract.travel.airports import Airports
@@ -54,7 +57,7 @@ _HEADERS = (
 )
 _PARTS = (
     memories, versions, runs, imports, changes, episodes, entities, structured, personas, subjects, stewards,
-    operations, tenants, keys, health, console,
+    operations, policies, tenants, keys, health, sign_on, console,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 422, 429, 500, 501, 502, 503, 507)
 
@@ -63,6 +66,7 @@ def create_app(
     engine: MemoryEngine,
     *,
     provider: Provider | None = None,
+    client: Client | None = None,
     open_to: Principal | None = None,
     home: str = "default",
     bounds: Bounds | None = None,
@@ -76,16 +80,19 @@ def create_app(
 ) -> ASGIApp:
     """The service around `engine`, which it opens and closes.
 
-    `open_to` answers calls without a credential as this principal: for one person's own machine only. `home` is the
-    tenant whose admins are the service's. `profiles` gives what is said of an agent, `airports` the table that travel
-    confirmations are read with. `observers` are told of every request, beside the `meter`.
+    `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
+    principal: for one person's own machine only. `home` is the tenant whose admins are the service's. `profiles` gives
+    what is said of an agent, `airports` the table that travel confirmations are read with. `observers` are told of
+    every request, beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
+    tokens = Tokens(engine.store, engine.clock, provider)
     service = Service(
         engine=engine,
         keys=api_keys,
         sessions=Sessions(engine.store, engine.clock, api_keys),
-        tokens=Tokens(engine.store, engine.clock, provider),
+        tokens=tokens,
+        sign_on=None if client is None else SignOn(client, tokens, engine.store, engine.clock),
         rate=Rate(engine.clock, per_second=per_second, burst=burst),
         meter=meter or Meter(),
         open_to=open_to,
@@ -95,14 +102,11 @@ def create_app(
         profiles=profiles or (lambda _: None),
         airports=airports,
     )
-
-    async def knows(request: HTTPConnection) -> bool:
-        with suppress(Refused):
-            return await credential_of(request, service) is not None
-        return False
-
     engine.gateway.watchers.on_write, engine.gateway.watchers.on_search = service.meter.wrote, service.meter.searched
-    return Observed(_Hardened(Boundary(_routed(service), bounds, knows=knows)), [service.meter, *observers])
+    return Observed(
+        _Hardened(Boundary(_routed(service), bounds, knows=partial(knows, service=service))),
+        [service.meter, *observers],
+    )
 
 
 def _routed(service: Service) -> FastAPI:

@@ -7,25 +7,22 @@ from typing import Any
 
 from mnemic.entrypoints.rest.access import Service
 from mnemic.entrypoints.wire import usage_dict
-from mnemic.types import Status
 
-WAITING_COUNTED = 200
 RECENT = timedelta(hours=24)
 
 
 async def overview_dict(service: Service, tenant: str) -> dict[str, Any]:
-    """What the tenant holds (`recent`: of the last 24 hours), what waits (counted up to 200), how far each projection
+    """What the tenant holds (`recent`: of the last 24 hours), what waits, how far each projection
     is behind; and of this process, since it began: requests, latency, hit rate, parts of searches that failed.
     """
     store, meter = service.engine.store, service.meter
     held = await store.usage(tenant, since=service.engine.clock.now() - RECENT)
-    waiting = await store.held(tenant, statuses=[Status.PENDING_REVIEW], limit=WAITING_COUNTED)
     behind = await store.projections()
     searches = meter.search_counts()
     found, answered = searches["found"], searches["found"] + searches["empty"]
     return {
         "held": usage_dict(held),
-        "waiting": len(waiting),
+        "waiting": await store.waiting(tenant),
         "store": {"name": store.capabilities.name, "shared": store.capabilities.shared},
         "projections": behind,
         "process": {

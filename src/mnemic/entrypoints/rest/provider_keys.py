@@ -7,15 +7,11 @@ import logging
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
-from jwt import PyJWKClient
-from jwt.exceptions import PyJWKClientError
 
-from mnemic.entrypoints.rest.addresses import is_loopback
-from mnemic.errors import InvalidConfig
+from mnemic.entrypoints.rest.fetching import FetchFailed, fetched, require_fetchable
 from mnemic.ports import Clock
 
 LASTS = timedelta(minutes=10)
@@ -24,9 +20,6 @@ RESTS = timedelta(seconds=30)
 """Between two fetches, also where tokens come under keys that nobody knows, and where the provider does not answer."""
 OUTLASTS = timedelta(hours=24)
 """How long fetched keys are used while the provider does not answer."""
-SECONDS = 5.0
-"""The longest wait for an answer."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -48,7 +41,7 @@ class FetchedKeys:
 
     def __init__(self, url: str, clock: Clock) -> None:
         require_fetchable(url)
-        self._client = PyJWKClient(url, cache_jwk_set=False, timeout=SECONDS)
+        self._url = url
         self._clock = clock
         self._keys: KeySet | None = None
         self._fetched_at = self._tried_at = -OUTLASTS.total_seconds()
@@ -69,23 +62,11 @@ class FetchedKeys:
         """Ask the provider. Whatever it says instead of keys, those of before stay."""
         self._tried_at = self._clock.monotonic()
         try:
-            async with asyncio.timeout(2 * SECONDS):
-                told = await asyncio.to_thread(self._client.fetch_data)
-            self._keys = KeySet.import_key_set(told)
-        except (PyJWKClientError, JoseError, ValueError, KeyError, TypeError, OSError) as failure:
+            self._keys = KeySet.import_key_set(await fetched(self._url))  # type: ignore[arg-type]
+        except (FetchFailed, JoseError, ValueError, KeyError, TypeError) as failure:
             _log.warning("a provider's keys could not be fetched", extra={"error": type(failure).__name__})
             return
         self._fetched_at = self._tried_at
 
     def _older_than(self, age: timedelta, at: float) -> bool:
         return self._clock.monotonic() - at >= age.total_seconds()
-
-
-def require_fetchable(url: str) -> None:
-    """Raises InvalidConfig (`jwks`) for an address that somebody between could answer for: only https, or this
-    machine's own loopback.
-    """
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if not host or not (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))):
-        raise InvalidConfig("jwks", hint="a file, or an https address")

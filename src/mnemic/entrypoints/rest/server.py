@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Literal
 
 import uvicorn
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mnemic.bootstrap import build_airports, build_engine, build_profile
@@ -20,6 +21,7 @@ from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
+from mnemic.entrypoints.rest.sign_on import Client
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider
 from mnemic.errors import InvalidConfig
@@ -43,6 +45,16 @@ class ServiceSettings(BaseSettings):
         default=None,
         description="That provider's public keys (JWKS): a file, or an https address to fetch them from.",
     )
+    client_id: str | None = Field(
+        default=None, description="What that provider knows the console as: people may then sign in there."
+    )
+    client_secret: SecretStr | None = Field(default=None, description="The secret of that client, if it has one.")
+    client_secret_file: Path | None = Field(default=None, description="File with that secret.")
+    url: str | None = Field(
+        default=None,
+        description="Address under which browsers reach the service behind a proxy; the provider leads back there.",
+    )
+    scope: str = Field(default="openid", description="Scopes that a sign-in asks for.")
     max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
     seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
     at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
@@ -71,6 +83,20 @@ class ServiceSettings(BaseSettings):
         if self.issuer is None or self.audience is None or self.jwks is None:
             raise InvalidConfig("service_issuer", hint="issuer, audience and jwks belong together")
         return Provider.named(self.jwks, issuer=self.issuer, audience=self.audience, default_tenant=default_tenant)
+
+    def client(self) -> Client | None:
+        """What people sign in to the console with at the provider, if it is named. Raises InvalidConfig."""
+        if self.client_id is None:
+            return None
+        if self.issuer is None:
+            raise InvalidConfig("service_client_id", hint="issuer, audience and jwks belong to it")
+        secret = None if self.client_secret is None else self.client_secret.get_secret_value()
+        if self.client_secret_file is not None:
+            try:
+                secret = self.client_secret_file.read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError):
+                raise InvalidConfig("service_client_secret_file", hint="cannot be read") from None
+        return Client(issuer=self.issuer, client_id=self.client_id, secret=secret, url=self.url, scope=self.scope)
 
 
 def own_machine(settings: Settings, user: str) -> Principal:
@@ -113,6 +139,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
     app = create_app(
         build_engine(settings),
         provider=service.provider(settings.tenant),
+        client=service.client(),
         open_to=open_to,
         home=settings.tenant,
         bounds=Bounds(max_bytes=service.max_bytes, seconds=service.seconds, at_once=service.at_once),

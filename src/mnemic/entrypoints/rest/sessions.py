@@ -3,7 +3,8 @@
 A cookie is `<key id>.<session id>.<secret>` with 256 random bits. Of the secret only the SHA-256 is kept, as a mark
 beside the keys: so a session holds in every process of the service. It ends when it is signed out of, when it is too
 old, with its key, and with the secret of the key that was shown for it. Whom it stands for is asked of the key at every
-request, so a change of roles takes effect at once.
+request, so a change of roles takes effect at once. A session that a provider has vouched for stands for whom it named
+at the sign-in, until it ends.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import hmac
 import json
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
-from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, digest
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role, digest
 from mnemic.identity import new_id
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore, Transaction
@@ -55,6 +57,16 @@ class Sessions:
         await self._put({**dict.fromkeys(await self._over(prefix, now)), prefix + session_id: json.dumps(kept)})
         return f"{principal.key_id}.{session_id}.{secret}", _session(principal, secret, now)
 
+    async def begin_for(self, principal: Principal) -> tuple[str, Session]:
+        """A new session and its cookie, for whom a provider has vouched. What is over of anybody's goes."""
+        now = self._clock.now()
+        owner = digest(f"{principal.tenant}\x1f{principal.user}")[:36]
+        prefix, session_id, secret = _prefix(owner), new_id(now), secrets.token_urlsafe(32)
+        kept = {"digest": digest(secret), "principal": _vouched(principal), "begun_at": now.isoformat()}
+        over = {*await self._over(prefix, now), *await self._past(now)}
+        await self._put({**dict.fromkeys(over), prefix + session_id: json.dumps(kept)})
+        return f"{owner}.{session_id}.{secret}", _session(principal, secret, now)
+
     async def find(self, cookie: str) -> Session | None:
         """The session that `cookie` opens; None where it is unknown, over, or its key is gone, whichever it is."""
         parts = _COOKIE.fullmatch(cookie)
@@ -66,7 +78,8 @@ class Sessions:
         kept = {} if value is None else json.loads(value)
         if not kept or not hmac.compare_digest(digest(secret), kept["digest"]):
             return None
-        principal = await self._keys.principal(key_id, kept["key_digest"])
+        vouched = kept.get("principal")
+        principal = _named(vouched) if vouched else await self._keys.principal(key_id, kept["key_digest"])
         begun_at = datetime.fromisoformat(kept["begun_at"])
         if principal is None or begun_at + LASTS <= self._clock.now():
             return None
@@ -86,6 +99,12 @@ class Sessions:
         kept = set(live[-(AT_ONCE - 1) :])
         return [name for name in begun if name not in kept]
 
+    async def _past(self, now: datetime) -> list[str]:
+        """Everybody's sessions that are too old."""
+        marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
+        begun = {name: datetime.fromisoformat(json.loads(value)["begun_at"]) for name, value in marks.items()}
+        return [name for name, begun_at in begun.items() if begun_at + LASTS <= now]
+
     async def _put(self, marks: dict[str, str | None]) -> None:
         async def work(transaction: Transaction) -> None:
             for name, value in marks.items():
@@ -96,6 +115,14 @@ class Sessions:
 
 def _prefix(key_id: str) -> str:
     return f"{_PREFIX}{key_id}:"
+
+
+def _vouched(principal: Principal) -> dict[str, Any]:
+    return {**asdict(principal), "roles": sorted(principal.roles)}
+
+
+def _named(vouched: dict[str, Any]) -> Principal:
+    return Principal(**{**vouched, "roles": frozenset(map(Role, vouched["roles"]))})
 
 
 def _session(principal: Principal, secret: str, begun_at: datetime) -> Session:

@@ -155,10 +155,16 @@ class ImportPart(Strict):
     memories: Annotated[list[NewMemory], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class PolicyTrial(Strict):
-    """A policy to try, as a policy file in JSON says it."""
+class PolicyWanted(Strict):
+    """A policy, as a policy file in JSON says it."""
 
     policy: dict[str, JsonValue]
+
+
+class PolicyBack(Strict):
+    """The version of the policy that is to hold again; 0: that of the settings."""
+
+    version: Annotated[int, Field(ge=0, le=2**31)]
 
 
 class Approval(Strict):

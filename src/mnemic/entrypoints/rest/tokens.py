@@ -20,7 +20,8 @@ from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet, OctKey
 
 from mnemic.entrypoints.rest.credentials import Principal, Role
-from mnemic.entrypoints.rest.provider_keys import FetchedKeys, FixedKeys, require_fetchable
+from mnemic.entrypoints.rest.fetching import require_fetchable
+from mnemic.entrypoints.rest.provider_keys import FetchedKeys, FixedKeys
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
@@ -115,19 +116,41 @@ class Tokens:
         return _principal(claims, claims["tenant"], claims["roles"])
 
     async def _providers(self, text: str) -> Principal | None:
-        known, keys = self._provider, None if self._keys is None else await self._keys.current()
-        if known is None or self._keys is None or keys is None:
+        known, claims = self._provider, await self._signed(text)
+        if known is None or claims is None:
+            return None
+        self._require(claims, known.issuer, known.audience)
+        return _of_provider(claims, known)
+
+    async def identified(self, text: str, *, client_id: str, nonce: str) -> Principal | None:
+        """Whom an ID token of the provider stands for that was made for `client_id` and this sign-in (OpenID Connect
+        Core 1.0, section 3.1.3.7); None where anything about it is wrong.
+        """
+        try:
+            known, claims = self._provider, await self._signed(text)
+            if known is None or claims is None:
+                return None
+            self._require(claims, known.issuer, client_id)
+            if not hmac.compare_digest(str(claims.get("nonce")).encode(), nonce.encode()):
+                return None
+            if claims.get("azp", client_id) != client_id:
+                return None
+            return _of_provider(claims, known)
+        except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
+            return None
+
+    async def _signed(self, text: str) -> Mapping[str, Any] | None:
+        """The claims of a token that the provider has signed; None where there is no provider or none of its keys."""
+        keys = None if self._keys is None else await self._keys.current()
+        if self._keys is None or keys is None:
             return None
         try:
-            claims = jwt.decode(text, keys, algorithms=_PROVIDERS).claims
+            return jwt.decode(text, keys, algorithms=_PROVIDERS).claims
         except (InvalidKeyIdError, BadSignatureError):
             renewed = await self._keys.current(anew=True)
             if renewed is None:
                 raise
-            claims = jwt.decode(text, renewed, algorithms=_PROVIDERS).claims
-        self._require(claims, known.issuer, known.audience)
-        tenant = claims.get(known.tenant_claim, known.default_tenant)
-        return _principal(claims, tenant, claims.get(known.roles_claim, [Role.SUBJECT]))
+            return jwt.decode(text, renewed, algorithms=_PROVIDERS).claims
 
     def _require(self, claims: Mapping[str, Any], issuer: str, audience: str | None) -> None:
         now = self._clock.now().timestamp()
@@ -149,6 +172,11 @@ class Tokens:
 
 def _keys(provider: Provider, clock: Clock) -> FixedKeys | FetchedKeys:
     return FetchedKeys(provider.keys, clock) if isinstance(provider.keys, str) else FixedKeys(provider.keys)
+
+
+def _of_provider(claims: Mapping[str, Any], known: Provider) -> Principal:
+    tenant = claims.get(known.tenant_claim, known.default_tenant)
+    return _principal(claims, tenant, claims.get(known.roles_claim, [Role.SUBJECT]))
 
 
 def _principal(claims: Mapping[str, Any], tenant: object, roles: object) -> Principal:

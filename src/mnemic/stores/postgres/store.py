@@ -220,6 +220,9 @@ class PostgresStore(SingleReads):
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
 
+    async def waiting(self, tenant: str) -> int:
+        return await self._ready.connections.read(lambda session: upkeep.waiting(session, tenant))
+
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await upkeep.marks(self._ready.connections, tenant, prefix)
 

@@ -130,8 +130,8 @@ class PostgresTransaction(Transaction):
         index = await self._index(scope, place) if len(vector) == 4 * self._dimensions[0] else None
         if index is None:
             return await self._nearest_stored(scope, place, vector, limit, at_least)
-        best = index.nearest(Where(scopes=(scope,)), vector, limit=limit, exact=True)
-        scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
+        best = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least)
+        scores = {entry.memory_id: entry.score for entry in best}
         return await self._as_before(scope, scores) if scores else []
 
     async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:

@@ -54,6 +54,13 @@ async def usage(session: Session, tenant: str, since: datetime, scope: Scope | N
     return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows}
 
 
+async def waiting(session: Session, tenant: str) -> int:
+    """The port's `waiting`."""
+    await session.enter(tenant)
+    count: int = (await session.fetch(_UPKEEP["waiting"], tenant))[0][0]
+    return count
+
+
 async def marks(connections: Connections, tenant: str, prefix: str) -> dict[str, str]:
     """The port's `marks`."""
     return dict(await connections.ask(_UPKEEP["marks"], tenant, prefix))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
@@ -24,9 +24,21 @@ _ENTRIES = """
            m.session, m.turn, s.speaker, s.cues
     FROM memory m JOIN memory_search s ON s.row_id = m.row_id
 """
-_WHOLE = _ENTRIES + "WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"
+_WHOLE = _ENTRIES + "WHERE m.row_id > :after AND m.row_id < (:scope_id + 1 << 32) ORDER BY m.row_id LIMIT :page"
 _CHANGED = _ENTRIES + "WHERE m.scope_id = :scope_id AND m.changed > :seen"
 _ROWS = "SELECT row_id FROM memory WHERE row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"
+
+
+_PAGE = 16_384
+"""Memories read at a time: a page of rows with their vectors takes some 40 MB, those of a large scope gigabytes."""
+
+
+def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Everything in a scope, as of the transaction that is open."""
+    after = (scope_id << 32) - 1
+    while rows := fetch(connection, _WHOLE, {"scope_id": scope_id, "after": after, "page": _PAGE}):
+        yield rows
+        after = rows[-1][0]
 
 
 def find_scope(connection: apsw.Connection, scope: Scope) -> int | None:
@@ -67,8 +79,8 @@ class ScopeIndexes:
             slot.index = self._shelf.empty()
         seen = slot.index.seen
         known = {"scope_id": scope_id, "seen": seen}
-        rows = fetch(connection, _CHANGED, known) if seen else fetch(connection, _WHOLE, {"scope_id": scope_id})
-        slot.index.put(cast("list[Entry]", [self._rows.entry(row, self._vector_bytes) for row in rows]))
+        for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, scope_id):
+            slot.index.put(cast("list[Entry]", [self._rows.entry(row, self._vector_bytes) for row in page]))
         if seen < counters[1]:
             slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])
         slot.index.seen = counters[0]

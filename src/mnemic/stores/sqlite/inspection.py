@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import apsw
 from mnemic.errors import StoreUnavailable
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import connect, migrations, recognise
+from mnemic.stores.sqlite.outbox import projections
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.upkeep import broken_audit
 from mnemic.types import VectorSpace
@@ -26,8 +28,9 @@ _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """One file. `sealed` counts memories whose content is; `damage` is what SQLite's own check found; `broken_audit`
-    tenant and sequence of a line that does not follow from the one before.
+    """One file. `projections` are those registered, each with what it has yet to take, and `pending` all that is kept
+    for them or for one that comes. `sealed` counts memories whose content is; `damage` is what SQLite's check found;
+    `broken_audit` tenant and sequence of a line that does not follow from the one before.
     """
 
     schema: int
@@ -41,6 +44,7 @@ class Inspection:
     without_vector: int
     sealed: int
     pending: int
+    projections: Mapping[str, int]
     audit_lines: int
     broken_audit: tuple[str, int] | None
     damage: tuple[str, ...] = field(default=(), repr=False)
@@ -77,6 +81,7 @@ def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
         sealed=fetch(connection, _SEALED)[0][0],
         without_vector=fetch(connection, _WITHOUT_VECTOR)[0][0],
         pending=fetch(connection, "SELECT count(*) FROM outbox")[0][0],
+        projections=projections(connection) if _has_table(connection, "projection") else {},
         audit_lines=lines,
         broken_audit=broken,
         damage=() if damage == ["ok"] else tuple(damage),
@@ -89,12 +94,17 @@ def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
         connection = connect(path, durability="durable")
         try:
             recognise(connection)
-            if not fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = 'mark'"):
+            if not _has_table(connection, "mark"):
                 return {}
             rows = fetch(connection, "SELECT name, value FROM mark WHERE tenant = ? ORDER BY name", (tenant,))
             return {name: value for name, value in rows if name.startswith(prefix)}
         finally:
             connection.close()
+
+
+def _has_table(connection: apsw.Connection, name: str) -> bool:
+    """Whether the file's schema is new enough to have it."""
+    return bool(fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)))
 
 
 def is_safe(version: str) -> bool:

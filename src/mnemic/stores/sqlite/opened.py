@@ -177,8 +177,8 @@ class OpenFile:
             if scope_id is None:
                 return []
             with self.indexes.use(connection, scope_id) as index:
-                best = index.nearest(Where(scopes=(scope,)), vector, limit=limit, exact=True)
-            scores = {entry.memory_id: entry.score for entry in best if entry.score >= at_least}
+                best = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least)
+            scores = {entry.memory_id: entry.score for entry in best}
             if not scores:
                 return []
             rows = fetch(connection, GET_MANY, wanted_memories(list(scores), [scope]))

@@ -22,6 +22,7 @@ from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
+from mnemic.stores.sqlite.indexes import find_scope
 from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.stores.sqlite.reseal import Reached, reseal_batch, seal_batch
 from mnemic.stores.sqlite.rows import fetch
@@ -146,6 +147,19 @@ class SqliteStore(SingleReads):
 
         return await self._read(run)
 
+    async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
+        opened = self._ready
+        fitting = [vector for vector in vectors if len(vector) == 4 * opened.space.dimension]
+
+        def run(connection: apsw.Connection) -> None:
+            scope_id = find_scope(connection, scope)
+            if scope_id is not None:
+                with opened.indexes.use(connection, scope_id) as index:
+                    index.expect(fitting, at_least)
+
+        if fitting:
+            await self._read(run)
+
     async def held(
         self,
         tenant: str,
@@ -174,6 +188,9 @@ class SqliteStore(SingleReads):
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._read(lambda connection: upkeep.usage(connection, tenant, since, scope))
+
+    async def waiting(self, tenant: str) -> int:
+        return await self._read(lambda connection: upkeep.waiting(connection, tenant))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._read(lambda connection: upkeep.marks(connection, tenant, prefix))

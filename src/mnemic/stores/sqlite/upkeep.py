@@ -33,6 +33,7 @@ _BY_STATUS = _HELD.format(status="m.status IN (SELECT value FROM json_each(:stat
 _PENDING = _HELD.format(status="m.status = 'pending_review'")
 """The same for the review queue alone, which has an index."""
 
+_WAITING = "SELECT count(*) FROM memory WHERE tenant = :tenant AND status = 'pending_review'"
 _USAGE = """
     SELECT u.kind, sum(u.rows), sum(u.bytes) FROM usage u JOIN scope c ON c.scope_id = u.scope_id
     WHERE u.tenant = :tenant AND (:level IS NULL OR (c.level = :level AND c.owner = :owner)) GROUP BY u.kind
@@ -100,6 +101,12 @@ def held(connection: apsw.Connection, rows: Rows, wanted: dict[str, Any], *, pen
 def within(scope: Scope | None) -> dict[str, str | None]:
     """The parameters that keep a walk over a tenant to one scope; None: to none."""
     return {"level": None if scope is None else scope.level.value, "owner": None if scope is None else scope.owner}
+
+
+def waiting(connection: apsw.Connection, tenant: str) -> int:
+    """The port's `waiting`."""
+    count: int = fetch(connection, _WAITING, {"tenant": tenant})[0][0]
+    return count
 
 
 def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:

@@ -42,6 +42,16 @@ class KeepingContract(Setting):
         others = [each for each in Status if each is not status]
         assert set(ids(await store.held("acme", statuses=others))) == {kept[each].memory_id for each in others}
 
+    async def test_waiting_counts_what_waits_in_one_tenant(self, store: RecordStore) -> None:
+        assert await store.waiting("acme") == 0
+        places = [scope(), scope("bob"), scope(level=Level.WORKSPACE), scope(tenant="rival")]
+        proposed = [memory(f"m{number}", scope=places[number % 4], status=Status.PENDING_REVIEW) for number in range(7)]
+        await remember(store, *proposed, memory("is active"), memory("was turned down", status=Status.REJECTED))
+        assert (await store.waiting("acme"), await store.waiting("rival"), await store.waiting("nobody")) == (6, 1, 0)
+        decided = replace(proposed[0], status=Status.ACTIVE, version=2)
+        await change(store, decided)
+        assert await store.waiting("acme") == 5
+
     async def test_held_knows_what_has_expired_and_who_wrote_any_version(self, store: RecordStore) -> None:
         never = memory("never", author="ada")
         soon, late = memory("soon", expires_at=day(1)), memory("late", expires_at=day(9), author="bob")

@@ -42,6 +42,23 @@ async def test_of_who_is_known_more_is_read(running: Running) -> None:
     assert answer.status_code == 422
 
 
+async def test_a_credential_is_looked_up_once_however_large_the_body(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = {"Content-Type": "application/json", **await running.caller("writer")}
+    marks, looked_up = running.engine.store.marks, []
+
+    async def counted(tenant: str, prefix: str) -> dict[str, str]:
+        looked_up.append(prefix.partition(":")[0])
+        return await marks(tenant, prefix)
+
+    monkeypatch.setattr(running.engine.store, "marks", counted)
+    for content in (b"{}", LARGE):
+        looked_up.clear()
+        answer = await running.client.post("/v1/memories", content=content, headers=headers)
+        assert (answer.status_code, looked_up.count("api_key")) == (422, 1)
+
+
 def test_a_call_may_count_as_several() -> None:
     clock = ManualClock()
     rate = Rate(clock, per_second=1.0, burst=3)

@@ -14,6 +14,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
+from mnemic.entrypoints.rest.fetching import MAX_BYTES
 from mnemic.entrypoints.rest.provider_keys import LASTS, OUTLASTS, RESTS
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
 from mnemic.errors import InvalidConfig
@@ -24,11 +25,14 @@ from mnemic.testing.embedder import WordEmbedder
 
 @dataclass
 class Issuer:
-    """Answers with its public keys; `asked` counts. `status` other than 200 is a failure."""
+    """Answers with its public keys; `asked` counts. `status` other than 200 is a failure; `padding`
+    are bytes behind the keys.
+    """
 
     address: str = ""
     keys: list[ECKey] = field(default_factory=list)
     status: int = 200
+    padding: int = 0
     asked: int = 0
 
     def turn(self, name: str) -> None:
@@ -52,6 +56,7 @@ def issuer() -> Iterator[Issuer]:
         def do_GET(self) -> None:
             told.asked += 1
             body = json.dumps({"keys": [key.as_dict(private=False) for key in told.keys]}).encode()
+            body += b" " * told.padding
             self.send_response(told.status)
             self.send_header("Location", "https://elsewhere.example/keys")
             self.end_headers()
@@ -137,6 +142,16 @@ async def test_while_the_provider_does_not_answer_its_last_keys_are_believed_for
     issuer.status = 200
     clock.advance(RESTS)
     assert await believed(tokens, text)
+
+
+async def test_an_answer_that_is_too_large_is_not_read_to_its_end(issuer: Issuer) -> None:
+    clock = ManualClock()
+    issuer.padding = MAX_BYTES
+    tokens = await believing(issuer, clock)
+    assert not await believed(tokens, issuer.token(clock))
+    issuer.padding = MAX_BYTES // 2
+    clock.advance(RESTS)
+    assert await believed(tokens, issuer.token(clock))
 
 
 async def test_a_provider_that_never_answered_is_not_believed_and_nothing_breaks(issuer: Issuer) -> None:

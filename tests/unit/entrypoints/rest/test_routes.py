@@ -109,7 +109,9 @@ async def test_a_reviewer_decides_what_another_proposed(running: Running) -> Non
 
     hidden = await running.client.get(f"/v1/memories/{memory_id}", headers=ana)
     assert hidden.status_code == 404
-    waiting = (await running.client.get("/v1/reviews", headers=ben)).json()["reviews"]
+    desk = (await running.client.get("/v1/reviews", headers=ben)).json()
+    waiting = desk["reviews"]
+    assert desk["waiting"] == len(waiting)
     assert [one["memory"]["memory_id"] for one in waiting] == [memory_id]
     assert waiting[0]["proposer"]
 

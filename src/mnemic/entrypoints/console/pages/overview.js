@@ -22,12 +22,12 @@ async function filled(who, signal) {
   const [state, mine, queue, newest] = await Promise.all([
     operator && call("GET", "/v1/overview", { signal }),
     !operator && may("search") && call("GET", "/v1/kinds", { signal }),
-    !operator && may("review") && call("GET", "/v1/reviews", { query: { limit: 200 }, signal }),
+    !operator && may("review") && call("GET", "/v1/reviews", { query: { limit: 1 }, signal }),
     may("search") && call("GET", "/v1/memories", { query: { limit: 5 }, signal }),
   ]);
   return several(
     state && figures(state),
-    !state && el("div", { class: "tiles" }, mine && tile("Memories about you", number(sum(mine.kinds, "held"))), queue && waitingTile(queue.reviews.length)),
+    !state && el("div", { class: "tiles" }, mine && tile("Memories about you", number(sum(mine.kinds, "held"))), queue && waitingTile(queue.waiting)),
     state && unwell(state),
     el("div", { class: "halves" },
       state && panel("What is held", held(state.held)),
@@ -47,7 +47,7 @@ function tile(name, value, note, href) {
 }
 
 function waitingTile(count) {
-  return tile("Waiting for review", count >= 200 ? "200 and more" : number(count), count > 0 ? "open the review desk" : "nothing to decide", "#/review");
+  return tile("Waiting for review", number(count), count > 0 ? "open the review desk" : "nothing to decide", "#/review");
 }
 
 function figures({ held: kinds, waiting, process }) {

@@ -1,19 +1,51 @@
-/** The policy: what may be remembered. A draft of another can be tried on what is held before anybody puts it in force. */
+/** The policy: what may be remembered. A draft of another is tried on what is held, then put in force, and can be taken back. */
 
 import { call } from "../api.js";
 import { download, el, several } from "../elements.js";
-import { button, empty, failure, field, head, panel, table } from "../parts.js";
+import { ask, attempt, button, empty, failure, field, head, panel, say, table, when } from "../parts.js";
 import { counted, inWords, number, spaced } from "../words.js";
 
 const PAGE = 500;
 
 /** @param {any} context */
 export async function show({ signal }) {
-  const policy = await call("GET", "/v1/policy", { signal });
+  const shown = el("div", { class: "stack" });
+  const refresh = async () => {
+    // The versions first: a policy that is newer than the version it is taken for is refused when it is put back.
+    const { versions } = await call("GET", "/v1/policy/versions", { signal });
+    const policy = await call("GET", "/v1/policy", { signal });
+    shown.replaceChildren(
+      panel("In force", since(versions[0]), inForce(policy)),
+      panel("Another", editor(policy, versions[0]?.version ?? 0, signal, refresh)),
+      panel("Earlier versions", history(versions, refresh)),
+    );
+  };
+  await refresh();
+  return several(head("Policy", "What may be remembered in this tenant, by whom, and for how long."), shown);
+}
+
+function since(current) {
+  if (!current || current.of_settings) return el("p", { class: "quiet" }, "That of the service's settings", current && several(", again since ", when(current.put_at), ` by ${current.by}`), ".");
+  return el("p", { class: "quiet" }, `Version ${current.version}, put in force `, when(current.put_at), ` by ${current.by}`, current.restored ? `, as version ${current.restored} was` : "", ".");
+}
+
+function history(versions, refresh) {
+  if (versions.length === 0) return empty("None yet", "Nobody has put another policy in force here.");
+  const current = versions[0];
+  const back = async (version, words) => {
+    const sure = await ask(`Go back to ${words}?`, el("p", {}, "It holds in every process within seconds, as the next version."), { act: "Go back" });
+    if (sure === null) return;
+    const put = () => call("POST", "/v1/policy/rollback", { body: { version }, ifMatch: current.version });
+    if (await attempt(put, `Back to ${words}`)) await refresh();
+  };
   return several(
-    head("Policy", "What may be remembered, by whom, and for how long. The service reads it from its policy file when it starts."),
-    panel("In force", inForce(policy)),
-    panel("Try another", editor(policy, signal)),
+    table("Versions", ["Version", "Since", "By", ""], versions.map((one, place) => [
+      several(number(one.version), one.of_settings ? el("span", { class: "quiet" }, " · the settings") : one.restored && el("span", { class: "quiet" }, ` · as ${one.restored}`)),
+      when(one.put_at),
+      one.by,
+      place === 0 ? "in force" : !one.of_settings && button("Go back to this", () => back(one.version, `version ${one.version}`), { "aria-label": `Go back to version ${one.version}` }),
+    ])),
+    !current.of_settings && el("div", { class: "actions" }, button("Go back to the service's settings", () => back(0, "the service's settings"), { kind: "quiet" })),
   );
 }
 
@@ -31,7 +63,7 @@ function inForce(policy) {
   );
 }
 
-function editor(policy, signal) {
+function editor(policy, version, signal, refresh) {
   const text = el("textarea", { name: "policy", rows: "18", class: "code", spellcheck: "false" }, JSON.stringify(policy, null, 2));
   const said = el("div", { "aria-live": "polite" });
   const draft = () => {
@@ -53,13 +85,26 @@ function editor(policy, signal) {
       if (!signal.aborted) said.replaceChildren(failure(problem));
     }
   };
+  const put = async () => {
+    const proposed = draft();
+    if (proposed === null) return;
+    const about = el("p", {}, "It takes the place of the one in force, in every process within seconds. You can go back to every version.");
+    if ((await ask("Put this policy in force?", about, { act: "Put it in force" })) === null) return;
+    try {
+      await call("PUT", "/v1/policy", { body: { policy: proposed }, ifMatch: version });
+    } catch (problem) {
+      return said.replaceChildren(failure(problem));
+    }
+    await refresh();
+    say("The policy is in force");
+  };
   const keep = () => {
     const proposed = draft();
     if (proposed !== null) download("policy.json", new Blob([JSON.stringify(proposed, null, 2)], { type: "application/json" }));
   };
   return several(
-    field("The policy as a file says it", text, "Change it and try it: nothing is changed by that. To put it in force, name the file in MNEMIC_POLICY and start the service again."),
-    el("div", { class: "actions" }, button("Try it on past memories", dryRun, { kind: "primary" }), button("Keep as a file", keep), button("Start over", () => ((text.value = JSON.stringify(policy, null, 2)), said.replaceChildren()), { kind: "quiet" })),
+    field("The policy as a file says it", text, "Change it and try it: nothing is changed by that. Personal data (redaction), entities and judged are set in the service's settings."),
+    el("div", { class: "actions" }, button("Try it on past memories", dryRun, { kind: "primary" }), button("Put it in force", put), button("Keep as a file", keep), button("Start over", () => ((text.value = JSON.stringify(policy, null, 2)), said.replaceChildren()), { kind: "quiet" })),
     said,
   );
 }

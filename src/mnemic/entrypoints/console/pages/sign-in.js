@@ -1,6 +1,6 @@
 /** Signing in. */
 
-import { signIn } from "../api.js";
+import { signIn, signOnProvider } from "../api.js";
 import { el } from "../elements.js";
 import { field } from "../parts.js";
 import { inWords } from "../words.js";
@@ -23,12 +23,23 @@ export function show(signedIn) {
       submit.disabled = false;
     }
   }
+  wrong.textContent = inWords(refusal());
+  const elsewhere = el("div", { class: "elsewhere" });
+  signOnProvider().then((name) => name && elsewhere.replaceChildren(el("a", { class: "button wide", href: "/console/sign-on" }, `Sign in with ${name}`), el("p", { class: "quiet" }, "or with a key"))).catch(() => {});
   return el(
     "div",
     { class: "sign-in" },
     el("p", { class: "brand" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"),
     el("h1", {}, "Sign in to the console"),
+    elsewhere,
     el("form", { on: { submit: send } }, field("API key", key, "It begins with mnk_. It is exchanged for a session and kept nowhere in this browser."), wrong, submit),
     el("details", {}, el("summary", {}, "No key yet?"), el("p", {}, "Whoever runs the service makes one:"), el("pre", { tabindex: "0" }, "mnemic apikeys create --role reader --role writer \\\n  --role subject --for-user ana")),
   );
+}
+
+/** Why a provider's sign-in came back without a session; told once. */
+function refusal() {
+  const reason = new URLSearchParams(location.search).get("refused");
+  if (reason !== null) history.replaceState(null, "", location.pathname + location.hash);
+  return reason !== null && /^[a-z_:|]{1,80}$/.test(reason) ? reason : null;
 }

@@ -83,15 +83,14 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     require_rate(principal, request, service)
     await require_open(principal, service)
     cookie, session = await service.sessions.begin(principal, shown[1])
-    response.set_cookie(
-        COOKIE,
-        cookie,
-        max_age=int(LASTS.total_seconds()),
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
+    set_session(response, cookie, secure=request.url.scheme == "https")
     return _seen(session.principal, service, session.csrf_token, signed_in=True)
+
+
+def set_session(response: Response, cookie: str, *, secure: bool) -> None:
+    """Give the browser its session."""
+    lasts = int(LASTS.total_seconds())
+    response.set_cookie(COOKIE, cookie, max_age=lasts, httponly=True, samesite="strict", secure=secure)
 
 
 @router.delete("/console/session", status_code=HTTPStatus.NO_CONTENT)

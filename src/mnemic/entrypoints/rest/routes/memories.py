@@ -102,6 +102,7 @@ async def context(wanted: ContextWanted, actor: Reading, service: TheService) ->
         "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in hits],
         "reason": injection.reason,
         "degraded": injection.degraded,
+        "abstained": injection.abstained,
         "digest": injection.digest,
     }
 

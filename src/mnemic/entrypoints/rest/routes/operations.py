@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from mnemic.catalog import CATALOG
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.access import Operating, Reading, TheService
 from mnemic.entrypoints.rest.overview import overview_dict
-from mnemic.entrypoints.rest.shapes import PolicyTrial
 from mnemic.entrypoints.wire import usage_dict
 from mnemic.guard.limits import MINUTE, Quota
-from mnemic.guard.parts import GuardFile
-from mnemic.guard.policy_file import guard_data, read_guard
-from mnemic.maintain.trial import tried
 from mnemic.types import Kind, Level, Scope, Usage
 
 router = APIRouter(prefix="/v1", tags=["operations"])
@@ -42,35 +38,6 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
             }
             for spec in CATALOG.values()
         ]
-    }
-
-
-@router.get("/policy")
-async def policy(_: Operating, service: TheService) -> dict[str, Any]:
-    """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities."""
-    return guard_data(_guard(service))
-
-
-@router.post("/policy/trial")
-async def trial(
-    wanted: PolicyTrial,
-    principal: Operating,
-    service: TheService,
-    limit: Annotated[int, Query(ge=1, le=2000)] = 500,
-    cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
-) -> dict[str, Any]:
-    """A dry run: what another policy would have said to the tenant's memories when they were proposed, oldest first.
-    Nothing is changed. `next` is the cursor of the memories behind these.
-    """
-    proposed = read_guard(wanted.policy)
-    found = await tried(service.engine.store, principal.tenant, _guard(service), proposed, after=cursor, limit=limit)
-    return {
-        "looked_at": found.looked_at,
-        "refused": dict(found.refused),
-        "changed": [
-            {"memory_id": one.memory_id, "key": one.key, "now": one.now, "then": one.then} for one in found.changed
-        ],
-        "next": found.after,
     }
 
 
@@ -110,15 +77,3 @@ def _quota(quota: Quota, held: Mapping[Kind, Usage]) -> dict[str, Any]:
         "soft": quota.soft,
         "used": quota.nearest(held),
     }
-
-
-def _guard(service: TheService) -> GuardFile:
-    gateway = service.engine.gateway
-    return GuardFile(
-        policy=gateway.policy,
-        grant=gateway.grant,
-        budget=gateway.budget,
-        limits=gateway.limits,
-        redaction=service.engine.redaction,
-        entities=service.engine.reads,
-    )

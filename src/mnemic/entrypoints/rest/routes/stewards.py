@@ -27,13 +27,16 @@ async def reviews(
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
     older_than_days: Annotated[int | None, Query(ge=0, le=MAX_DAYS)] = None,
 ) -> dict[str, Any]:
-    """What waits in the tenant, oldest first, with what it stands against. `next` is the cursor of the page behind."""
+    """What waits in the tenant, oldest first, with what it stands against. `next` is the cursor of the page behind,
+    `waiting` how many there are in all.
+    """
     older = None if older_than_days is None else timedelta(days=older_than_days)
     found = await service.engine.reviews(
         actor=principal.actor, whole_tenant=True, limit=limit, after=cursor, older_than=older
     )
     last = found[-1].memory.memory_id if len(found) == limit else None
-    return {"reviews": [_waiting(one) for one in found], "next": last}
+    waiting = await service.engine.store.waiting(principal.tenant)
+    return {"reviews": [_waiting(one) for one in found], "next": last, "waiting": waiting}
 
 
 @router.post("/reviews/{memory_id}/approval")

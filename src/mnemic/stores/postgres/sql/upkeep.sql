@@ -15,6 +15,9 @@ WHERE {asked} AND m.status = 'pending_review'
 ORDER BY m.memory_id
 LIMIT $6
 
+-- name: waiting
+SELECT count(*) FROM memory WHERE tenant = $1 AND status = 'pending_review'
+
 -- name: usage
 SELECT u.kind, sum(u.memories)::bigint AS rows, sum(u.bytes)::bigint AS bytes
 FROM usage u

@@ -1,0 +1,123 @@
+"""The policy that is in force for a tenant, in versions: who put it there and when, and the way back.
+
+A policy is kept as the data of a policy file, as marks of the tenant itself, so that it lies with what it rules. What
+it says is not judged here: whoever puts it in force has had it read (`mnemic.guard.policy_file`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import InvalidInput, VersionConflict
+from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.types import AuditEvent
+
+MAX_BYTES = 256 * 1024
+VERSIONS_KEPT = 50
+
+_CURRENT = "policy/current"
+_VERSION = "policy/version/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyVersion:
+    """One policy of a tenant. `version` counts from 1. `policy` None: the settings' own was put back in force.
+    `restored` is the earlier version that it says again; 0 stands for the settings.
+    """
+
+    version: int
+    put_at: datetime
+    by: str
+    policy: Mapping[str, Any] | None
+    restored: int | None = None
+
+
+class Policies:
+    """The policies of a store's tenants."""
+
+    def __init__(self, store: RecordStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def current(self, tenant: str) -> PolicyVersion | None:
+        """The version in force; None where none was ever put in force."""
+        value = (await self._store.marks(tenant, _CURRENT)).get(_CURRENT)
+        return None if value is None else _read(value)
+
+    async def versions(self, tenant: str) -> list[PolicyVersion]:
+        """The latest versions, newest first; the 50 last ones are kept."""
+        marks = await self._store.marks(tenant, _VERSION)
+        return [_read(value) for _, value in sorted(marks.items(), reverse=True)]
+
+    async def put(
+        self, tenant: str, policy: Mapping[str, Any] | None, *, by: str, expected_version: int | None = None
+    ) -> PolicyVersion:
+        """Put a policy in force; None: the settings' own. What is in force already stays the version it is. Raises
+        VersionConflict where `expected_version` is not the one in force (0: none ever was), InvalidInput (`policy`).
+        """
+        made = PolicyVersion(version=0, put_at=self._clock.now(), by=by, policy=policy)
+        return await self._put(tenant, made, expected_version)
+
+    async def roll_back(
+        self, tenant: str, version: int, *, by: str, expected_version: int | None = None
+    ) -> PolicyVersion:
+        """Put an earlier version in force again, as the next one; 0: the settings' own. Raises InvalidInput (`version`)
+        for one that is not kept, VersionConflict as `put`.
+        """
+        kept = {one.version: one.policy for one in await self.versions(tenant)} | {0: None}
+        if version not in kept:
+            raise InvalidInput("version", hint="no such version is kept")
+        made = PolicyVersion(version=0, put_at=self._clock.now(), by=by, policy=kept[version], restored=version)
+        return await self._put(tenant, made, expected_version)
+
+    async def _put(self, tenant: str, wanted: PolicyVersion, expected: int | None) -> PolicyVersion:
+        if len(_written(wanted)) > MAX_BYTES:
+            raise InvalidInput("policy", hint=f"at most {MAX_BYTES} bytes as JSON")
+
+        async def work(transaction: Transaction) -> PolicyVersion:
+            value = await transaction.find_mark(tenant, _CURRENT)
+            known = None if value is None else _read(value)
+            before = 0 if known is None else known.version
+            if expected is not None and expected != before:
+                raise VersionConflict("policy")
+            if known is not None and known.policy == wanted.policy:
+                return known
+            made = replace(wanted, version=before + 1)
+            await _keep(transaction, tenant, made, before)
+            return made
+
+        return await self._store.transact(work)
+
+
+async def _keep(transaction: Transaction, tenant: str, made: PolicyVersion, before: int) -> None:
+    await transaction.put_mark(tenant, _CURRENT, _written(made))
+    await transaction.put_mark(tenant, _name(made.version), _written(made))
+    await transaction.put_mark(tenant, _name(made.version - VERSIONS_KEPT), None)
+    detail = {"version": made.version, "before": before, "restored": made.restored}
+    event = AuditEvent(tenant=tenant, action="policy_put_in_force", at=made.put_at, actor=made.by, detail=detail)
+    await transaction.append_audit(event)
+
+
+def _name(version: int) -> str:
+    return f"{_VERSION}{version:09d}"
+
+
+def _written(version: PolicyVersion) -> str:
+    return json.dumps(
+        {
+            "version": version.version,
+            "put_at": version.put_at.isoformat(),
+            "by": version.by,
+            "policy": version.policy,
+            "restored": version.restored,
+        }
+    )
+
+
+def _read(value: str) -> PolicyVersion:
+    kept: dict[str, Any] = json.loads(value)
+    return PolicyVersion(**{**kept, "put_at": datetime.fromisoformat(kept["put_at"])})

@@ -1,0 +1,155 @@
+"""One setting: how it is declared, and how a value from an argument, the environment or a file becomes its own.
+
+Readers take text, as an environment gives it, or the value itself. They raise ValueError with what is asked for, and
+never with what was given.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection
+from dataclasses import Field, field
+from pathlib import Path
+from typing import Any
+
+from mnemic.errors import InvalidConfig
+
+Reader = Callable[[Any], Any]
+
+_ON = frozenset({"1", "true", "t", "yes", "y", "on"})
+_OFF = frozenset({"0", "false", "f", "no", "n", "off"})
+
+
+class Secret:
+    """A text that is shown by nothing: only `get_secret_value` gives it away."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __repr__(self) -> str:
+        return "Secret('**********')"
+
+    def get_secret_value(self) -> str:
+        """The text."""
+        return self._value
+
+
+def setting(
+    default: Any, description: str, *, read: Reader | None = None, names: Collection[str] = (), shown: bool = True
+) -> Any:
+    """A field of a class of settings. `names` are its variables where MNEMIC_<NAME> is not the only one, the first of
+    them before the others. What may hold a password is not `shown` by `repr`.
+    """
+    return field(
+        default=default, repr=shown, metadata={"description": description, "read": read or text, "names": tuple(names)}
+    )
+
+
+def variables(declared: Field[Any]) -> tuple[str, ...]:
+    """What the environment may call a setting, the best name first."""
+    named: tuple[str, ...] = declared.metadata["names"]
+    return named or (f"MNEMIC_{declared.name.upper()}",)
+
+
+def value_of(declared: Field[Any], given: object) -> Any:
+    """What `given` says for a setting; None only where nothing is what it begins with. Raises InvalidConfig (its
+    name).
+    """
+    try:
+        return None if given is None and declared.default is None else declared.metadata["read"](given)
+    except ValueError as wrong:
+        raise InvalidConfig(declared.name, hint=str(wrong)) from None
+
+
+def text(given: object) -> str:
+    """Any text."""
+    if not isinstance(given, str):
+        raise ValueError("a text")
+    return given
+
+
+def path(given: object) -> Path:
+    """Where a file or a folder is."""
+    if not isinstance(given, str | os.PathLike):
+        raise ValueError("a path")
+    return Path(given)
+
+
+def secret(given: object) -> Secret:
+    """A text that is not to be shown."""
+    return given if isinstance(given, Secret) else Secret(text(given))
+
+
+def switch(given: object) -> bool:
+    """True or false, or a word for it."""
+    word = str(given).strip().lower()
+    if word not in _ON | _OFF:
+        raise ValueError("true or false")
+    return word in _ON
+
+
+def words(given: object) -> frozenset[str]:
+    """A set of texts, or a JSON list of them."""
+    try:
+        found = json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        found = None
+    if not isinstance(found, Collection) or isinstance(found, dict) or not all(isinstance(one, str) for one in found):
+        raise ValueError("a JSON list of texts")
+    return frozenset(found)
+
+
+def one_of(*allowed: str) -> Reader:
+    """One of these words."""
+
+    def read(given: object) -> str:
+        if given not in allowed:
+            raise ValueError(" or ".join(allowed))
+        return str(given)
+
+    return read
+
+
+def number(*, above: float | None = None, least: float | None = None, most: float | None = None) -> Reader:
+    """A number beyond `above`, from `least` on and up to `most`."""
+    return _bounded(float, "a number", above=above, least=least, most=most)
+
+
+def whole(*, least: int, most: int | None = None) -> Reader:
+    """A whole number from `least` on and up to `most`."""
+    return _bounded(_whole, "a whole number", above=None, least=least, most=most)
+
+
+def _bounded(
+    convert: Callable[[Any], float], what: str, *, above: float | None, least: float | None, most: float | None
+) -> Reader:
+    bounds = [(f"above {above}", above), (f"from {least}", least), (f"up to {most}", most)]
+    asked = " ".join([what, *(said for said, bound in bounds if bound is not None)])
+
+    def read(given: Any) -> float:
+        try:
+            found = convert(given)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(asked) from None
+        # Not-a-number compares with nothing, and is refused by that.
+        fits = (above is None or found > above) and (least is None or found >= least) and abs(found) < float("inf")
+        if isinstance(given, bool) or not fits or not (most is None or found <= most):
+            raise ValueError(asked)
+        return found
+
+    return read
+
+
+def _whole(given: Any) -> int:
+    if not float(given).is_integer():
+        raise ValueError
+    return int(float(given))

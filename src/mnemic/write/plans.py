@@ -1,0 +1,116 @@
+"""Numbering plans: what digits may be a telephone number, and where. libphonenumber's metadata, by `phonenumberslite`.
+
+The library is imported when the first number is asked about, and its plan of a country read when that country is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from mnemic.errors import InvalidConfig
+from mnemic.types import Found
+from mnemic.write.patterns import digits
+
+TRIED = ("US", "GB", "DE", "FR", "IN", "BR", "IL", "CA")
+"""The countries that a number without a country code is held against where policy names none: those that Presidio's
+recogniser of telephone numbers tries. The order is that of trying, the likeliest first.
+"""
+MOST_ASKED = 48
+"""How often the library reads a number for one text. It takes some 35 microseconds each time, which texts of nothing
+but numbers would make their cost.
+"""
+_GROUP = re.compile(r"\d+")
+
+
+@cache
+def _library() -> ModuleType:
+    # Not at the top: it is 50 modules, and most texts hold no number.
+    return import_module("phonenumbers")
+
+
+class Plans:
+    """The plans of `regions` (ISO 3166), and for numbers with a country code those of every country.
+
+    Raises InvalidConfig (`invalid_config:redaction.regions`) for a region without a plan.
+    """
+
+    def __init__(self, regions: Sequence[str] = ()) -> None:
+        self.named = tuple(regions)
+        if regions and not _library().SUPPORTED_REGIONS.issuperset(regions):
+            raise InvalidConfig("redaction.regions", hint="countries by their two letters (ISO 3166): DE, US, ...")
+
+    def asked(self) -> Asked:
+        """What answers for one text."""
+        return Asked(self.named)
+
+
+class Asked:
+    """Answers for one text, each worked out once; where it was asked too often, what was nominated is a number."""
+
+    def __init__(self, named: Sequence[str]) -> None:
+        self._named = named
+        self._regions = named or TRIED
+        self._left = MOST_ASKED
+        self._answers: dict[str, str] = {}
+
+    def spelled(self, number: str) -> str:
+        """The digits of `number`, which may be written in groups and have an extension; "" where no plan has numbers of
+        this length: with a plus or 00 that of the country whose code follows, else one of the regions.
+        """
+        answer = self._answers.get(number)
+        if answer is None:
+            answer = self._answers[number] = digits(number) if self._possible(number) else ""
+        return answer
+
+    def _possible(self, number: str) -> bool:
+        plain = ("+" if number.startswith("+") else "") + digits(number.partition("x")[0].partition("e")[0])
+        if plain.startswith("+"):
+            return self._is_possible(plain, None)
+        if plain.startswith("00") and self._is_possible(f"+{plain[2:]}", None):
+            return True
+        return any(self._is_possible(plain, region) for region in self._regions)
+
+    def _is_possible(self, plain: str, region: str | None) -> bool:
+        if not self._left:
+            return True
+        self._left -= 1
+        library = _library()
+        try:
+            return bool(library.is_possible_number(library.parse(plain, region)))
+        except library.NumberParseException:
+            return False
+
+    def valid(self, doubtful: Sequence[Found]) -> Iterator[Found]:
+        """Those that are assigned numbers of a region that policy names, and grouped as that region groups them. Of the
+        regions tried by default none: too much is grouped as a number is somewhere.
+
+        Where there are more than can be asked about, none: an answer that hung on how many were asked before would
+        change when the text is redacted again.
+        """
+        different = {found.value for found in doubtful}
+        if len(different) * len(self._named) > MOST_ASKED:
+            return
+        known = {value for value in different if any(_is_valid(value, region) for region in self._named)}
+        for start, end, value in doubtful:
+            if value in known:
+                yield Found(start, end, value)
+
+
+def _is_valid(number: str, region: str) -> bool:
+    library = _library()
+    groups = _GROUP.findall(number)
+    try:
+        parsed = library.parse("".join(groups), region)
+    except library.NumberParseException:
+        return False
+    if not (library.is_possible_number(parsed) and library.is_valid_number(parsed)):
+        return False
+    form = library.PhoneNumberFormat
+    national, international = (
+        _GROUP.findall(library.format_number(parsed, one)) for one in (form.NATIONAL, form.INTERNATIONAL)
+    )
+    return groups in (national, international[1:])

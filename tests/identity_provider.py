@@ -1,0 +1,122 @@
+"""An OpenID provider on the loopback: it describes itself, shows a page where one agrees, and exchanges codes for ID
+tokens, holding the client to PKCE, its secret and its address.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from joserfc import jwt
+from joserfc.jwk import ECKey
+
+CLIENT_ID, SECRET = "console", "s3cret/with:signs"
+
+
+@dataclass
+class IdentityProvider:
+    """`claims` are put into ID tokens (None takes one away); `down` answers nothing but 500; `refused` counts the codes
+    that were not exchanged.
+    """
+
+    address: str = ""
+    claims: dict[str, Any] = field(default_factory=lambda: {"sub": "ana", "roles": ["reader", "subject"]})
+    description: dict[str, Any] = field(default_factory=dict)
+    down: bool = False
+    refused: int = 0
+    asked: list[str] = field(default_factory=list)
+    key: ECKey = field(default_factory=lambda: ECKey.generate_key("P-256", {"kid": "one"}))
+    _codes: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def described(self) -> dict[str, Any]:
+        """The discovery document."""
+        return {
+            "issuer": self.address,
+            "authorization_endpoint": f"{self.address}/authorize",
+            "token_endpoint": f"{self.address}/token",
+            "jwks_uri": f"{self.address}/keys",
+            **self.description,
+        }
+
+    def agreed(self, asked: dict[str, str]) -> str:
+        """Where the browser goes once somebody has agreed."""
+        code = f"code-{len(self._codes)}"
+        self._codes[code] = asked
+        return f"{asked['redirect_uri']}?" + urlencode({"code": code, "state": asked["state"], "iss": self.address})
+
+    def exchanged(self, form: dict[str, str], authorization: str) -> dict[str, Any] | None:
+        """The tokens for a code, once; None where anything is not as it was asked for."""
+        asked = self._codes.pop(form.get("code", ""), None)
+        shown = b64decode(authorization.removeprefix("Basic ")).decode()
+        challenge = urlsafe_b64encode(sha256(form.get("code_verifier", "").encode()).digest()).rstrip(b"=").decode()
+        if (
+            asked is None
+            or form.get("grant_type") != "authorization_code"
+            or asked["code_challenge_method"] != "S256"
+            or challenge != asked["code_challenge"]
+            or form.get("redirect_uri") != asked["redirect_uri"]
+            or shown != urlencode({"": CLIENT_ID})[1:] + ":" + urlencode({"": SECRET})[1:]
+        ):
+            self.refused += 1
+            return None
+        claims = {"iss": self.address, "aud": CLIENT_ID, "exp": int(time.time()) + 10**9, "nonce": asked["nonce"]}
+        claims = {name: value for name, value in (claims | self.claims).items() if value is not None}
+        return {"id_token": jwt.encode({"alg": "ES256", "kid": self.key.kid}, claims, self.key), "token_type": "Bearer"}
+
+
+@contextmanager
+def running() -> Iterator[IdentityProvider]:
+    """A provider that answers until the block ends."""
+    told = IdentityProvider()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            told.asked.append(parts.path)
+            if told.down:
+                self.answer(b"{}", status=500)
+            elif parts.path == "/authorize":
+                link = told.agreed(asked).replace("&", "&amp;")
+                page = f'<!doctype html><html lang="en"><title>Provider</title><a href="{link}">Agree</a></html>'
+                self.answer(page.encode(), media_type="text/html")
+            elif parts.path == "/keys":
+                self.answer(json.dumps({"keys": [told.key.as_dict(private=False)]}).encode())
+            else:
+                self.answer(json.dumps(told.described()).encode())
+
+        def do_POST(self) -> None:
+            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            given = {name: values[0] for name, values in form.items()}
+            tokens = told.exchanged(given, self.headers.get("Authorization", "Basic "))
+            self.answer(json.dumps(tokens or {"error": "invalid_grant"}).encode(), status=200 if tokens else 400)
+
+        def answer(self, body: bytes, *, status: int = 200, media_type: str = "application/json") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", media_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    told.address = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield told
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,184 @@
+"""Signing in to the console at a provider: who comes back with what, and everything that must not sign anybody in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.sessions import LASTS as SESSION_LASTS
+from mnemic.entrypoints.rest.sign_on import COOKIE, LASTS, PATH, RESTS, Client
+from mnemic.entrypoints.rest.tokens import Provider
+from mnemic.errors import InvalidConfig
+from mnemic.maintain.tenants import Tenants
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from tests.identity_provider import CLIENT_ID, SECRET, IdentityProvider, running
+
+
+@dataclass
+class Desk:
+    """A service where one signs in at `provider`, and a browser's part of it."""
+
+    provider: IdentityProvider
+    engine: MemoryEngine
+    clock: ManualClock
+    browser: httpx.AsyncClient
+
+    async def sent(self) -> dict[str, str]:
+        """What the browser is sent to the provider with."""
+        away = await self.browser.get(PATH)
+        assert away.status_code == 303
+        return {name: values[0] for name, values in parse_qs(urlsplit(away.headers["location"]).query).items()}
+
+    async def back(self, asked: dict[str, str], **changed: str | None) -> str:
+        """Agree, come back (with something changed); where that leads."""
+        address = urlsplit(self.provider.agreed(asked))
+        query = {name: values[0] for name, values in parse_qs(address.query).items()} | changed
+        home = await self.browser.get(address.path, params={name: value for name, value in query.items() if value})
+        assert home.status_code == 303
+        return str(home.headers["location"])
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    with running() as provider:
+        clock = ManualClock()
+        engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock)
+        known = Provider.named(
+            f"{provider.address}/keys", issuer=provider.address, audience="mnemic", default_tenant="acme"
+        )
+        client = Client(issuer=provider.address, client_id=CLIENT_ID, secret=SECRET)
+        transport = httpx.ASGITransport(app=create_app(engine, provider=known, client=client))
+        async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as browser:
+            yield Desk(provider, engine, clock, browser)
+
+
+async def test_whoever_the_provider_vouches_for_is_signed_in_with_the_roles_it_names(desk: Desk) -> None:
+    assert (await desk.browser.get(PATH + "/provider")).json() == {"name": "127.0.0.1"}
+    asked = await desk.sent()
+    assert (asked["response_type"], asked["code_challenge_method"], asked["scope"]) == ("code", "S256", "openid")
+    assert await desk.back(asked) == "/console"
+    who = (await desk.browser.get("/console/session")).json()
+    assert (who["tenant"], who["user"], who["roles"]) == ("acme", "ana", ["reader", "subject"])
+    assert (await desk.browser.delete("/v1/memories/x")).json()["reason"] == "csrf_token"
+    headers = {"X-CSRF-Token": who["csrf_token"]}
+    assert (await desk.browser.get("/v1/memories")).status_code == 200
+    assert (await desk.browser.delete("/console/session", headers=headers)).status_code == 204
+    assert (await desk.browser.get("/v1/memories")).status_code == 401
+
+
+async def test_the_cookies_are_out_of_the_reach_of_scripts_and_the_session_of_other_sites(desk: Desk) -> None:
+    away = await desk.browser.get(PATH)
+    begun = away.headers["set-cookie"]
+    assert all(part in begun for part in ("HttpOnly", "SameSite=lax", f"Path={PATH}"))
+    asked = {name: values[0] for name, values in parse_qs(urlsplit(away.headers["location"]).query).items()}
+    home = await desk.browser.get(urlsplit(desk.provider.agreed(asked)).path, params={"code": "code-0", **asked})
+    session = next(one for one in home.headers.get_list("set-cookie") if one.startswith("mnemic_session"))
+    assert "HttpOnly" in session
+    assert "SameSite=strict" in session
+    over_tls = await desk.browser.get("https://service" + PATH)
+    assert "Secure" in over_tls.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"state": "x" * 43}, {"state": None}, {"code": None}, {"code": "code-9"}, {"iss": "https://other"}]
+)
+async def test_an_answer_to_another_question_signs_nobody_in(desk: Desk, changed: dict[str, str | None]) -> None:
+    assert await desk.back(await desk.sent(), **changed) == "/console?refused=sign_in_failed"
+    assert (await desk.browser.get("/console/session")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"aud": "mnemic"},
+        {"aud": [CLIENT_ID, "other"], "azp": "other"},
+        {"iss": "https://other"},
+        {"exp": 1},
+        {"sub": None},
+        {"sub": "a b"},
+        {"roles": ["root"]},
+        {"tenant": "mnemic.service"},
+    ],
+)
+async def test_a_token_that_is_not_for_this_sign_in_signs_nobody_in(desk: Desk, claims: dict[str, Any]) -> None:
+    desk.provider.claims |= claims
+    assert await desk.back(await desk.sent()) == "/console?refused=sign_in_failed"
+    assert (await desk.browser.get("/console/session")).status_code == 401
+
+
+async def test_a_token_signed_by_another_hand_signs_nobody_in(desk: Desk) -> None:
+    assert await desk.back(await desk.sent()) == "/console"
+    desk.browser.cookies.clear()
+    desk.provider.key = IdentityProvider().key
+    assert await desk.back(await desk.sent()) == "/console?refused=sign_in_failed"
+
+
+async def test_a_sign_in_is_finished_by_the_browser_that_began_it_and_in_time(desk: Desk) -> None:
+    asked = await desk.sent()
+    kept = desk.browser.cookies[COOKIE]
+    desk.browser.cookies.clear()
+    assert await desk.back(asked) == "/console?refused=sign_in_failed"
+    state, ends, tag = kept.split(".")
+    for forged in (f"{state}.{int(ends) + 1}.{tag}", f"{state}.{ends}.{'0' * 64}", f"{'x' * 43}.{ends}.{tag}", "x"):
+        desk.browser.cookies.set(COOKIE, forged, path=PATH)
+        assert await desk.back(asked) == "/console?refused=sign_in_failed"
+        desk.browser.cookies.clear()
+    asked = await desk.sent()
+    desk.clock.advance(LASTS)
+    assert await desk.back(asked) == "/console?refused=sign_in_failed"
+    assert desk.provider.refused == 0
+
+
+async def test_a_session_ends_in_time_and_with_its_tenant(desk: Desk) -> None:
+    assert await desk.back(await desk.sent()) == "/console"
+    tenants = Tenants(desk.engine.store, desk.clock)
+    await tenants.suspend("acme", by="root")
+    desk.clock.advance(timedelta(minutes=1))
+    assert (await desk.browser.get("/v1/memories")).json()["reason"] == "tenant_suspended"
+    assert await desk.back(await desk.sent()) == "/console?refused=tenant_suspended"
+    await tenants.resume("acme", by="root")
+    desk.clock.advance(SESSION_LASTS)
+    assert (await desk.browser.get("/v1/memories")).status_code == 401
+
+
+async def test_a_provider_that_does_not_answer_or_is_another_is_not_asked_again_and_again(desk: Desk) -> None:
+    desk.provider.down = True
+    for _ in range(3):
+        assert (await desk.browser.get(PATH)).headers["location"] == "/console?refused=provider_unavailable"
+    assert len(desk.provider.asked) == 1
+    desk.provider.down = False
+    for description in ({"issuer": "https://other"}, {"token_endpoint": "http://evil.example/token"}):
+        desk.provider.description = description
+        desk.clock.advance(RESTS)
+        assert (await desk.browser.get(PATH)).headers["location"] == "/console?refused=provider_unavailable"
+    desk.provider.description = {}
+    desk.clock.advance(RESTS)
+    assert await desk.back(await desk.sent()) == "/console"
+    desk.provider.down = True
+    desk.clock.advance(timedelta(hours=1))
+    assert (await desk.sent())["client_id"] == CLIENT_ID
+
+
+async def test_without_a_client_there_is_no_way_there() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
+    transport = httpx.ASGITransport(app=create_app(engine))
+    async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as browser:
+        assert (await browser.get(PATH + "/provider")).json() == {"name": None}
+        assert [(await browser.get(path)).status_code for path in (PATH, PATH + "/callback")] == [404, 404]
+
+
+def test_a_provider_that_others_could_answer_for_is_refused() -> None:
+    with pytest.raises(InvalidConfig, match="service_issuer"):
+        Client(issuer="http://id.example", client_id="x")

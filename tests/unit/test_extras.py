@@ -1,0 +1,43 @@
+"""What is told where an adapter's or the client's package is not installed."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from mnemic.errors import InvalidConfig, MissingExtra
+from mnemic.extras import brought_by
+
+NEEDED = {
+    "mnemic.client": ("client", "httpx"),
+    "mnemic.integrations.adk": ("adk", "google.adk.agents.callback_context"),
+    "mnemic.integrations.agent_framework": ("agent-framework", "agent_framework"),
+    "mnemic.integrations.langchain": ("langchain", "langchain.agents.middleware"),
+    "mnemic.integrations.langgraph": ("langgraph", "langgraph.graph"),
+    "mnemic.integrations.mcp": ("mcp", "mcp.server"),
+    "mnemic.integrations.openai_agents": ("openai-agents", "agents"),
+    "mnemic.integrations.pydantic_ai": ("pydantic-ai", "pydantic_ai"),
+    "mnemic.integrations.strands": ("strands", "strands"),
+}
+"""The extra of each module, and a package that it brings."""
+
+
+@pytest.mark.parametrize("module", NEEDED)
+def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    extra, package = NEEDED[module]
+    for name in [name for name in sys.modules if name == module or name.startswith(module + ".")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra) as missing:
+        importlib.import_module(module)
+    assert missing.value.reason == f"missing_extra:{extra}"
+    assert f"mnemic[{extra}]" in str(missing.value)
+    assert isinstance(missing.value, (InvalidConfig, ModuleNotFoundError))
+
+
+def test_a_module_of_our_own_that_is_missing_is_no_missing_extra() -> None:
+    with pytest.raises(ModuleNotFoundError) as missing, brought_by("client"):
+        importlib.import_module("mnemic.no_such_module")
+    assert not isinstance(missing.value, MissingExtra)

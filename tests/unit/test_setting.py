@@ -1,0 +1,116 @@
+"""Where settings come from, and what they take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.config import Settings
+from mnemic.errors import InvalidConfig
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_arguments_go_before_the_environment_and_that_before_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text(
+        "# a comment\nexport MNEMIC_TENANT='of the file'\nmnemic_max_tokens=5 # told\nOTHER=1\nMNEMIC_SEAL\n",
+        encoding="utf-8",
+    )
+    settings = Settings()
+    assert (settings.tenant, settings.max_tokens, settings.seal) == ("of the file", 5, False)
+    assert settings.named == {"tenant", "max_tokens"}
+    monkeypatch.setenv("mnemic_tenant", "of the environment")
+    assert Settings().tenant == "of the environment"
+    assert Settings.load(tenant="given", max_tokens=None).tenant == "given"
+
+
+def test_the_products_own_name_goes_before_openais(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_MODEL", "theirs")
+    monkeypatch.setenv("OPENAI_API_KEY", "CANARYkeyQ7")
+    assert Settings().model == "theirs"
+    monkeypatch.setenv("MNEMIC_MODEL", "ours")
+    settings = Settings()
+    assert settings.model == "ours"
+    assert settings.has_model
+    assert settings.api_key is not None
+    assert settings.api_key.get_secret_value() == "CANARYkeyQ7"
+    assert "CANARYkeyQ7" not in repr(settings) + str(settings.api_key)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "value"),
+    [
+        ("seal", "1", True),
+        ("seal", "Off", False),
+        ("preference_bias", True, True),
+        ("near_duplicate", "1", 1.0),
+        ("embedder_threads", "64", 64),
+        ("max_tokens", "12.0", 12),
+        ("embedder_dimension", 384, 384),
+        ("trusted_keys", '["a", "b"]', frozenset({"a", "b"})),
+        ("granted_levels", ("user",), frozenset({"user"})),
+        ("policy", "policy.toml", Path("policy.toml")),
+        ("durability", "fast", "fast"),
+        ("graph", None, None),
+    ],
+)
+def test_a_setting_takes_text_or_the_value_itself(name: str, said: Any, value: object) -> None:
+    assert getattr(Settings(**{name: said}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("seal", "CANARYQ7"),
+        ("near_duplicate", "0"),
+        ("near_duplicate", "1.1"),
+        ("near_duplicate", "nan"),
+        ("max_seconds", "inf"),
+        ("max_seconds", True),
+        ("max_tokens", "0"),
+        ("max_tokens", 1.5),
+        ("max_tokens", ""),
+        ("embedder_threads", 65),
+        ("trusted_keys", "CANARYQ7"),
+        ("trusted_keys", '{"CANARYQ7": 1}'),
+        ("trusted_keys", [1]),
+        ("policy", 1),
+        ("durability", "CANARYQ7"),
+        ("tenant", 1),
+        ("store", None),
+    ],
+)
+def test_what_a_setting_does_not_take_is_refused_by_name_without_being_shown(name: str, said: Any) -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        Settings(**{name: said})
+    assert refused.value.reason == f"invalid_config:{name}"
+    assert "CANARY" not in str(refused.value)
+
+
+def test_a_file_of_the_environment_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"MNEMIC_TENANT=\xff\n")
+    with pytest.raises(InvalidConfig, match="invalid_config:env_file"):
+        Settings()
+
+
+def test_an_argument_that_is_no_setting_is_a_mistake() -> None:
+    with pytest.raises(TypeError, match="no_such"):
+        Settings(no_such=1)
+
+
+def test_other_values_are_checked_and_count_as_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(tenant="first")
+    monkeypatch.setenv("MNEMIC_MAX_TOKENS", "7")
+    other = settings.with_values(conflict="0.5")
+    assert (other.tenant, other.conflict, other.max_tokens) == ("first", 0.5, 1000)
+    assert other.named == {"tenant", "conflict"}
+    assert settings.conflict == 0.85
+    with pytest.raises(InvalidConfig, match="invalid_config:conflict"):
+        settings.with_values(conflict=2)

@@ -44,6 +44,8 @@ FAULTS: dict[str, Callable[[], Fault]] = {
     "corrupt": Corrupt,
     "cut": lambda: CutAfter(150),
 }
+ANSWERED = 4000
+"""Octets, about twice as many as the server answers to one write."""
 HARMLESS = {"late", "slices"}
 
 
@@ -162,7 +164,7 @@ async def test_a_write_whose_answer_was_lost_is_made_once(
         store = PostgresStore(postgres.dsn(folder=folder), statement_timeout=2)
         async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
             for turn, text in enumerate(said):
-                wire.fault = CutAfter(choice.randrange(20, 2000))
+                wire.fault = CutAfter(20 + ANSWERED * turn // len(said))
                 try:
                     receipt = await engine.add(text, actor=ADA, idempotency_key=str(turn))
                     seen[receipt.outcome.value] += 1
@@ -172,4 +174,5 @@ async def test_a_write_whose_answer_was_lost_is_made_once(
                 await _patiently(lambda turn=turn, text=text: engine.add(text, actor=ADA, idempotency_key=str(turn)))
             kept = await engine.list(actor=ADA, limit=10_000)
     say(f"{len(said)} writes cut anywhere: {dict(seen)}")
+    assert len(seen) > 1, "every write was cut before its end, or none"
     assert sorted(one.content for one in kept) == sorted(said)

@@ -33,17 +33,19 @@ def page(results: Sequence[Mapping[str, Any]]) -> str:
     last = {(one["size"], one["id"]): one for one in sorted(results, key=lambda one: one["ended_at"])}
     parts = [HEAD]
     for size, title in TABLES:
-        lines = [_line(row.id, last.get((size, row.id))) for row in all_rows()]
-        parts.append("\n".join([title, "", "| | property | aim | result | verdict | day |", "|---|" * 6, *lines, ""]))
+        lines = [_line(last[size, row.id]) for row in all_rows() if (size, row.id) in last]
+        table = ["| | property | aim | result | verdict | day |", f"|{'---|' * 6}", *lines, ""] if lines else []
+        absent = [row.id for row in all_rows() if (size, row.id) not in last]
+        parts.append(
+            "\n".join([title, "", *table, *([f"No run is on record: {', '.join(absent)}.", ""] if absent else [])])
+        )
     bites = [f"- **{row.id}**: {row.bites}" for row in all_rows() if row.bites]
     parts.append("\n".join(["## How the rows bite", "", *bites, ""]))
     return "\n".join(parts)
 
 
-def _line(row_id: str, ran: Mapping[str, Any] | None) -> str:
-    row = next(row for row in all_rows() if row.id == row_id)
-    said = ("no run", "not_run", "") if ran is None else (ran["result"], ran["verdict"], ran["ended_at"][:10])
-    cells = [row.id, row.property, row.aim, *said]
+def _line(ran: Mapping[str, Any]) -> str:
+    cells = [ran["id"], ran["property"], ran["aim"], ran["result"], ran["verdict"], ran["ended_at"][:10]]
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

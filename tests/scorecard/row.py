@@ -104,7 +104,8 @@ def judged(report: Path, row: Row) -> tuple[Verdict, str]:
     """The verdict on what pytest wrote to `report`, and the figures that the tests themselves named."""
     if not report.is_file():
         return "not_run", "pytest wrote no report"
-    suites = ET.parse(report).getroot().iter("testsuite")
+    root = ET.parse(report).getroot()
+    suites = root.iter("testsuite")
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     said: list[str] = []
     for suite in suites:
@@ -115,7 +116,10 @@ def judged(report: Path, row: Row) -> tuple[Verdict, str]:
     tally = f"{counts['tests'] - broken - counts['skipped']} of {counts['tests']} tests"
     result = "; ".join([tally, *said, *([f"not covered: {row.missing}"] if row.missing else [])])
     if broken:
-        return "fail", result
+        failed = [
+            case.get("name", "") for case in root.iter("testcase") if {"failure", "error"} & {one.tag for one in case}
+        ]
+        return "fail", "; ".join([result, *(f"failed: {name}" for name in failed)])
     if not counts["tests"] or counts["skipped"]:
         return "not_run", result
     return ("not_run" if row.missing else "pass"), result

@@ -36,6 +36,13 @@ def test_only_what_ran_and_passed_passes(tmp_path: Path, counts: tuple[int, ...]
     assert "7 kills" in judged(report, row())[1]
 
 
+def test_what_failed_is_named(tmp_path: Path) -> None:
+    report = tmp_path / "r.xml"
+    cases = '<testcase name="test_good"/><testcase name="test_bad"><failure/></testcase>'
+    report.write_text(REPORT.format(2, 1, 0, 0, cases), encoding="utf-8")
+    assert judged(report, row()) == ("fail", "1 of 2 tests; failed: test_bad")
+
+
 def test_a_promise_that_is_not_covered_does_not_pass(tmp_path: Path) -> None:
     report = tmp_path / "r.xml"
     report.write_text(REPORT.format(3, 0, 0, 0, ""), encoding="utf-8")

@@ -5,19 +5,20 @@ tokens, holding the client to PKCE, its secret and its address.
 from __future__ import annotations
 
 import json
-import threading
 import time
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import ECKey
+
+from tests.loopback import Quiet, listening
 
 CLIENT_ID, SECRET = "console", "s3cret/with:signs"
 
@@ -78,7 +79,7 @@ def running() -> Iterator[IdentityProvider]:
     """A provider that answers until the block ends."""
     told = IdentityProvider()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
@@ -107,16 +108,5 @@ def running() -> Iterator[IdentityProvider]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: Any) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    told.address = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with listening(Handler) as told.address:
         yield told
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

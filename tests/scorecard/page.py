@@ -16,9 +16,9 @@ from tests.scorecard.rows import all_rows
 
 HEAD = """# Scorecard
 
-What mnemic promises, each row run by the tests that would break it. `make scorecard` runs every row at a size that ends
-within twenty minutes on two cores and writes `build/scorecard.json`; `make soak` runs them at the published sizes, for
-hours. A row that did not run is a failure, and so is one of which a part is not covered: it says which.
+What mnemic promises, each row run by the tests that would break it. `make scorecard` runs every row at a small size and
+writes `build/scorecard.json`; `make soak` runs them at the published sizes, for hours. A row that did not run is a
+failure, and so is one of which a part is not covered: it says which.
 
 Every table below is made from the results of such runs by `python -m tests.scorecard.page`; the day is that of the run.
 """

@@ -7,10 +7,9 @@ import io
 import json
 import logging
 import re
-import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
@@ -30,6 +29,7 @@ from mnemic.entrypoints.rest.telemetry import Telemetry
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from tests.architecture.sources import ROOT
+from tests.loopback import Quiet, listening
 
 CANARY = "CANARYobservedQ7"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -40,7 +40,7 @@ def receiver() -> Iterator[tuple[str, dict[str, list[bytes]]]]:
     """A receiver of OTLP over HTTP: its address, and what came in by path."""
     came: dict[str, list[bytes]] = {}
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             body = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
@@ -48,16 +48,8 @@ def receiver() -> Iterator[tuple[str, dict[str, list[bytes]]]]:
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *_: Any) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", came
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(Handler) as address:
+        yield address, came
 
 
 async def used(app: Any, engine: MemoryEngine) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 from joserfc import jwt
@@ -21,6 +19,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
+from tests.loopback import Quiet, listening
 
 
 @dataclass
@@ -52,7 +51,7 @@ def issuer() -> Iterator[Issuer]:
     told = Issuer()
     told.turn("first")
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             told.asked += 1
             body = json.dumps({"keys": [key.as_dict(private=False) for key in told.keys]}).encode()
@@ -62,17 +61,8 @@ def issuer() -> Iterator[Issuer]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: Any) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    told.address = f"http://127.0.0.1:{server.server_port}"
-    yield told
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(Handler) as told.address:
+        yield told
 
 
 async def believing(issuer: Issuer, clock: ManualClock) -> Tokens:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -38,12 +39,8 @@ async def put(
     seconds. With `If-Match` only if the version in force is still that one.
     """
     expected, by = version_of(if_match), principal.actor.user
-    try:
-        made = await service.tenancy.put_policy(principal.tenant, wanted.policy, by=by, expected_version=expected)
-    except VersionConflict as conflict:
-        raise Refused(HTTPStatus.PRECONDITION_FAILED, conflict.code) from None
-    response.headers["ETag"] = f'"{made.version}"'
-    return _told(made)
+    putting = service.tenancy.put_policy(principal.tenant, wanted.policy, by=by, expected_version=expected)
+    return await _in_force(putting, response)
 
 
 @router.post("/rollback")
@@ -52,12 +49,8 @@ async def rollback(
 ) -> dict[str, Any]:
     """Put an earlier version in force again, as the next one; version 0 is the policy of the settings."""
     expected, by = version_of(if_match), principal.actor.user
-    try:
-        made = await service.tenancy.roll_back(principal.tenant, wanted.version, by=by, expected_version=expected)
-    except VersionConflict as conflict:
-        raise Refused(HTTPStatus.PRECONDITION_FAILED, conflict.code) from None
-    response.headers["ETag"] = f'"{made.version}"'
-    return _told(made)
+    putting = service.tenancy.roll_back(principal.tenant, wanted.version, by=by, expected_version=expected)
+    return await _in_force(putting, response)
 
 
 @router.get("/versions")
@@ -98,6 +91,16 @@ async def trial(
         ],
         "next": found.after,
     }
+
+
+async def _in_force(putting: Awaitable[PolicyVersion], response: Response) -> dict[str, Any]:
+    """What was put in force, with its ETag; 412 where another version is in force than the caller has seen."""
+    try:
+        made = await putting
+    except VersionConflict as conflict:
+        raise Refused(HTTPStatus.PRECONDITION_FAILED, conflict.code) from None
+    response.headers["ETag"] = f'"{made.version}"'
+    return _told(made)
 
 
 def _told(version: PolicyVersion) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,24 @@ from numpy.typing import NDArray
 
 from mnemic.stores.growing import Growing
 
-_LATE = 4096
-"""Keys that wait in a dict before they are sorted, and one in `_PART` of those that are."""
-_PART = 16
+_FIRST = 1 << 16
+"""Places that a dict alone knows: beyond, those of before are sorted, and the dict holds the latest."""
+
+_LATE, _PART = 4096, 64
+"""Places that wait in the dict then, and one in so many of those that are sorted."""
+
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NO_KEY = bytes(16)
 
 
 class Lookup:
-    """The last place of a key in a column that only grows: four bytes a place, and a dict of the latest."""
+    """The last place of a name in a column that only grows, where `key` of the name stands: four bytes a place, and a
+    dict of the latest.
+    """
 
-    def __init__(self, column: Growing) -> None:
+    def __init__(self, column: Growing, key: Callable[[Any], Hashable]) -> None:
         self._column = column
+        self._key = key
         self._order = np.zeros(0, np.uint32)
         self._late: dict[Hashable, int] = {}
 
@@ -31,26 +37,26 @@ class Lookup:
         """Memory in use, the dict by estimate."""
         return self._order.nbytes + 150 * len(self._late)
 
-    def noted(self, keys: Sequence[Hashable]) -> None:
-        """These keys were appended to the column."""
+    def noted(self, names: Sequence[Hashable]) -> None:
+        """The keys of these names were appended to the column."""
         end = len(self._column.all)
-        self._late |= zip(keys, range(end - len(keys), end), strict=True)
-        if len(self._late) > _LATE + len(self._order) // _PART:
+        self._late |= zip(names, range(end - len(names), end), strict=True)
+        if len(self._late) > (_LATE + len(self._order) // _PART if len(self._order) else _FIRST):
             self._settle()
 
-    def find(self, keys: Sequence[Hashable]) -> NDArray[np.int64]:
-        """The last place of each key, -1 where there is none."""
-        found = np.full(len(keys), -1, np.int64)
-        if len(self._order) and keys:
-            sorted_before = self._column.all[: len(self._order)]
-            wanted = np.array(keys, self._column.all.dtype)
-            places = self._order[np.searchsorted(sorted_before, wanted, "right", sorter=self._order) - 1]
-            same = sorted_before[places] == wanted
-            found[same] = places[same]
-        for number, key in enumerate(keys):
-            if key in self._late:
-                found[number] = self._late[key]
+    def find(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
+        """The last place of each name, -1 where there is none."""
+        found = np.array([self._late.get(name, -1) for name in names], np.int64)
+        if len(self._order):
+            missing = np.flatnonzero(found < 0)
+            found[missing] = self._sorted([self._key(names[number]) for number in missing.tolist()])
         return found
+
+    def _sorted(self, keys: Sequence[Hashable]) -> NDArray[np.int64]:
+        held = self._column.all[: len(self._order)]
+        wanted = np.array(keys, held.dtype)
+        places = self._order[np.searchsorted(held, wanted, "right", sorter=self._order) - 1].astype(np.int64)
+        return np.where(held[places] == wanted, places, -1)
 
     def _settle(self) -> None:
         keys = self._column.all
@@ -66,7 +72,7 @@ class Identifiers:
     def __init__(self) -> None:
         self._rows = Growing(np.int64)
         self._keys = Growing("S16")
-        self._by_row, self._by_key = Lookup(self._rows), Lookup(self._keys)
+        self._by_row, self._by_name = Lookup(self._rows, int), Lookup(self._keys, _key)
         self._odd: dict[int, str] = {}
         self._odd_places: dict[str, int] = {}
 
@@ -76,7 +82,7 @@ class Identifiers:
     @property
     def nbytes(self) -> int:
         """Memory in use, dicts by estimate."""
-        sorted_ones = self._by_row.nbytes + self._by_key.nbytes
+        sorted_ones = self._by_row.nbytes + self._by_name.nbytes
         return self._rows.nbytes + self._keys.nbytes + sorted_ones + 300 * len(self._odd)
 
     @property
@@ -91,7 +97,7 @@ class Identifiers:
         self._by_row.noted(row_ids)
         keys = list(map(_key, memory_ids))
         self._keys.extend(np.frombuffer(b"".join(keys), "S16") if keys else [])
-        self._by_key.noted(keys)
+        self._by_name.noted(memory_ids)
         for offset, (key, memory_id) in enumerate(zip(keys, memory_ids, strict=True)):
             if key is _NO_KEY:
                 self._odd[first + offset] = memory_id
@@ -103,18 +109,19 @@ class Identifiers:
 
     def of_ids(self, memory_ids: Sequence[str]) -> NDArray[np.int64]:
         """The last place of each memory, -1 where there is none."""
-        keys = list(map(_key, memory_ids))
-        places = self._by_key.find(keys)
-        for number, key in enumerate(keys):
-            if key is _NO_KEY:
-                places[number] = self._odd_places.get(memory_ids[number], -1)
+        places = self._by_name.find(memory_ids)
+        if self._odd:
+            for number, memory_id in enumerate(memory_ids):
+                if _key(memory_id) is _NO_KEY:
+                    places[number] = self._odd_places.get(memory_id, -1)
         return places
 
     def named(self, places: NDArray[Any]) -> list[str]:
         """The identifiers of these places."""
-        texts = map(_text, self._keys.all[places].tolist())
+        digits = self._keys.all[places].tobytes().hex()
+        texts = [_text(digits[at : at + 32]) for at in range(0, len(digits), 32)]
         if not self._odd:
-            return list(texts)
+            return texts
         return [self._odd.get(place, text) for place, text in zip(places.tolist(), texts, strict=True)]
 
     def newest(self, places: NDArray[Any], count: int) -> list[str]:
@@ -129,7 +136,5 @@ def _key(memory_id: str) -> bytes:
     return key if any(key) else _NO_KEY
 
 
-def _text(key: bytes) -> str:
-    # numpy leaves out the zeros at the end of a key.
-    digits = key.ljust(16, b"\0").hex()
+def _text(digits: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -32,11 +32,12 @@ class _Part(NamedTuple):
     def nbytes(self) -> int:
         return self.terms.nbytes + self.starts.nbytes + self.places.nbytes + self.counts.nbytes
 
-    def of(self, term: np.uint32) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def of(self, term: np.uint32) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
         at = int(np.searchsorted(self.terms, term))
-        known = at < len(self.terms) and self.terms[at] == term
-        inside = slice(int(self.starts[at]), int(self.starts[at + 1])) if known else slice(0)
-        return self.places[inside].astype(np.int64) + self.first, self.counts[inside]
+        if at == len(self.terms) or self.terms[at] != term:
+            return None
+        inside = slice(int(self.starts[at]), int(self.starts[at + 1]))
+        return self.places[inside] + np.int64(self.first), self.counts[inside]
 
 
 def _part(first: int, terms: NDArray[np.uint32], places: NDArray[np.uint16], counts: NDArray[Any]) -> _Part:
@@ -105,13 +106,14 @@ class Postings:
     def of(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The places that hold `term`, each once, and how often."""
         wanted = np.uint32(term)
-        found = [part.of(wanted) for part in (*self._full, self._open)]
+        found = [held for part in (*self._full, self._open) if (held := part.of(wanted)) is not None]
         late = np.flatnonzero(self._late_terms.all == wanted)
         if len(late):
-            places = self._late_places.all[late].astype(np.int64) + self._open.first
-            found.append((places, self._late_counts.all[late]))
+            found.append((self._late_places.all[late] + np.int64(self._open.first), self._late_counts.all[late]))
+        if not found:
+            return np.zeros(0, np.int64), np.zeros(0)
         places, counts = zip(*found, strict=True)
-        return np.concatenate(places), np.concatenate(counts).astype(np.float64)
+        return np.concatenate(places), np.concatenate(counts, dtype=np.float64)
 
     def _take(self, fields: Sequence[bytes]) -> None:
         """Put these fields at the end of the tail; they fit into the open part."""

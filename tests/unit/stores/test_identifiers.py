@@ -26,6 +26,7 @@ _NAMES = st.one_of(
 @given(st.lists(st.lists(st.tuples(st.integers(-(2**40), 2**40), _NAMES), max_size=12), max_size=6), st.integers(0, 9))
 def test_the_last_place_is_found_by_row_and_by_name(batches: list[list[tuple[int, str]]], late: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FIRST", late)
         patch.setattr(module, "_LATE", late)
         found = Identifiers()
         for batch in batches:

@@ -24,7 +24,7 @@ from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.sign_on import Client
 from mnemic.entrypoints.rest.streams import Streams
-from mnemic.entrypoints.rest.tokens import Provider
+from mnemic.entrypoints.rest.tokens import Claims, Provider
 from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ class ServiceSettings(BaseSettings):
         default=None,
         description="That provider's public keys (JWKS): a file, or an https address to fetch them from.",
     )
+    user_claim: str = Field(default="sub", description="The claim of those tokens that names the user.")
+    tenant_claim: str = Field(default="tenant", description="The claim that names the tenant.")
+    roles_claim: str = Field(default="roles", description="The claim that lists the roles.")
     client_id: str | None = Field(
         default=None, description="What that provider knows the console as: people may then sign in there."
     )
@@ -88,7 +91,13 @@ class ServiceSettings(BaseSettings):
             return None
         if self.issuer is None or self.audience is None or self.jwks is None:
             raise InvalidConfig("service_issuer", hint="issuer, audience and jwks belong together")
-        return Provider.named(self.jwks, issuer=self.issuer, audience=self.audience, default_tenant=default_tenant)
+        return Provider.named(
+            self.jwks,
+            issuer=self.issuer,
+            audience=self.audience,
+            claims=Claims(user=self.user_claim, tenant=self.tenant_claim, roles=self.roles_claim),
+            default_tenant=default_tenant,
+        )
 
     def client(self) -> Client | None:
         """What people sign in to the console with at the provider, if it is named. Raises InvalidConfig."""

@@ -107,7 +107,8 @@ async def test_an_answer_to_another_question_signs_nobody_in(desk: Desk, changed
         {"iss": "https://other"},
         {"exp": 1},
         {"sub": None},
-        {"sub": "a b"},
+        {"sub": ""},
+        {"sub": 7},
         {"roles": ["root"]},
         {"tenant": "mnemic.service"},
     ],
@@ -116,6 +117,31 @@ async def test_a_token_that_is_not_for_this_sign_in_signs_nobody_in(desk: Desk, 
     desk.provider.claims |= claims
     assert await desk.back(await desk.sent()) == "/console?refused=sign_in_failed"
     assert (await desk.browser.get("/console/session")).status_code == 401
+
+
+async def test_whatever_a_provider_calls_people_each_of_them_has_memories_of_their_own(desk: Desk) -> None:
+    subs = [
+        "auth0|123",
+        "user@example.org",
+        "https://id.example/users/7",
+        "Ana Ng",
+        "ana\u00f1",
+        "x" * 255,
+        "claim:auth0+7C123",
+    ]
+    seen = {}
+    for sub in subs:
+        desk.provider.claims = {"sub": sub, "tenant": "Acme, Inc.", "roles": ["reader", "writer"]}
+        assert await desk.back(await desk.sent()) == "/console"
+        who = (await desk.browser.get("/console/session")).json()
+        seen[who["user"]] = sub
+        assert (await desk.browser.get("/v1/memories")).json()["memories"] == [], sub
+        kept = {"content": "My locker is number seven."}
+        headers = {"X-CSRF-Token": who["csrf_token"]}
+        assert (await desk.browser.post("/v1/memories", json=kept, headers=headers)).status_code == 201
+        assert (who["tenant"], len(who["user"]) <= 128) == ("claim:Acme+2C+20Inc.", True)
+    assert list(seen.values()) == subs
+    assert {"claim:auth0+7C123", "user@example.org", "claim:https:+2F+2Fid.example+2Fusers+2F7"} <= seen.keys()
 
 
 async def test_a_token_signed_by_another_hand_signs_nobody_in(desk: Desk) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mnemic.prompts import json_prompt
 from mnemic.types import JsonValue, Message, Prompt
@@ -114,7 +115,7 @@ def _numbered(messages: Sequence[Message]) -> list[JsonValue]:
     ]
 
 
-def _points_prompt(system: str, payload: Mapping[str, JsonValue], name: str, messages: int, max_points: int) -> Prompt:
+def _points_prompt(system: str, payload: Mapping[str, Any], name: str, messages: int, max_points: int) -> Prompt:
     point = _object(
         {
             "text": {"type": "string", "maxLength": LONGEST_LINE},

@@ -50,7 +50,9 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
     if action == "limit" and (quotas is None) is not options["as_settings"]:
         raise click.UsageError("which limits? give at least one, or --as-settings", ctx=click.get_current_context())
     told = given.with_engine(
-        lambda engine, _: _managed(engine, action, str(name), options["label"], quotas), creates=action == "create"
+        lambda engine, _: _managed(engine, action, str(name), options["label"], quotas),
+        creates=action == "create",
+        by_settings=True,
     )
     given.show({"tenants": [_shown(one) for one in told]}, lambda: _text(told))
     return Exit.OK

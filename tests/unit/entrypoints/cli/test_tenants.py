@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mnemic.entrypoints.cli import cli
+from mnemic.testing.embedder import WordEmbedder
 
 
 def run(store: Path, *words: str) -> Result:
@@ -48,3 +49,18 @@ def test_what_cannot_be_done_says_why(tmp_path: Path, words: tuple[str, ...], co
     store = tmp_path / "s.db"
     told(run(store, "create", "acme"))
     assert run(store, *words).exit_code == code
+
+
+def test_a_tenants_limits_hold_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemic.bootstrap.build_embedder", lambda settings, clock: WordEmbedder())
+    store = tmp_path / "s.db"
+    told(run(store, "create", "small", "--user-rows", "1"))
+
+    def written(text: str, tenant: str) -> str:
+        words = ["--store", str(store), "--user", "ana", "--tenant", tenant, "--json", "add", text]
+        receipt = json.loads(CliRunner().invoke(cli, words, prog_name="mnemic").stdout)
+        return str(receipt["reason"] or receipt["outcome"])
+
+    assert [written(text, "small") for text in ("I like tea.", "I ski.")] == ["created", "quota_exceeded:user.rows"]
+    assert [written(text, "large") for text in ("I like tea.", "I ski.")] == ["created", "created"]
+    assert [one["tenant"] for one in told(run(store, "list"))] == ["small"]

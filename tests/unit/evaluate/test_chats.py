@@ -166,6 +166,7 @@ def test_odd_beam_chats_are_counted_and_the_rest_is_measured(tmp_path: Path) -> 
     result = beam.run(tmp_path, embedder=WordEmbedder())
 
     assert result["settings"]["unread"] == {"messages": 9, "chats": 4, "questions": 6}
+    assert "could not be read: messages 9, questions 6, chats 4" in set_table(result)
     assert result["settings"]["split"] == {"dev": ["odd", "empty"], "test": ["fine"]}
     assert {name: one["questions"] for name, one in result["dev"]["categories"].items()} == {
         "a": 1,

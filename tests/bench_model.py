@@ -1,8 +1,8 @@
 """Extraction and consolidation by a real, very small language model on this machine (`make bench-model`).
 
 First `mnemic eval extraction --model` on a sample, then the shortest conversations of LoCoMo's first development chat
-drawn together with the model. A call may take five minutes where MNEMIC_MODEL_TIMEOUT_SECONDS says nothing else; what
-fails is done by rules, and counted.
+drawn together with the model: a summary of each, profiles of the two who speak, reflections (of six conversations and
+more). What fails or takes too long is done by rules, and counted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from mnemic.config import Settings
 from mnemic.evaluate.locomo import conversations
 from mnemic.evaluate.progress import silent
 from mnemic.evaluate.replay import Told, throwaway_engine
+from mnemic.face import awaited
+from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.consolidate import ConsolidationRules
+from mnemic.maintain.derived import DERIVED
 from mnemic.types import Actor, Message
 from tests.model.local import LocalModel
 from tests.processes import running
-
-LONGEST = timedelta(minutes=5)
 
 
 def arguments() -> argparse.Namespace:
@@ -39,8 +40,10 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--extraction", type=Path, required=True, help="labelled texts")
     parser.add_argument("--locomo", type=Path, required=True, help="conversations")
-    parser.add_argument("--texts", type=int, default=4, help="texts of each half")
-    parser.add_argument("--sessions", type=int, default=3, help="conversations to draw together")
+    parser.add_argument("--texts", type=int, default=4, help="texts of each half; 0: none")
+    parser.add_argument("--sessions", type=int, default=6, help="conversations to draw together; 0: none")
+    parser.add_argument("--derived", type=int, default=11, help="summaries, profiles, reflections at most")
+    parser.add_argument("--seconds", type=int, default=300, help="that one call may take")
     return parser.parse_args()
 
 
@@ -54,33 +57,45 @@ def shortest(path: Path, most: int) -> list[Message]:
     return [message for message in messages if message.session in chosen]
 
 
-async def drawn_together(messages: list[Message], settings: Settings) -> dict[str, Any]:
-    """What a consolidation of the messages reports, and what it took."""
+async def drawn_together(messages: list[Message], settings: Settings, rules: ConsolidationRules) -> dict[str, Any]:
+    """What a consolidation of the messages, and of who speaks in them, reports, and what it took."""
     clock = SystemClock()
     completer = build_completer(settings, clock)
     assert completer is not None
     async with throwaway_engine(build_embedder(settings, clock), completer) as engine:
         told = Told(engine, Actor(user="chat"))
         await told.tell(messages, silent, "messages")
+        for name in sorted({message.speaker for message in messages if message.speaker}):
+            await EntityMemory(engine, told.actor, awaited()).mention(name, label="person")
         began = time.perf_counter()
-        report = await engine.consolidate(actor=told.actor, rules=ConsolidationRules(by="model", timeout=LONGEST))
+        report = await engine.consolidate(actor=told.actor, rules=rules)
+        derived = await engine.list(actor=told.actor, categories=sorted(DERIVED), limit=100)
     await completer.close()
-    return {**report.as_dict(), "messages": told.messages, "seconds": round(time.perf_counter() - began, 1)}
+    by = Counter(f"{one.category} by {one.data['by']}" for one in derived)
+    took = round(time.perf_counter() - began, 1)
+    return {**report.as_dict(), "written": dict(sorted(by.items())), "messages": told.messages, "seconds": took}
+
+
+def extracted(path: Path, texts: int) -> int:
+    """The exit code of the evaluation of extraction."""
+    command = ["eval", "extraction", "--data", str(path), "--model", "--limit", str(texts)]
+    return subprocess.run([sys.executable, "-m", "mnemic", *command], check=False).returncode
 
 
 def main() -> int:
     """The exit code of the evaluation; 0 where it went through."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the server is stopped then, too
     asked = arguments()
+    rules = ConsolidationRules(by="model", timeout=timedelta(seconds=asked.seconds), most=asked.derived)
     with running(LocalModel()) as model:
         os.environ |= {"MNEMIC_MODEL_URL": model.url, "MNEMIC_MODEL": model.name}
-        os.environ.setdefault("MNEMIC_MODEL_TIMEOUT_SECONDS", str(LONGEST.seconds))
-        command = ["eval", "extraction", "--data", str(asked.extraction), "--model", "--limit", str(asked.texts)]
-        done = subprocess.run([sys.executable, "-m", "mnemic", *command], check=False)
-        if done.returncode == 0 and asked.sessions:
-            messages = shortest(asked.locomo, asked.sessions)
-            print(json.dumps({"consolidation": asyncio.run(drawn_together(messages, Settings.load()))}, indent=2))
-    return done.returncode
+        os.environ["MNEMIC_MODEL_TIMEOUT_SECONDS"] = str(asked.seconds)
+        if asked.texts and (code := extracted(asked.extraction, asked.texts)):
+            return code
+        if asked.sessions:
+            told = drawn_together(shortest(asked.locomo, asked.sessions), Settings.load(), rules)
+            print(json.dumps({"consolidation": asyncio.run(told)}, indent=2))
+    return 0
 
 
 if __name__ == "__main__":

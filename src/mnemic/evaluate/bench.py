@@ -21,6 +21,7 @@ from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
 from mnemic.evaluate.footprint import footprint
 from mnemic.evaluate.graph import RELATIONS, graph_figures
+from mnemic.evaluate.jobs import job_figures
 from mnemic.evaluate.kinds import HELD, kind_latencies
 from mnemic.evaluate.latency import WARM, Bench, embedding_alone
 from mnemic.evaluate.metrics import percentiles
@@ -142,14 +143,19 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         await engine.hot(actor=user)
         write = await bench.writes(engine, user, options.repeats)
         search = await bench.searches(engine, user, options.repeats)
+        injection = await bench.injections(engine, user, options.repeats)
+        context = await bench.contexts(engine, user, options.repeats)
         imported = await bench.imports(engine, Actor(user=IMPORTER), options.imports)
     figures: dict[str, Any] = {
         "write": {**write, "rows": options.rows},
         "search": {**search, "rows": options.rows},
+        "injection": {**injection, "rows": options.rows},
+        "context": context,
         "import": imported,
         "fill": {"memories_per_s": filled},
         "kinds": await _kinds(bench, options),
         "graph": await _graphs(bench, options),
+        "jobs": await job_figures(replace(bench, location=str(bench.folder / "jobs.db")), options.imports),
     }
     if options.others:
         figures["shared"] = await _among_others(bench, options, user, search)

@@ -1,4 +1,4 @@
-"""One call after the other, timed: embedding alone, a bare commit, writes, searches, imports."""
+"""One call after the other, timed: embedding alone, a bare commit, writes, searches, injections, imports."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,27 @@ from mnemic.engine import MemoryEngine
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import TimedEmbedder
+from mnemic.inject import InjectionConfig, Injector
+from mnemic.inject.bound import ActorMemories, injector_for
+from mnemic.inject.entry import Entry
 from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Embedder
-from mnemic.types import Actor, Candidate, Kind
+from mnemic.types import Actor, Candidate, Deadline, Kind
 
 WARM = 5
 FILL_CHUNK = 500
 TOP_K = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A source that has searched already."""
+
+    entries: Sequence[Entry]
+    name: str = "memory"
+
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
+        return self.entries[:limit]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +108,35 @@ class Bench:
                 raise RuntimeError(f"a search that fails is not measured: {len(result.hits)} hits")
 
         return await self._timed(search, list(islice(self.questions, repeats + WARM)), what)
+
+    async def injections(self, engine: MemoryEngine, actor: Actor, repeats: int) -> dict[str, Any]:
+        """A block of memories put into the messages of one model call and logged, a search included: total, embed and
+        overhead.
+        """
+        injector = injector_for(engine, actor, InjectionConfig(least_relevance=0))
+
+        async def inject(question: str) -> None:
+            injection = await injector.inject([{"role": "user", "content": question}])
+            if not injection.injected or injection.degraded:
+                raise RuntimeError(f"an injection that fails is not measured: {injection.reason}")
+
+        return await self._timed(inject, list(islice(self.questions, repeats + WARM)), "injections")
+
+    async def contexts(self, engine: MemoryEngine, actor: Actor, repeats: int) -> dict[str, Any]:
+        """The part of an injection that is not its search: what was found chosen, rendered within the tokens, folded
+        into the messages. Nothing is embedded or logged.
+        """
+        source = ActorMemories(engine, actor, name="memory", standing=0)
+        deadline = Deadline.after(timedelta(minutes=1), engine.clock.monotonic)
+        found = await source.search(next(self.questions), limit=TOP_K, deadline=deadline)
+        injector = Injector([_Found(found)], InjectionConfig(least_relevance=0), clock=engine.clock)
+
+        async def build(question: str) -> None:
+            injection = await injector.inject([{"role": "user", "content": question}])
+            if not injection.injected:
+                raise RuntimeError(f"a context that is empty is not measured: {injection.reason}")
+
+        return await self._timed(build, list(islice(self.questions, repeats + WARM)), "contexts")
 
     async def _timed(self, call: Callable[[str], Awaitable[None]], texts: Sequence[str], what: str) -> dict[str, Any]:
         total, embed = [], []

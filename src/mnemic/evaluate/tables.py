@@ -128,6 +128,8 @@ def _call_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
     calls = {
         f"write at {result['write']['rows']:,} memories": result["write"],
         f"search at {result['search']['rows']:,} memories": result["search"],
+        f"injection at {result['injection']['rows']:,} memories": result["injection"],
+        "context of what was found": result["context"],
         f"write, {shared.get('other_rows', 0):,} rows of others": shared.get("write"),
         f"search, {shared.get('other_rows', 0):,} rows of others": shared.get("search"),
         "embedder alone": result["floor"]["embed"],
@@ -147,6 +149,8 @@ def _single_figures(result: Mapping[str, Any]) -> Iterator[str]:
             f"batch import: {batch['memories_per_s']:.0f} memories/s, embedder alone "
             f"{batch['embedder_alone_per_s']:.0f}/s: {batch['share_of_embedder']:.0%} of it"
         )
+    if jobs := result.get("jobs"):
+        yield _job_figures(jobs)
     if cold := result.get("cold_start"):
         yield from _start_figures(cold)
     weight, memory = result["footprint"], result["memory"]
@@ -159,6 +163,15 @@ def _single_figures(result: Mapping[str, Any]) -> Iterator[str]:
         f"peak memory of the bench: {memory['peak_rss_mb']:.0f} MB"
     )
     yield f"how the timed writes ended: {_counts(result['write']['outcomes'])}"
+
+
+def _job_figures(jobs: Mapping[str, Any]) -> str:
+    done = ", ".join(f"{name} {jobs[f'{name}_ms']:,.0f} ms" for name in ("consolidate", "doctor", "maintain", "erase"))
+    anew = jobs["reembed"]
+    return (
+        f"jobs over {jobs['memories']:,} memories of one user: {done}; re-embedded {anew['memories_per_s']:.0f}/s, "
+        f"{anew['share_of_embedder']:.0%} of the embedder alone"
+    )
 
 
 def _start_figures(cold: Mapping[str, Any]) -> Iterator[str]:
@@ -185,9 +198,10 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"file system {settings['file_system']}; {_counts(settings['options'])}"
         yield f"load when it ended: {settings['load_1min_after']}; with other work on the machine, all times grow"
     if "messages" in settings:
+        unread = _counts(settings.get("unread", {})) or "none"
         yield (
             f"{settings['messages']} messages told, refused: {_counts(settings['refused']) or 'none'}; "
-            f"search p95 {settings['search']['p95_ms']} ms"
+            f"could not be read: {unread}; search p95 {settings['search']['p95_ms']} ms"
         )
 
 

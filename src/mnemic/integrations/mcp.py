@@ -9,6 +9,7 @@ import hmac
 import json
 from collections.abc import Awaitable, Callable, Collection
 from enum import StrEnum
+from functools import wraps
 from importlib.metadata import version
 from socket import socket
 from typing import Any
@@ -36,7 +37,7 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _DESTROYS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 
-Tool = Callable[..., Awaitable[dict[str, Any]]]
+Offered = Callable[..., Awaitable[Any]]
 
 
 class May(StrEnum):
@@ -48,33 +49,39 @@ class May(StrEnum):
 
 
 def memory_server(
-    engine: MemoryEngine, actor: Actor, config: InjectionConfig | None = None, *, may: Collection[May] = frozenset(May)
+    engine: MemoryEngine,
+    actor: Actor,
+    config: InjectionConfig | None = None,
+    *,
+    may: Collection[May] = frozenset(May),
+    in_force: Callable[[], Awaitable[MemoryEngine]] | None = None,
 ) -> MCPServer[Any]:
     """A server of the actor's memories. Whose they are is settled here: no tool, resource or prompt has an argument
     for it. What overwrites or deletes says so, and without `dry_run=false` only tells what it would do. Only what the
-    actor `may` do is offered at all.
+    actor `may` do is offered at all. `in_force` gives the engine by the rules that hold at a call; None: `engine`.
 
     `server.run_stdio_async()` serves standard input and output, `serve_http` a port of this machine, `answer` one
     request.
     """
     server: MCPServer[Any] = MCPServer("mnemic", instructions=INSTRUCTIONS, version=version("mnemic"))
     desk = _Desk(engine, TurnMemory(engine, actor, config))
-    tools: tuple[tuple[May, Tool, ToolAnnotations], ...] = (
-        (May.READ, desk.memory.search_memory, _READS),
+    tools: tuple[tuple[May, Offered, ToolAnnotations], ...] = (
+        (May.READ, desk.search_memory, _READS),
         (May.READ, desk.list_memories, _READS),
         (May.WRITE, desk.capture, _ADDS),
-        (May.WRITE, desk.memory.add_memory, _ADDS),
+        (May.WRITE, desk.add_memory, _ADDS),
         (May.CORRECT, desk.update_memory, _DESTROYS),
         (May.CORRECT, desk.forget_memory, _DESTROYS),
     )
+    at = _as_it_stands(desk, in_force, config)
     for needed, tool, hints in tools:
         if needed in may:
-            server.add_tool(tool, annotations=hints)
+            server.add_tool(at(tool), annotations=hints)
     if May.READ not in may:
         return server
-    server.resource("memory://newest", mime_type="application/json")(desk.newest)
-    server.resource("memory://memories/{memory_id}", mime_type="application/json")(desk.versions)
-    server.prompt()(desk.ask_with_memory)
+    server.resource("memory://newest", mime_type="application/json")(at(desk.newest))
+    server.resource("memory://memories/{memory_id}", mime_type="application/json")(at(desk.versions))
+    server.prompt()(at(desk.ask_with_memory))
     return server
 
 
@@ -83,7 +90,8 @@ class _Desk:
 
     def __init__(self, engine: MemoryEngine, memory: TurnMemory) -> None:
         self.memory = memory
-        self._engine = engine
+        self.search_memory, self.add_memory = memory.search_memory, memory.add_memory
+        self.engine = engine
 
     async def list_memories(self, limit: int = 20) -> dict[str, Any]:
         """List what is known of the user, newest first.
@@ -128,7 +136,7 @@ class _Desk:
         """One memory in all its versions, oldest first."""
 
         async def work() -> dict[str, Any]:
-            held = await self._engine.history(memory_id, actor=self.memory.actor)
+            held = await self.engine.history(memory_id, actor=self.memory.actor)
             return {"versions": [{**shown(memory), "version": memory.version} for memory in held]}
 
         return _json(await _answer(work()))
@@ -139,26 +147,48 @@ class _Desk:
         return text_of(injection.messages[0])
 
     async def _listed(self, limit: int) -> dict[str, Any]:
-        return {"memories": [shown(one) for one in await self._engine.list(actor=self.memory.actor, limit=limit)]}
+        return {"memories": [shown(one) for one in await self.engine.list(actor=self.memory.actor, limit=limit)]}
 
     async def _captured(self, message: str) -> dict[str, Any]:
-        report = await self._engine.capture(message, actor=self.memory.actor)
+        report = await self.engine.capture(message, actor=self.memory.actor)
         answer = {"status": report.status.value, "memories": [settled(receipt) for receipt in report.receipts]}
         return answer if report.stop_reason == "success" else {**answer, "error": report.stop_reason}
 
     async def _updated(self, memory_id: str, content: str, dry_run: bool) -> dict[str, Any]:
-        known = await self._engine.get(memory_id, actor=self.memory.actor)
+        known = await self.engine.get(memory_id, actor=self.memory.actor)
         if dry_run:
             return {"stored": False, "would_change": shown(known), "dry_run": True}
-        receipt = await self._engine.update(memory_id, content, actor=self.memory.actor, expected_version=known.version)
+        receipt = await self.engine.update(memory_id, content, actor=self.memory.actor, expected_version=known.version)
         return settled(receipt)
 
     async def _forgotten(self, memory_id: str, dry_run: bool) -> dict[str, Any]:
-        known = await self._engine.get(memory_id, actor=self.memory.actor)
+        known = await self.engine.get(memory_id, actor=self.memory.actor)
         if dry_run:
             return {"forgotten": False, "would_forget": shown(known), "dry_run": True}
-        await self._engine.forget(memory_id, actor=self.memory.actor)
+        await self.engine.forget(memory_id, actor=self.memory.actor)
         return {"forgotten": True}
+
+
+def _as_it_stands(
+    desk: _Desk, in_force: Callable[[], Awaitable[MemoryEngine]] | None, config: InjectionConfig | None
+) -> Callable[[Offered], Offered]:
+    """What turns a function of the desk into that of a desk by the rules that hold when it is called."""
+
+    async def now() -> _Desk:
+        nonlocal desk
+        engine = desk.engine if in_force is None else await in_force()
+        if engine is not desk.engine:
+            desk = _Desk(engine, TurnMemory(engine, desk.memory.actor, config))
+        return desk
+
+    def late(function: Offered) -> Offered:
+        @wraps(function)
+        async def called(**given: Any) -> Any:
+            return await getattr(await now(), function.__name__)(**given)
+
+        return called
+
+    return late
 
 
 async def _answer(work: Awaitable[dict[str, Any]]) -> dict[str, Any]:

@@ -239,7 +239,11 @@ class _Run:
                 self.degraded[failure.reason] += 1
         asked = None if topic.category == REFLECTION else self.model
         short = await shortened(
-            _as_messages(topic), max_tokens=self.rules.max_tokens, completer=asked, deadline=deadline
+            _as_messages(topic),
+            max_tokens=self.rules.max_tokens,
+            completer=asked,
+            deadline=deadline,
+            about=topic.called,
         )
         if short.degraded is not None:
             self.degraded[short.degraded] += 1

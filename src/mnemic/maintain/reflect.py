@@ -7,16 +7,15 @@ from typing import Any
 
 from mnemic.errors import ModelInvalidSchema
 from mnemic.guard.contract import parse_json
+from mnemic.maintain.prompts import LONGEST_LINE, reflection_prompt
 from mnemic.maintain.topics import Topic
 from mnemic.ports import Completer
-from mnemic.prompts import reflection_prompt
 from mnemic.types import Deadline, Memory
 
 MOST_REFLECTIONS = 3
 MOST_SHOWN = 40
 """Sources that the model is shown: the newest."""
 LEAST_CITED = 2
-_LONGEST_LINE = 300
 
 
 async def reflections(
@@ -32,7 +31,7 @@ async def reflections(
     if not isinstance(told, list) or not all(isinstance(one, Mapping) for one in told):
         raise ModelInvalidSchema(hint="reflections is not a list of objects")
     found = [(one, _cited(one, shown)) for one in told[:MOST_REFLECTIONS]]
-    return [(" ".join(one["text"].split())[:_LONGEST_LINE], cited) for one, cited in found if cited]
+    return [(" ".join(one["text"].split())[:LONGEST_LINE], cited) for one, cited in found if cited]
 
 
 def _cited(one: Mapping[str, Any], shown: tuple[Memory, ...]) -> tuple[Memory, ...]:

@@ -16,15 +16,14 @@ from mnemic.extract.clauses import sentences
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, Folded
 from mnemic.guard.contract import parse_json
 from mnemic.inject.compact import estimated_tokens
+from mnemic.maintain.prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
 from mnemic.ports import Completer
-from mnemic.prompts import summary_prompt
 from mnemic.text.analyse import terms
-from mnemic.types import Deadline, Message
+from mnemic.types import Deadline, Message, Prompt
 
 SUMMARY = "summary"
 """The role of a message that stands for older ones."""
 _TOKENS_A_POINT = 30
-_LONGEST_LINE = 300
 
 
 class Shortened(NamedTuple):
@@ -36,18 +35,24 @@ class Shortened(NamedTuple):
 
 
 async def shortened(
-    messages: Sequence[Message], *, max_tokens: int, completer: Completer | None, deadline: Deadline
+    messages: Sequence[Message],
+    *,
+    max_tokens: int,
+    completer: Completer | None,
+    deadline: Deadline,
+    about: str | None = None,
 ) -> Shortened:
     """`messages` in lines that cost at most `max_tokens`: by the model where there is one and it keeps to what was
-    said, else by choosing among their sentences.
+    said, else by choosing among their sentences. With `about` the model is asked for what they say about that alone.
     """
     known = [line for message in messages if message.role == SUMMARY for line in message.content.splitlines()]
     told = [message for message in messages if message.role != SUMMARY]
     degraded: str | None = None
-    if completer is not None:
+    if completer is not None and told:
         try:
-            lines = await _by_model(told, "\n".join(known), max_tokens, completer, deadline)
-            if lines or not told:
+            prompt = _asked(told, "\n".join(known), max_tokens, about)
+            lines = await _by_model(told, prompt, completer, deadline)
+            if lines:
                 return Shortened(_newest([*known, *lines], max_tokens), "model")
             degraded = "unsupported"
         except ModelFailed as failure:
@@ -58,16 +63,21 @@ async def shortened(
 # -- by a model --------------------------------------------------------------------------------------------------------
 
 
-async def _by_model(
-    messages: Sequence[Message], summary: str, max_tokens: int, completer: Completer, deadline: Deadline
-) -> list[str]:
+def _asked(messages: Sequence[Message], known: str, max_tokens: int, about: str | None) -> Prompt:
+    most = min(MOST_POINTS, max(1, max_tokens // _TOKENS_A_POINT))
+    if about is None:
+        return summary_prompt(messages, summary=known, max_points=most)
+    return profile_prompt(about, messages, known=known, max_points=most)
+
+
+async def _by_model(messages: Sequence[Message], prompt: Prompt, completer: Completer, deadline: Deadline) -> list[str]:
     """The model's points, without those whose quote the named message does not hold. Raises ModelFailed."""
-    prompt = summary_prompt(messages, summary=summary, max_points=max(1, max_tokens // _TOKENS_A_POINT))
     answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
     points = answer.get("points") if isinstance(answer, Mapping) else None
     if not isinstance(points, list) or not all(isinstance(point, Mapping) for point in points):
         raise ModelInvalidSchema(hint="points is not a list of objects")
-    return [" ".join(str(point["text"]).split())[:_LONGEST_LINE] for point in points if _is_held(point, messages)]
+    held = (point for point in points if _is_held(point, messages))
+    return list(dict.fromkeys(" ".join(str(point["text"]).split())[:LONGEST_LINE] for point in held))
 
 
 def _is_held(point: Mapping[str, Any], messages: Sequence[Message]) -> bool:
@@ -114,7 +124,7 @@ def _said(messages: Sequence[Message]) -> Iterator[tuple[str, str, bool]]:
         for start, end in sentences(message.content):
             text = " ".join(message.content[start:end].split())
             yield (
-                (text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE] + "…"),
+                (text if len(text) <= LONGEST_LINE else text[:LONGEST_LINE] + "…"),
                 message.speaker or message.role,
                 message.role == "user",
             )

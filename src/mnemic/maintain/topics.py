@@ -28,7 +28,8 @@ _TOKEN = re.compile(r"\w+")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
     """One thing to write about: `about` names it among those of its category, `facts` are to be taken over as they
-    stand, `sources` are all memories that may be read for it.
+    stand, `sources` are all memories that may be read for it. `called`: what is spoken of, in words; None for a
+    conversation or a theme.
     """
 
     category: str
@@ -36,6 +37,7 @@ class Topic:
     title: str = field(repr=False)
     sources: tuple[Memory, ...] = field(repr=False)
     facts: tuple[Memory, ...] = field(default=(), repr=False)
+    called: str | None = field(default=None, repr=False)
 
     @property
     def digest(self) -> str:
@@ -88,9 +90,9 @@ def _things(entities: Sequence[Memory], texts: Sequence[Memory]) -> Iterator[Top
         said = mentions.of(names[name])[-MOST_MENTIONS:]
         sources = (*facts[name][-MOST_SOURCES + MOST_MENTIONS :], *said)
         if len(sources) >= LEAST_SOURCES:
-            title = f"About {node['name']} ({node['label']}):"
-            known = tuple(facts[name])
-            yield Topic(category=PROFILE, about=name, title=title, sources=sources, facts=known)
+            called = f"{node['name']} ({node['label']})"
+            title, known = f"About {called}:", tuple(facts[name])
+            yield Topic(category=PROFILE, about=name, called=called, title=title, sources=sources, facts=known)
 
 
 class _Mentions:

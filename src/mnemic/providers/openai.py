@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 TIMEOUT_SECONDS = 60.0
-_BOUNDS = ("maxItems", "maxLength")
+_BOUNDS = ("maxItems", "minItems", "maxLength", "minimum", "maximum")
 """What some servers do not take in a schema; they name it in their refusal."""
 
 
 class OpenAICompleter:
     """Asks for one JSON object at temperature 0, with the prompt's schema where the server takes one.
 
-    A server that refuses a schema's bounds (lengths of texts and lists), a schema, a JSON mode, the temperature or a
+    A server that refuses a schema's bounds (of texts, lists and numbers), a schema, a JSON mode, the temperature or a
     token limit's name with status 400 or 422 is asked again without it at once, and what it took is remembered. One
     call takes at most `timeout` seconds and ends before its deadline. There are no retries here: see
     `RetryingCompleter`.
@@ -116,7 +116,7 @@ def _plain(value: JsonValue) -> Any:
 
 
 def _unbounded(schema: Any) -> Any:
-    """The schema without what bounds the lengths of texts and lists."""
+    """The schema without what bounds texts, lists and numbers."""
     if isinstance(schema, list):
         return [_unbounded(item) for item in schema]
     if not isinstance(schema, dict):

@@ -25,7 +25,13 @@ def measured() -> dict[str, Any]:
 
 
 def test_the_promised_figures_are_there(measured: dict[str, Any]) -> None:
-    for call in (measured["write"], measured["search"], measured["shared"]["write"], measured["shared"]["search"]):
+    for call in (
+        measured["write"],
+        measured["search"],
+        measured["injection"],
+        measured["shared"]["write"],
+        measured["shared"]["search"],
+    ):
         assert call["p50_ms"] <= call["p95_ms"] <= call["p99_ms"]
         assert 0 < call["embed_p50_ms"] < call["p50_ms"]
         assert 0 < call["overhead_p50_ms"] < call["p50_ms"]
@@ -64,6 +70,22 @@ def test_the_table_shows_what_the_json_holds(measured: dict[str, Any]) -> None:
     assert "search at 30 memories" in table
     assert "10 direct dependencies" in table
     assert "mnemic --help" not in table
+
+
+def test_a_context_is_built_without_the_embedder(measured: dict[str, Any]) -> None:
+    context = measured["context"]
+    assert 0 < context["p50_ms"] < measured["injection"]["p95_ms"]
+    assert context["embed_p95_ms"] == 0
+    assert "context of what was found" in bench_table(measured)
+
+
+def test_the_jobs_go_over_what_was_said(measured: dict[str, Any]) -> None:
+    jobs = measured["jobs"]
+    assert jobs["memories"] > TINY.imports
+    for name in ("consolidate", "doctor", "maintain", "erase"):
+        assert jobs[f"{name}_ms"] > 0
+    assert jobs["reembed"]["memories_per_s"] > 0
+    assert f"jobs over {jobs['memories']} memories" in bench_table(measured)
 
 
 def test_every_verb_has_a_budget(measured: dict[str, Any]) -> None:

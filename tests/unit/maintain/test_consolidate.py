@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -12,10 +13,12 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
+from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.rules import RuleExtractor
 from mnemic.face import awaited
 from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy
+from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.seven import SevenKinds
 from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.derived import DERIVED, sources_of
@@ -25,7 +28,7 @@ from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ScriptedModelServer
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
 from tests.unit.maintain.test_archive import archive, bring
 from tests.unit.maintain.test_erase import on_disk
@@ -307,10 +310,17 @@ async def _with_model(folder: Path, server: ScriptedModelServer) -> AsyncIterato
 
 
 @asynccontextmanager
-async def _with_graph(folder: Path) -> AsyncIterator[tuple[MemoryEngine, ManualClock, Actor]]:
+async def _with_graph(
+    folder: Path, server: ScriptedModelServer | None = None
+) -> AsyncIterator[tuple[MemoryEngine, ManualClock, Actor]]:
     clock, store = ManualClock(), SqliteStore(folder / "m.db")
-    async with MemoryEngine(store=store, embedder=WordEmbedder(), clock=clock, graph=InProcessGraph()) as engine:
+    completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test") if server else None
+    async with MemoryEngine(
+        store=store, embedder=WordEmbedder(), clock=clock, graph=InProcessGraph(), completer=completer
+    ) as engine:
         yield engine, clock, Actor(user="ana", session="s1")
+    if completer is not None:
+        await completer.close()
 
 
 async def test_a_model_writes_with_its_cost_and_only_what_was_said(tmp_path: Path, ana: Actor) -> None:
@@ -332,6 +342,74 @@ async def test_a_model_writes_with_its_cost_and_only_what_was_said(tmp_path: Pat
             assert report.degraded == {}
             assert (await consolidated(engine, ana, by="model")).cost.calls == 0
         assert len(server.requests) == 1
+
+
+def _about_marta(request: ModelRequest) -> dict[str, Any]:
+    """A profile's points: one that holds, one that says the same, one that nobody said."""
+    said = json.loads(request.user)["messages"]
+    number = next(one["number"] for one in said if "learn pottery" in one["content"])
+    held = {"text": "Marta wants to learn pottery.", "message": number, "quote": "Marta wants to learn pottery"}
+    return {"points": [held, held, {**held, "text": "Marta is rich.", "quote": "Marta is very rich"}]}
+
+
+async def test_a_profile_of_a_model_keeps_what_was_said_and_names_its_sources(tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Scripted:
+        about = json.loads(request.user).get("about")
+        return _about_marta(request) if about == "Marta (person)" else Fault.EMPTY
+
+    with ScriptedModelServer(answer) as server:
+        async with _with_graph(tmp_path, server) as (engine, clock, ana):
+            entities = EntityMemory(engine, ana, awaited(), reader=RuleEntityReader())
+            await entities.extract("My sister Marta works at Siemens in Lisbon.")
+            await tell(engine, ana, "trip")
+            clock.advance(timedelta(hours=2))
+            report = await consolidated(engine, ana, by="model")
+            profiles = await engine.list(actor=ana, categories=["profile"])
+            (marta,) = [one for one in profiles if one.content.startswith("About Marta")]
+            assert "Marta works at Siemens." in marta.content.splitlines()  # from the entity memory, nobody's words
+            assert marta.content.count("Marta wants to learn pottery.") == 1
+            assert "rich" not in marta.content
+            assert marta.data["by"] == "model"
+            assert {one.data["by"] for one in profiles if one is not marta} == {"extract"}
+            assert report.degraded == {"llm_empty": report.made["profile"] + report.made["summary"] - 1}
+            sources = (await engine.store.get_many(sorted(sources_of(marta)), scopes=[marta.scope])).values()
+            assert all("Marta" in one.content for one in sources)
+            learnt = next(one for one in sources if "learn pottery" in one.content)
+            assert "Marta works at Siemens." in json.loads(_asked_about(server, "Marta (person)").user)["known"]
+            await engine.forget(learnt.memory_id, actor=ana)
+            assert marta.memory_id not in {one.memory_id for one in await drawn(engine, ana)}
+
+
+def _asked_about(server: ScriptedModelServer, about: str) -> ModelRequest:
+    return next(one for one in server.requests if json.loads(one.user).get("about") == about)
+
+
+@pytest.mark.parametrize(
+    ("accident", "reason"),
+    [
+        (Fault.RESET, "llm_unavailable"),
+        (Reply.status(429), "llm_unavailable"),
+        (Fault.CONTENT_FILTER, "llm_empty"),
+        ("no JSON", "llm_invalid_json"),
+        ({"points": "none"}, "llm_invalid_schema"),
+        ({"points": [{"text": "Marta is rich.", "message": 0, "quote": "Marta is rich"}]}, "unsupported"),
+    ],
+)
+async def test_a_profile_that_a_model_fails_to_write_is_written_by_rules(
+    tmp_path: Path, accident: Scripted, reason: str
+) -> None:
+    with ScriptedModelServer(lambda _: accident) as server:
+        async with _with_graph(tmp_path, server) as (engine, clock, ana):
+            entities = EntityMemory(engine, ana, awaited(), reader=RuleEntityReader())
+            await entities.extract("My sister Marta works at Siemens in Lisbon.")
+            await tell(engine, ana, "trip")
+            clock.advance(timedelta(hours=2))
+            report = await consolidated(engine, ana, by="model")
+            profiles = await engine.list(actor=ana, categories=["profile"])
+            assert profiles
+            assert {one.data["by"] for one in profiles} == {"extract"}
+            assert [why.split(":")[0] for why in report.degraded] == [reason]
+            assert sum(report.degraded.values()) == sum(report.made.values())
 
 
 async def test_a_model_that_fails_is_replaced_by_rules_and_it_is_said(tmp_path: Path, ana: Actor) -> None:

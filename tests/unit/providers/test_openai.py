@@ -19,8 +19,8 @@ import pytest
 
 from mnemic.clock import SystemClock
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
+from mnemic.maintain.prompts import reflection_prompt
 from mnemic.ports import Completer
-from mnemic.prompts import capture_prompt
 from mnemic.providers import openai_client
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
@@ -116,12 +116,13 @@ async def test_a_server_without_schemas_is_asked_for_a_json_object_from_then_on(
     assert [request.response_format for request in server.requests] == ["json_schema", "json_object", "json_object"]
 
 
-async def test_a_server_that_names_a_bound_keeps_the_rest_of_the_schema() -> None:
-    bounded = capture_prompt("t", None, ["user"])
+@pytest.mark.parametrize("bound", ["maxLength", "maxItems", "minItems", "minimum", "maximum"])
+async def test_a_server_that_names_a_bound_keeps_the_rest_of_the_schema(bound: str) -> None:
+    bounded = reflection_prompt("pottery", ["a", "b"], most=3)
 
     def refuses(request: ModelRequest) -> Scripted:
-        refused = "maxLength" in json.dumps(request.body)
-        return Reply(code=400, error="In context=(), 'maxLength' is not permitted.") if refused else "{}"
+        refused = bound in json.dumps(request.body)
+        return Reply(code=400, error=f"In context=(), '{bound}' is not permitted.") if refused else "{}"
 
     with scripted(refuses) as server:
         async with completer(server) as model:
@@ -129,7 +130,7 @@ async def test_a_server_that_names_a_bound_keeps_the_rest_of_the_schema() -> Non
             await model.complete(bounded, deadline=within(20))
         sent = [request.body["response_format"] for request in server.requests]
     assert [one["type"] for one in sent] == ["json_schema"] * 3
-    assert ["maxItems" in json.dumps(one) for one in sent] == [True, False, False]
+    assert [bound in json.dumps(one) for one in sent] == [True, False, False]
 
 
 async def test_a_server_without_any_of_it_still_answers() -> None:

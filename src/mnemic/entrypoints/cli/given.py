@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mnemic.entrypoints.cli.terminal import say, say_json
+from mnemic.entrypoints.cli.terminal import note, say, say_json
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
@@ -55,9 +55,11 @@ class Given:
         work: Callable[[MemoryEngine, Actor], Awaitable[T]],
         *,
         creates: bool = False,
+        by_settings: bool = False,
         **overrides: object,
     ) -> T:
-        """The result of `work` on an open engine. Unless it `creates`, the memory file must be there already.
+        """The result of `work` on an open engine, which goes by what is in force for the tenant, or `by_settings`
+        alone. Unless it `creates`, the memory file must be there already.
 
         Raises StoreUnavailable for a file that is not there, and whatever opening and the work itself raise.
         """
@@ -72,9 +74,26 @@ class Given:
 
         async def inside() -> T:
             async with build_engine(settings) as engine:
-                return await work(engine, actor)
+                return await work(engine if by_settings else await self._governed(engine, actor.tenant), actor)
 
         return asyncio.run(inside())
+
+    async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
+        """The engine by the rules of the tenant, as the service goes by them."""
+        from mnemic.maintain.policies import Policies
+        from mnemic.maintain.tenants import Tenants
+
+        known = await Tenants(engine.store, engine.clock).find(tenant)
+        put = await Policies(engine.store, engine.clock).current(tenant)
+        in_force = None if put is None or put.policy is None else put.version
+        if in_force and self.policy is not None:
+            note(f"version {in_force} of a policy is in force for {tenant}: --policy counts for nothing here")
+        if in_force is None and (known is None or known.quotas is None):
+            return engine
+        # What reads a policy takes longer to load than most commands take.
+        from mnemic.tenancy import Tenancy
+
+        return (await Tenancy(engine).of(tenant)).engine
 
     def show(self, value: Any, text: Callable[[], str]) -> None:
         """The result: `value` as JSON where that was asked for, else `text()`."""

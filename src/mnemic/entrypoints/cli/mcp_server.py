@@ -43,7 +43,7 @@ def mcp_(given: Given, port: int | None) -> int:
     if port is not None and token is not None and len(token) < 16:
         raise InvalidConfig("mcp_token", hint="MNEMIC_MCP_TOKEN needs 16 characters or more")
 
-    given.with_engine(partial(_serve, port, token), creates=True)
+    given.with_engine(partial(_serve, port, token), creates=True, by_settings=True)
     return Exit.OK
 
 
@@ -52,8 +52,15 @@ async def _serve(port: int | None, token: str | None, engine: MemoryEngine, acto
         from mnemic.integrations.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
         raise InvalidConfig("mcp", hint="pip install 'mnemic[mcp]'") from missing
+    from mnemic.tenancy import Tenancy
+
     configure(as_json=False)
-    server = memory_server(engine, actor)
+    tenancy = Tenancy(engine)
+
+    async def in_force() -> MemoryEngine:
+        return (await tenancy.of(actor.tenant)).engine
+
+    server = memory_server(engine, actor, in_force=in_force)
     if port is None:
         await server.run_stdio_async()
         return

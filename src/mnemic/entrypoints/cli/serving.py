@@ -69,7 +69,9 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -
     if action == "create" and not options["roles"]:
         raise click.UsageError("which roles? give --role", ctx=click.get_current_context())
     shown = given.with_engine(
-        lambda engine, actor: _manage(engine, actor.tenant, action, str(key_id), options), creates=action == "create"
+        lambda engine, actor: _manage(engine, actor.tenant, action, str(key_id), options),
+        creates=action == "create",
+        by_settings=True,
     )
     given.show(shown, lambda: _told(action, shown))
     if "api_key" in shown:

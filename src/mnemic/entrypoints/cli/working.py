@@ -57,7 +57,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
             except TimeoutError:
                 continue
 
-    given.with_engine(work, creates=True)
+    given.with_engine(work, creates=True, by_settings=True)
     return Exit.OK
 
 

@@ -24,7 +24,7 @@ from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.sign_on import Client
 from mnemic.entrypoints.rest.streams import Streams
-from mnemic.entrypoints.rest.tokens import Provider
+from mnemic.entrypoints.rest.tokens import Claims, Provider
 from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ class ServiceSettings(BaseSettings):
         default=None,
         description="That provider's public keys (JWKS): a file, or an https address to fetch them from.",
     )
+    user_claim: str = Field(default="sub", description="The claim of those tokens that names the user.")
+    tenant_claim: str = Field(default="tenant", description="The claim that names the tenant.")
+    roles_claim: str = Field(default="roles", description="The claim that lists the roles.")
     client_id: str | None = Field(
         default=None, description="What that provider knows the console as: people may then sign in there."
     )
@@ -61,6 +64,9 @@ class ServiceSettings(BaseSettings):
         description="Address under which browsers reach the service behind a proxy; the provider leads back there.",
     )
     scope: str = Field(default="openid", description="Scopes that a sign-in asks for.")
+    sign_out_there: bool = Field(
+        default=True, description="Signing out of the console is signing out at the provider, where it offers that."
+    )
     max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
     seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
     at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
@@ -88,7 +94,13 @@ class ServiceSettings(BaseSettings):
             return None
         if self.issuer is None or self.audience is None or self.jwks is None:
             raise InvalidConfig("service_issuer", hint="issuer, audience and jwks belong together")
-        return Provider.named(self.jwks, issuer=self.issuer, audience=self.audience, default_tenant=default_tenant)
+        return Provider.named(
+            self.jwks,
+            issuer=self.issuer,
+            audience=self.audience,
+            claims=Claims(user=self.user_claim, tenant=self.tenant_claim, roles=self.roles_claim),
+            default_tenant=default_tenant,
+        )
 
     def client(self) -> Client | None:
         """What people sign in to the console with at the provider, if it is named. Raises InvalidConfig."""
@@ -102,7 +114,14 @@ class ServiceSettings(BaseSettings):
                 secret = self.client_secret_file.read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError):
                 raise InvalidConfig("service_client_secret_file", hint="cannot be read") from None
-        return Client(issuer=self.issuer, client_id=self.client_id, secret=secret, url=self.url, scope=self.scope)
+        return Client(
+            issuer=self.issuer,
+            client_id=self.client_id,
+            secret=secret,
+            url=self.url,
+            scope=self.scope,
+            ends_session=self.sign_out_there,
+        )
 
 
 def own_machine(settings: Settings, user: str) -> Principal:

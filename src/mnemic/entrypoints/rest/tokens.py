@@ -19,6 +19,7 @@ from joserfc import jwt
 from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet, OctKey
 
+from mnemic.entrypoints.rest.claimed import identifier_of
 from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.fetching import require_fetchable
 from mnemic.entrypoints.rest.provider_keys import FetchedKeys, FixedKeys
@@ -35,36 +36,50 @@ _PROVIDERS = ["RS256", "ES256"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """Which claims of a token say what. How one becomes the name of a user or a tenant:
+    `mnemic.entrypoints.rest.claimed`.
+    """
+
+    user: str = "sub"
+    tenant: str = "tenant"
+    roles: str = "roles"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
     """An OpenID provider: who signs, for whom, with which keys (or where they are fetched), and which claims say what.
 
-    `tenant_claim` and `roles_claim` are claims of the token; a token without them has the defaults given here.
+    A token that names no tenant is of the `default_tenant`, one that names no roles is a subject's.
     """
 
     issuer: str
     audience: str
     keys: Mapping[str, Any] | str
-    tenant_claim: str = "tenant"
-    roles_claim: str = "roles"
+    claims: Claims = Claims()
     default_tenant: str | None = None
 
     @classmethod
-    def named(cls, jwks: str, *, issuer: str, audience: str, default_tenant: str | None = None) -> Provider:
+    def named(
+        cls, jwks: str, *, issuer: str, audience: str, claims: Claims | None = None, default_tenant: str | None = None
+    ) -> Provider:
         """With its keys at an address or in a file. Raises InvalidConfig (`invalid_config:jwks`)."""
-        if "://" not in jwks:
-            return cls.from_file(Path(jwks), issuer=issuer, audience=audience, default_tenant=default_tenant)
-        require_fetchable(jwks)
-        return cls(issuer=issuer, audience=audience, keys=jwks, default_tenant=default_tenant)
+        keys = jwks if "://" in jwks else _keys_in(Path(jwks))
+        if isinstance(keys, str):
+            require_fetchable(keys)
+        return cls(
+            issuer=issuer, audience=audience, keys=keys, claims=claims or Claims(), default_tenant=default_tenant
+        )
 
-    @classmethod
-    def from_file(cls, path: Path, *, issuer: str, audience: str, default_tenant: str | None = None) -> Provider:
-        """With the keys of a JWKS file. Raises InvalidConfig (`invalid_config:jwks`)."""
-        try:
-            keys = json.loads(path.read_text(encoding="utf-8"))
-            KeySet.import_key_set(keys)
-        except (OSError, ValueError, KeyError, JoseError):
-            raise InvalidConfig("jwks", hint="not a JWKS file") from None
-        return cls(issuer=issuer, audience=audience, keys=keys, default_tenant=default_tenant)
+
+def _keys_in(path: Path) -> Mapping[str, Any]:
+    """The keys of a JWKS file. Raises InvalidConfig (`invalid_config:jwks`)."""
+    try:
+        keys: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        KeySet.import_key_set(keys)  # type: ignore[arg-type]
+    except (OSError, ValueError, KeyError, JoseError):
+        raise InvalidConfig("jwks", hint="not a JWKS file") from None
+    return keys
 
 
 class Tokens:
@@ -175,8 +190,13 @@ def _keys(provider: Provider, clock: Clock) -> FixedKeys | FetchedKeys:
 
 
 def _of_provider(claims: Mapping[str, Any], known: Provider) -> Principal:
-    tenant = claims.get(known.tenant_claim, known.default_tenant)
-    return _principal(claims, tenant, claims.get(known.roles_claim, [Role.SUBJECT]))
+    """Raises ValueError for an address of mail that nobody has confirmed: anybody may have typed it."""
+    if known.claims.user == "email" and claims.get("email_verified", True) not in (True, "true"):
+        raise ValueError("claims")
+    user = identifier_of(claims.get(known.claims.user), "user", issuer=known.issuer)
+    tenant = identifier_of(claims.get(known.claims.tenant, known.default_tenant), "tenant", issuer=known.issuer)
+    named = {"sub": user, "agent": claims.get("agent"), "session": claims.get("session")}
+    return _principal(named, tenant, claims.get(known.claims.roles, [Role.SUBJECT]))
 
 
 def _principal(claims: Mapping[str, Any], tenant: object, roles: object) -> Principal:

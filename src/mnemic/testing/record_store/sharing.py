@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -124,8 +125,7 @@ class SharingContract(Setting):
         twins = [memory("tea", fingerprint="f1") for _ in range(10)]
         writers = [remember((store, other)[number % 2], twin) for number, twin in enumerate(twins)]
         outcomes = await asyncio.gather(*writers, return_exceptions=True)
-        assert sum(outcome is None for outcome in outcomes) == 1
-        assert sum(isinstance(outcome, VersionConflict) for outcome in outcomes) == 9
+        assert Counter(type(outcome) for outcome in outcomes) == {type(None): 1, VersionConflict: 9}
         vector = EMBEDDER.vector("tea")
         near = await other.transact(lambda t: t.nearest(scope(), vector, limit=5, at_least=0.9))
         assert len(near) == 1

@@ -179,4 +179,4 @@ async def test_a_providers_token_is_believed_for_its_audience_alone(running: Run
 def test_a_provider_without_keys_is_refused(tmp_path: Any) -> None:
     (tmp_path / "jwks").write_text("{}", encoding="utf-8")
     with pytest.raises(InvalidConfig, match="jwks"):
-        Provider.from_file(tmp_path / "jwks", issuer="i", audience="a")
+        Provider.named(str(tmp_path / "jwks"), issuer="i", audience="a")

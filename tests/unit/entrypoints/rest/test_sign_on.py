@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import httpx
 import pytest
@@ -14,10 +16,10 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.sessions import LASTS as SESSION_LASTS
-from mnemic.entrypoints.rest.sign_on import COOKIE, LASTS, PATH, RESTS, Client
+from mnemic.entrypoints.rest.sign_on import COOKIE, DESCRIPTION_LASTS, LASTS, LONGEST_HINT, PATH, RESTS, Client
 from mnemic.entrypoints.rest.tokens import Provider
 from mnemic.errors import InvalidConfig
-from mnemic.maintain.tenants import Tenants
+from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -107,7 +109,8 @@ async def test_an_answer_to_another_question_signs_nobody_in(desk: Desk, changed
         {"iss": "https://other"},
         {"exp": 1},
         {"sub": None},
-        {"sub": "a b"},
+        {"sub": ""},
+        {"sub": 7},
         {"roles": ["root"]},
         {"tenant": "mnemic.service"},
     ],
@@ -116,6 +119,31 @@ async def test_a_token_that_is_not_for_this_sign_in_signs_nobody_in(desk: Desk, 
     desk.provider.claims |= claims
     assert await desk.back(await desk.sent()) == "/console?refused=sign_in_failed"
     assert (await desk.browser.get("/console/session")).status_code == 401
+
+
+async def test_whatever_a_provider_calls_people_each_of_them_has_memories_of_their_own(desk: Desk) -> None:
+    subs = [
+        "auth0|123",
+        "user@example.org",
+        "https://id.example/users/7",
+        "Ana Ng",
+        "ana\u00f1",
+        "x" * 255,
+        "claim:auth0+7C123",
+    ]
+    seen = {}
+    for sub in subs:
+        desk.provider.claims = {"sub": sub, "tenant": "Acme, Inc.", "roles": ["reader", "writer"]}
+        assert await desk.back(await desk.sent()) == "/console"
+        who = (await desk.browser.get("/console/session")).json()
+        seen[who["user"]] = sub
+        assert (await desk.browser.get("/v1/memories")).json()["memories"] == [], sub
+        kept = {"content": "My locker is number seven."}
+        headers = {"X-CSRF-Token": who["csrf_token"]}
+        assert (await desk.browser.post("/v1/memories", json=kept, headers=headers)).status_code == 201
+        assert (who["tenant"], len(who["user"]) <= 128) == ("claim:Acme+2C+20Inc.", True)
+    assert list(seen.values()) == subs
+    assert {"claim:auth0+7C123", "user@example.org", "claim:https:+2F+2Fid.example+2Fusers+2F7"} <= seen.keys()
 
 
 async def test_a_token_signed_by_another_hand_signs_nobody_in(desk: Desk) -> None:
@@ -169,6 +197,47 @@ async def test_a_provider_that_does_not_answer_or_is_another_is_not_asked_again_
     desk.provider.down = True
     desk.clock.advance(timedelta(hours=1))
     assert (await desk.sent())["client_id"] == CLIENT_ID
+
+
+async def signed_out(desk: Desk) -> httpx.Response:
+    """The answer to signing in and out again."""
+    assert await desk.back(await desk.sent()) == "/console"
+    token = (await desk.browser.get("/console/session")).json()["csrf_token"]
+    answer = await desk.browser.delete("/console/session", headers={"X-CSRF-Token": token})
+    assert (await desk.browser.get("/console/session")).status_code == 401
+    return answer
+
+
+async def test_signing_out_here_is_signing_out_there_where_that_is_offered(desk: Desk) -> None:
+    assert (await signed_out(desk)).status_code == 204
+    desk.provider.offer_sign_out()
+    desk.clock.advance(DESCRIPTION_LASTS)
+    answer = await signed_out(desk)
+    assert answer.status_code == 200
+    async with httpx.AsyncClient() as browser:
+        home = await browser.get(answer.json()["there"])
+    assert (home.status_code, home.headers["location"]) == (303, "http://service/console")
+    assert desk.provider.ended == ["ana"]
+
+
+async def test_a_session_is_over_here_whatever_the_provider_says(desk: Desk) -> None:
+    desk.provider.description = {"end_session_endpoint": "http://evil.example/logout"}
+    assert (await signed_out(desk)).status_code == 204
+    desk.provider.offer_sign_out()
+    desk.clock.advance(DESCRIPTION_LASTS)
+    desk.provider.claims |= {"groups": ["x" * LONGEST_HINT]}
+    asked = {name for name, _ in parse_qsl(urlsplit((await signed_out(desk)).json()["there"]).query)}
+    assert asked == {"realm", "client_id", "post_logout_redirect_uri"}
+
+
+async def test_the_store_holds_no_readable_token_of_a_session(desk: Desk) -> None:
+    desk.provider.offer_sign_out()
+    desk.provider.claims |= {"email": "ana@example.org"}
+    assert await desk.back(await desk.sent()) == "/console"
+    kept = next(iter((await desk.engine.store.marks(SERVICE_TENANT, "console_session:")).values()))
+    parts = json.loads(kept)["id_token"].split(".")
+    assert len(parts) == 5
+    assert not any(b"example" in b64decode(part + "===", altchars=b"-_") for part in parts)
 
 
 async def test_without_a_client_there_is_no_way_there() -> None:

@@ -30,6 +30,12 @@ def test_the_tests_reach_the_code(record_property: Callable[[str, object], None]
     assert percent >= COVERED_PERCENT
 
 
+def test_the_tests_keep_their_names() -> None:
+    command = [sys.executable, "-m", "tests.strength.names_twice"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("the same twice"), done.stdout
+
+
 def test_the_tests_notice_mistakes(record_property: Callable[[str, object], None]) -> None:
     chosen = ("*",) if FULL else SAMPLE
     shutil.rmtree(ROOT / "mutants", ignore_errors=True)  # what an earlier run found may not hold for the tests of now

@@ -26,7 +26,7 @@ CLIENT_ID, SECRET = "console", "s3cret/with:signs"
 @dataclass
 class IdentityProvider:
     """`claims` are put into ID tokens (None takes one away); `down` answers nothing but 500; `refused` counts the codes
-    that were not exchanged.
+    that were not exchanged, `ended` are those who were signed out.
     """
 
     address: str = ""
@@ -34,6 +34,7 @@ class IdentityProvider:
     description: dict[str, Any] = field(default_factory=dict)
     down: bool = False
     refused: int = 0
+    ended: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     key: ECKey = field(default_factory=lambda: ECKey.generate_key("P-256", {"kid": "one"}))
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -58,6 +59,21 @@ class IdentityProvider:
         code = f"code-{len(self._codes)}"
         self._codes[code] = asked
         return f"{asked['redirect_uri']}?" + urlencode({"code": code, "state": asked["state"], "iss": self.address})
+
+    def offer_sign_out(self) -> None:
+        """Say that sessions can be ended here."""
+        self.description["end_session_endpoint"] = f"{self.address}/logout?realm=one"
+
+    def signed_out(self, asked: dict[str, str], registered: str) -> str | None:
+        """Where the browser goes once its session is over; None for what is not asked for as it must be."""
+        if asked.get("realm") != "one" or asked.get("client_id") != CLIENT_ID:
+            return None
+        hinted = jwt.decode(asked["id_token_hint"], self.key, algorithms=["ES256"]).claims
+        back = asked["post_logout_redirect_uri"]
+        if hinted["aud"] != CLIENT_ID or not back.endswith(registered):
+            return None
+        self.ended.append(hinted["sub"])
+        return back
 
     def exchanged(self, form: dict[str, str], authorization: str) -> dict[str, Any] | None:
         """The tokens for a code, once; None where anything is not as it was asked for."""
@@ -95,6 +111,9 @@ def running() -> Iterator[IdentityProvider]:
                 link = told.agreed(asked).replace("&", "&amp;")
                 page = f'<!doctype html><html lang="en"><title>Provider</title><a href="{link}">Agree</a></html>'
                 self.answer(page.encode(), media_type="text/html")
+            elif parts.path == "/logout":
+                back = told.signed_out(asked, "/console")
+                self.answer(b"", status=303 if back else 400, location=back)
             elif parts.path == "/keys":
                 self.answer(json.dumps({"keys": [told.key.as_dict(private=False)]}).encode())
             else:
@@ -106,8 +125,12 @@ def running() -> Iterator[IdentityProvider]:
             tokens = told.exchanged(given, self.headers.get("Authorization", "Basic "))
             self.answer(json.dumps(tokens or {"error": "invalid_grant"}).encode(), status=200 if tokens else 400)
 
-        def answer(self, body: bytes, *, status: int = 200, media_type: str = "application/json") -> None:
+        def answer(
+            self, body: bytes, *, status: int = 200, media_type: str = "application/json", location: str | None = None
+        ) -> None:
             self.send_response(status)
+            if location is not None:
+                self.send_header("Location", location)
             self.send_header("Content-Type", media_type)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring, RecordStore
+from mnemic.stores import scope_index
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.record_store import RecordStoreContract
@@ -32,6 +35,22 @@ class TestSealedSqliteStore(RecordStoreContract):
 
     def new_store(self, folder: Path) -> RecordStore:
         return SqliteStore(folder / "memories.db", keyring=keyring(folder), seals=True)
+
+
+class LargeScopes:
+    """Scopes of more than two memories are large ones: their vectors are not kept in memory but read again."""
+
+    @pytest.fixture(autouse=True)
+    def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(scope_index, "EXACT_UP_TO", 2)
+
+
+class TestLargeSqliteStore(LargeScopes, TestSqliteStore):
+    pass
+
+
+class TestLargeSealedSqliteStore(LargeScopes, TestSealedSqliteStore):
+    pass
 
 
 class TestFastSqliteStore(RecordStoreContract):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
+from mnemic.stores import scope_index
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.machine import StoreMachine
 from tests.faults.scale import size
@@ -30,8 +32,22 @@ class SealedSqliteMachine(StoreMachine):
         return SqliteStore(folder / "memories.db", durability="fast", keyring=keyring, seals=True)
 
 
+class LargeSqliteMachine(SqliteMachine):
+    """With scopes of more than two memories as large ones: their vectors are read again, not kept."""
+
+    def __init__(self) -> None:
+        self._patch = pytest.MonkeyPatch()
+        self._patch.setattr(scope_index, "EXACT_UP_TO", 2)
+        super().__init__()
+
+    def teardown(self) -> None:
+        super().teardown()
+        self._patch.undo()
+
+
 TestSqliteMachine = SqliteMachine.TestCase
 TestSealedSqliteMachine = SealedSqliteMachine.TestCase
-TestSqliteMachine.settings = TestSealedSqliteMachine.settings = settings(
+TestLargeSqliteMachine = LargeSqliteMachine.TestCase
+TestSqliteMachine.settings = TestSealedSqliteMachine.settings = TestLargeSqliteMachine.settings = settings(
     max_examples=RUNS, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )

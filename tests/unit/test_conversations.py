@@ -324,6 +324,22 @@ def test_a_moment_that_is_none(text: str) -> None:
         moment(text, "when")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "March-4-2026",
+        "Mar-04-2026",
+        "March 4, 2026",
+        "mar 4 2026",
+        "2026/03/04 00:00",
+        "04.03.2026, 00:00",
+        "2026-03-04",
+    ],
+)
+def test_a_day_in_many_spellings(text: str) -> None:
+    assert moment(text, "when") == datetime(2026, 3, 4, tzinfo=UTC)
+
+
 @given(st.datetimes(timezones=st.timezones(), min_value=datetime(1900, 1, 2), max_value=datetime(2200, 1, 1)))  # noqa: DTZ001
 def test_iso_times_come_back_as_they_were(when: datetime) -> None:
     # What was written counts: a local time that a clock change skipped comes back as the moment it spells.

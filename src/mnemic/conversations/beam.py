@@ -34,7 +34,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
     """
     for position, record in enumerate(found, start=1):
         value = record.value
-        if record.problem is not None or not isinstance(value, Mapping) or not recognises(value):
+        if record.problem is not None or not isinstance(value, Mapping) or not isinstance(value.get("messages"), list):
             problem = record.problem or InvalidInput("conversation:shape", hint="expected a BEAM chat")
             yield Item(place=record.place, conversation=name, problem=problem)
             continue

@@ -18,7 +18,8 @@ from typing import Any, BinaryIO, cast
 from mnemic.errors import InvalidInput
 from mnemic.guard import strict_json
 
-MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_LINE_BYTES = 128 * 1024 * 1024
+"""A chat of ten million tokens in one line."""
 MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
 STANDARD_INPUT = "-"
 
@@ -116,8 +117,7 @@ def _is_document(head: list[tuple[int, bytes]]) -> bool:
         return True
     if not first.startswith(b"{"):
         return False
-    parsed = [_record(number, line).problem is None for number, line in head]
-    return not any(parsed) or len(head) == 1
+    return len(head) == 1 or not any(_record(number, line).problem is None for number, line in head)
 
 
 def _document(head: list[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]) -> Iterator[Record]:

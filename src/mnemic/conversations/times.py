@@ -16,8 +16,8 @@ _MONTHS = (
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
 _LOCOMO = re.compile(r"(\d{1,2}):(\d{2}) ?([ap])\.?m\.? on (\d{1,2}) ([A-Za-z]+),? (\d{4})", re.IGNORECASE)
-_LONGMEMEVAL = re.compile(r"(\d{4})/(\d{2})/(\d{2}) \([A-Za-z]{3}\) (\d{1,2}):(\d{2})")
-_BEAM = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
+_LONGMEMEVAL = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \([A-Za-z]{3}\))? (\d{1,2}):(\d{2})")
+_BEAM = re.compile(r"([A-Za-z]+)[- ](\d{1,2})(?:-|, ?| )(\d{4})")
 _REALTALK = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}), (\d{1,2}):(\d{2})(?::(\d{2}))?")
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138; a larger number counts milliseconds."""
@@ -35,18 +35,27 @@ def moment(value: object, name: str) -> datetime:
     raise InvalidInput(name, hint="expected a date such as 2026-03-04T09:30:00Z, or seconds since 1970")
 
 
+def _month(name: str) -> int:
+    """The number of a month that is written out, or by its first three letters. Raises ValueError."""
+    written = name.lower()
+    found = [number for number, month in enumerate(_MONTHS, start=1) if written in (month, month[:3])]
+    if not found:
+        raise ValueError("month")
+    return found[0]
+
+
 def _spelled(text: str) -> datetime:
     if parts := _LOCOMO.fullmatch(text):
         hour, minute, half, day, month, year = parts.groups()
         if not 1 <= int(hour) <= 12:
             raise ValueError("hour")
         at = int(hour) % 12 + (12 if half.lower() == "p" else 0)
-        return datetime(int(year), _MONTHS.index(month.lower()) + 1, int(day), at, int(minute), tzinfo=UTC)
+        return datetime(int(year), _month(month), int(day), at, int(minute), tzinfo=UTC)
     if parts := _LONGMEMEVAL.fullmatch(text):
         return datetime(*(int(part) for part in parts.groups()), tzinfo=UTC)  # type: ignore[misc, arg-type]
     if parts := _BEAM.fullmatch(text):
         month, day, year = parts.groups()
-        return datetime(int(year), _MONTHS.index(month.lower()) + 1, int(day), tzinfo=UTC)
+        return datetime(int(year), _month(month), int(day), tzinfo=UTC)
     if parts := _REALTALK.fullmatch(text):
         day, number, year, hour, minute, second = (int(part or 0) for part in parts.groups())
         return datetime(year, number, day, hour, minute, second, tzinfo=UTC)

@@ -18,7 +18,7 @@ from mnemic.conversations.records import open_file, records
 from mnemic.errors import InvalidInput
 from mnemic.evaluate import chats
 from mnemic.evaluate.chats import Chat, ChatSet, Question
-from mnemic.evaluate.files import found, messages_of
+from mnemic.evaluate.files import Unread, found, messages_of
 from mnemic.evaluate.standing import Wish
 from mnemic.types import Message
 
@@ -27,52 +27,67 @@ WISHES = {"instruction_following": "instruction_being_tested", "preference_follo
 FIGURES = ("recall@5", "recall@10", "recall@20", "all@10")
 
 
-def read_chats(path: Path) -> list[Chat]:
-    """The chats of a BEAM file, or of the folder it lies in. Raises InvalidInput (`invalid_input:data:beam`)."""
-    file = found(path, FILES)
-    messages = messages_of(file, Format.BEAM)
-    try:
-        with open_file(file) as (stream, _):
-            return [_chat(record.value, messages) for record in records(stream)]
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InvalidInput("data:beam", hint="the file has another shape than BEAM's") from None
+def read_chats(path: Path, unread: Unread | None = None) -> list[Chat]:
+    """The chats of a BEAM file, or of the folder it lies in. A chat or a question of another shape is counted in
+    `unread` and left out. Raises InvalidInput (`invalid_input:data:beam`) where no chat can be read.
+    """
+    file, unread = found(path, FILES), Unread() if unread is None else unread
+    messages = messages_of(file, Format.BEAM, unread)
+    chats_of: list[Chat] = []
+    with open_file(file) as (stream, _):
+        for record in records(stream):
+            chat = _chat(record.value, messages, unread)
+            unread.update({"chats": 1} if chat is None else {})
+            chats_of += [] if chat is None else [chat]
+    if not chats_of:
+        raise InvalidInput("data:beam", hint="the file has another shape than BEAM's")
+    return chats_of
 
 
-def _chat(entry: Mapping[str, Any], messages: Mapping[str, Sequence[Message]]) -> Chat:
+def _chat(entry: Any, messages: Mapping[str, Sequence[Message]], unread: Unread) -> Chat | None:
+    abilities = entry.get("questions") if isinstance(entry, Mapping) else None
+    if not isinstance(abilities, Mapping) or "chat" not in entry:
+        return None
     name = str(entry["chat"])
+    asked = list(_asked(abilities, name, unread))
     return Chat(
         name=name,
         messages=tuple(messages.get(name, ())),
-        questions=tuple(_questions(entry["questions"], name)),
-        wishes=tuple(_wishes(entry["questions"], name)),
+        questions=tuple(question for one in asked if (question := _question(*one)) is not None),
+        wishes=tuple(wish for one in asked if (wish := _wish(*one)) is not None),
     )
 
 
-def _questions(abilities: Mapping[str, Sequence[Mapping[str, Any]]], chat: str) -> Iterator[Question]:
+def _asked(
+    abilities: Mapping[str, Any], chat: str, unread: Unread
+) -> Iterator[tuple[str, str, Mapping[str, Any], frozenset[str]]]:
+    """Each question of a chat with its id, its ability and the messages that it names."""
     for ability, asked in abilities.items():
-        for number, item in enumerate(asked):
-            evidence = frozenset(source_ids(item.get("source_chat_ids")))
-            if evidence:
-                yield Question(
-                    question_id=f"{chat}/{ability}/{number}",
-                    text=str(item["question"]),
-                    category=ability,
-                    evidence=evidence,
-                )
+        for number, item in enumerate(asked if isinstance(asked, list) else [asked]):
+            if isinstance(item, Mapping) and isinstance(item.get("question"), str) and item["question"].strip():
+                yield f"{chat}/{ability}/{number}", ability, item, frozenset(source_ids(item.get("source_chat_ids")))
+            else:
+                unread["questions"] += 1
 
 
-def _wishes(abilities: Mapping[str, Sequence[Mapping[str, Any]]], chat: str) -> Iterator[Wish]:
-    """What answers have to follow, for the questions that name it."""
-    for ability, field in WISHES.items():
-        for number, item in enumerate(abilities.get(ability, ())):
-            if item.get(field):
-                yield Wish(
-                    question_id=f"{chat}/{ability}/{number}/context",
-                    question=str(item["question"]),
-                    category=ability,
-                    wanted=str(item[field]),
-                    evidence=frozenset(source_ids(item.get("source_chat_ids"))),
-                )
+def _question(question_id: str, ability: str, item: Mapping[str, Any], evidence: frozenset[str]) -> Question | None:
+    if not evidence:
+        return None
+    return Question(question_id=question_id, text=item["question"], category=ability, evidence=evidence)
+
+
+def _wish(question_id: str, ability: str, item: Mapping[str, Any], evidence: frozenset[str]) -> Wish | None:
+    """What an answer has to follow, where the question names it."""
+    wanted = item.get(WISHES.get(ability, ""))
+    if not wanted:
+        return None
+    return Wish(
+        question_id=f"{question_id}/context",
+        question=item["question"],
+        category=ability,
+        wanted=str(wanted),
+        evidence=evidence,
+    )
 
 
 def source_ids(sources: object) -> Iterator[str]:
@@ -91,5 +106,6 @@ def run(path: str | Path, *, limit: int | None = None, **how: Any) -> dict[str, 
 
     Raises InvalidInput for data that is not there or not BEAM's.
     """
-    told_of = read_chats(Path(path))[:limit]
-    return chats.run(ChatSet(name="beam", chats=told_of, figures=FIGURES), **how)
+    unread = Unread()
+    told_of = read_chats(Path(path), unread)[:limit]
+    return chats.run(ChatSet(name="beam", chats=told_of, figures=FIGURES, unread=unread), **how)

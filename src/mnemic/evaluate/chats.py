@@ -19,6 +19,7 @@ from typing import Any
 
 from mnemic.evaluate.ablation import Ablation
 from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.files import Unread
 from mnemic.evaluate.known import Knowing
 from mnemic.evaluate.metrics import all_at, ndcg_at, recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
@@ -60,11 +61,14 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSet:
-    """The chats of one set and the figures that are reported of it, each `<measure>@<k>` with k at most 20."""
+    """The chats of one set and the figures that are reported of it, each `<measure>@<k>` with k at most 20. `unread`:
+    what of the set could not be read.
+    """
 
     name: str
     chats: Sequence[Chat]
     figures: Sequence[str]
+    unread: Unread = field(default_factory=Unread)
 
     def measured(self, evidence: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
         """The figures of one question."""
@@ -98,7 +102,8 @@ def run(
     seen = asyncio.run(_measured(of, frozenset(split["dev"]), made, progress, ablate))
     if per_question is not None:
         write_lines([*seen.asked, *seen.followed], per_question)
-    settings = conditions(seed=seed, set=of.name, embedder=made.space.model, split=split, **facts(seen.told))
+    more = {"split": split, "unread": dict(of.unread), **facts(seen.told)}
+    settings = conditions(seed=seed, set=of.name, embedder=made.space.model, **more)
     result = report(seen.asked, of.figures, settings, seed=seed)
     if known := seen.knowing.report():
         result["known"] = known

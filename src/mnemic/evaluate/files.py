@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 from mnemic.conversations import Format, read_conversation
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
+
+Unread = Counter[str]
+"""How much of a set could not be read and is left out: `chats`, `messages`, `questions`."""
 
 
 def found(path: Path, names: Sequence[str]) -> Path:
@@ -35,14 +39,15 @@ def loaded(path: Path) -> Any:
         raise InvalidInput("data:json", hint="the file cannot be read as JSON") from None
 
 
-def messages_of(path: Path, file_format: Format) -> dict[str, list[Message]]:
-    """Each conversation's messages, as `mnemic import` reads them; one that cannot be read is left out, so that
-    evidence which names it counts as not found. Raises InvalidInput where nothing can be read.
+def messages_of(path: Path, file_format: Format, unread: Unread) -> dict[str, list[Message]]:
+    """Each conversation's messages, as `mnemic import` reads them; one that cannot be read is counted and left out, so
+    that evidence which names it counts as not found. Raises InvalidInput where nothing can be read.
     """
     messages: dict[str, list[Message]] = {}
     problem: InvalidInput | None = None
     for item in read_conversation(path, file_format):
         problem = problem or item.problem
+        unread.update({"messages": 1} if item.problem is not None else {})
         if isinstance(item.content, Message):
             messages.setdefault(item.conversation, []).append(item.content)
     if problem is not None and not messages:

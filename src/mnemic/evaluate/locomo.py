@@ -19,7 +19,7 @@ from mnemic.conversations import Format
 from mnemic.errors import InvalidInput
 from mnemic.evaluate import chats
 from mnemic.evaluate.chats import Chat, ChatSet, Question
-from mnemic.evaluate.files import found, loaded, messages_of
+from mnemic.evaluate.files import Unread, found, loaded, messages_of
 from mnemic.types import Message
 
 FILES = ("locomo10.json", "locomo.json")
@@ -38,12 +38,12 @@ def evidence_ids(raw: Iterable[object]) -> frozenset[str]:
     return frozenset(ids)
 
 
-def conversations(path: Path) -> list[Chat]:
+def conversations(path: Path, unread: Unread | None = None) -> list[Chat]:
     """The conversations of a LoCoMo file, or of the folder it lies in. Raises InvalidInput
     (`invalid_input:data:locomo`).
     """
     file = found(path, FILES)
-    messages = messages_of(file, Format.LOCOMO)
+    messages = messages_of(file, Format.LOCOMO, Unread() if unread is None else unread)
     try:
         return [_conversation(entry, messages) for entry in loaded(file)]
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -73,5 +73,6 @@ def run(path: str | Path, *, limit: int | None = None, **how: Any) -> dict[str, 
 
     Raises InvalidInput for data that is not there or not LoCoMo's.
     """
-    told_of = conversations(Path(path))[:limit]
-    return chats.run(ChatSet(name="locomo", chats=told_of, figures=FIGURES), **how)
+    unread = Unread()
+    told_of = conversations(Path(path), unread)[:limit]
+    return chats.run(ChatSet(name="locomo", chats=told_of, figures=FIGURES, unread=unread), **how)

@@ -27,7 +27,7 @@ from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.evaluate.ablation import Ablation
 from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.files import found, loaded, messages_of
+from mnemic.evaluate.files import Unread, found, loaded, messages_of
 from mnemic.evaluate.metrics import all_at, any_at, ndcg_at, recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
 from mnemic.evaluate.progress import Progress, silent
@@ -55,10 +55,10 @@ class Haystack:
     sessions: frozenset[str]
 
 
-def haystacks(path: Path) -> list[Haystack]:
+def haystacks(path: Path, unread: Unread | None = None) -> list[Haystack]:
     """The answerable questions of a LongMemEval file. Raises InvalidInput (`invalid_input:data:longmemeval`)."""
     file = found(path, FILES)
-    messages = messages_of(file, Format.LONGMEMEVAL)
+    messages = messages_of(file, Format.LONGMEMEVAL, Unread() if unread is None else unread)
     try:
         answerable = [entry for entry in loaded(file) if not str(entry["question_id"]).endswith("_abs")]
         splits = _splits(answerable)
@@ -115,13 +115,15 @@ def run(
 
     With `limit`, questions are taken across the types in turn, so that a short run is not all of one type.
     """
-    chosen = across_types(haystacks(Path(path)))[:limit]
+    unread = Unread()
+    chosen = across_types(haystacks(Path(path), unread))[:limit]
     made = chosen_embedder(embedder, vectors)
     asked, ablation, more = asyncio.run(_measured(chosen, made, progress, ablate))
     if per_question is not None:
         write_lines(asked, per_question)
     split = {half: [one.question_id for one in asked if one.split == half] for half in ("dev", "test")}
-    settings = conditions(seed=seed, set="longmemeval", embedder=made.space.model, split=split, **more)
+    more = {"split": split, "unread": dict(unread), **more}
+    settings = conditions(seed=seed, set="longmemeval", embedder=made.space.model, **more)
     result = report(asked, FIGURES, settings, seed=seed)
     return {**result, "ablation": ablation.report(FIGURES)} if ablation else result
 

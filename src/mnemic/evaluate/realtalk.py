@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.conversations import Format
+from mnemic.conversations.records import open_file
 from mnemic.errors import InvalidInput
 from mnemic.evaluate import chats
 from mnemic.evaluate.chats import Chat, ChatSet, Question
-from mnemic.evaluate.files import loaded, messages_of
+from mnemic.evaluate.files import Unread, loaded, messages_of
 from mnemic.evaluate.locomo import evidence_ids
 from mnemic.types import Message
 
@@ -24,50 +25,63 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
 """The names of the paper's table; a number that is not known is `other`."""
 
 
-def read_chats(path: Path) -> list[Chat]:
-    """The chats of a file, or of the files of a folder or its folders; files without questions are left out. Raises
-    InvalidInput (`invalid_input:data:realtalk`).
+def read_chats(path: Path, unread: Unread | None = None) -> list[Chat]:
+    """The chats of a file, or of the files of a folder or its folders; files without questions are left out. Chats and
+    questions of another shape are counted in `unread` and left out. Raises InvalidInput
+    (`invalid_input:data:realtalk`) where no chat can be read.
     """
+    unread = Unread() if unread is None else unread
     files = (sorted(path.glob("*.json*")) or sorted(path.rglob("*.json*"))) if path.is_dir() else [path]
     if not files or not files[0].is_file():
         raise InvalidInput("data:missing", hint="expected a file, or a folder with one JSON file a chat")
-    read = [chat for file in files for chat in _chats(file)]
-    if not read:
+    read = [chat for file in files for chat in _chats(file, unread)]
+    if not any(chat.questions for chat in read):
         raise InvalidInput("data:realtalk", hint="no chat has questions with evidence")
     return read
 
 
-def _chats(file: Path) -> list[Chat]:
+def _chats(file: Path, unread: Unread) -> list[Chat]:
     value = loaded(file)
-    try:
-        entries = value if isinstance(value, list) else [value]
-        if not any(entry.get("qa") for entry in entries):
-            return []
-        told = messages_of(file, Format.REALTALK).items()
-        return [_chat(entry, *one) for entry, one in zip(entries, told, strict=True) if entry.get("qa")]
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InvalidInput("data:realtalk", hint="a file has another shape than REALTALK's") from None
+    entries = value if isinstance(value, list) else [value]
+    asked = {place: entry for place, entry in enumerate(entries, start=1) if isinstance(entry, Mapping)}
+    unread.update({"chats": len(entries) - len(asked)} if len(asked) < len(entries) else {})
+    asked = {place: entry for place, entry in asked.items() if entry.get("qa")}
+    if not asked:
+        return []
+    with open_file(file) as (_, stem):
+        names = {place: stem if place == 1 else f"{stem}-{place}" for place in asked}
+    messages = messages_of(file, Format.REALTALK, unread)
+    return [_chat(entry["qa"], names[place], messages.get(names[place], ()), unread) for place, entry in asked.items()]
 
 
-def _chat(entry: Mapping[str, Any], name: str, messages: Sequence[Message]) -> Chat:
-    asked = [(number, item) for number, item in enumerate(entry["qa"]) if item.get("evidence")]
-    return Chat(
-        name=name,
-        messages=tuple(messages),
-        questions=tuple(
-            Question(
-                question_id=f"{name}/{number}",
-                text=str(item["question"]),
-                category=CATEGORIES.get(item.get("category"), "other"),
-                evidence=evidence_ids(_listed(item["evidence"])),
+def _chat(asked: Any, name: str, messages: Sequence[Message], unread: Unread) -> Chat:
+    questions: list[Question] = []
+    for number, item in enumerate(asked if isinstance(asked, list) else [asked]):
+        if not isinstance(item, Mapping) or not isinstance(item.get("question"), str) or not item["question"].strip():
+            unread["questions"] += 1
+        elif evidence := evidence_ids(_listed(item.get("evidence"))):
+            questions.append(
+                Question(
+                    question_id=f"{name}/{number}",
+                    text=item["question"],
+                    category=_category(item.get("category")),
+                    evidence=evidence,
+                )
             )
-            for number, item in asked
-        ),
-    )
+    return Chat(name=name, messages=tuple(messages), questions=tuple(questions))
+
+
+def _category(given: object) -> str:
+    """The name of a category that is told as a number, or by name."""
+    number = int(given) if isinstance(given, str) and given.isdecimal() else given
+    named = CATEGORIES.get(number) if isinstance(number, int) else None
+    return named or (given if isinstance(given, str) and not given.isdecimal() else "other")
 
 
 def _listed(evidence: object) -> Sequence[object]:
-    return evidence if isinstance(evidence, list) else [evidence]
+    if isinstance(evidence, Mapping):
+        evidence = list(evidence.values())
+    return evidence if isinstance(evidence, list) else [] if evidence is None else [evidence]
 
 
 def run(path: str | Path, *, limit: int | None = None, **how: Any) -> dict[str, Any]:
@@ -75,5 +89,6 @@ def run(path: str | Path, *, limit: int | None = None, **how: Any) -> dict[str, 
 
     Raises InvalidInput for data that is not there or not REALTALK's.
     """
-    told_of = read_chats(Path(path))[:limit]
-    return chats.run(ChatSet(name="realtalk", chats=told_of, figures=FIGURES), **how)
+    unread = Unread()
+    told_of = read_chats(Path(path), unread)[:limit]
+    return chats.run(ChatSet(name="realtalk", chats=told_of, figures=FIGURES, unread=unread), **how)

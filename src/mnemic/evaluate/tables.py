@@ -198,9 +198,10 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"file system {settings['file_system']}; {_counts(settings['options'])}"
         yield f"load when it ended: {settings['load_1min_after']}; with other work on the machine, all times grow"
     if "messages" in settings:
+        unread = _counts(settings.get("unread", {})) or "none"
         yield (
             f"{settings['messages']} messages told, refused: {_counts(settings['refused']) or 'none'}; "
-            f"search p95 {settings['search']['p95_ms']} ms"
+            f"could not be read: {unread}; search p95 {settings['search']['p95_ms']} ms"
         )
 
 

@@ -13,13 +13,15 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.guard.limits import Quota
+from mnemic.guard.limits import Per, Quota
 from mnemic.ports import Clock, RecordStore, Transaction
 from mnemic.types import Actor, AuditEvent, Kind
 
 SERVICE_TENANT = "mnemic.service"
 """Where tenants and credentials are kept; nobody acts in it."""
 MAX_QUOTAS = 50
+LIMITS = ("rows", "bytes", "writes_a_minute")
+"""What a quota may limit."""
 MAX_LABEL = 200
 
 _PREFIX = "tenant:"
@@ -86,6 +88,16 @@ class Tenants:
         chosen = _checked(quotas)
         return await self._change(tenant, "tenant_limited", by, lambda known: replace(known, quotas=chosen))
 
+    async def adjust(self, tenant: str, change: Callable[[tuple[Quota, ...]], Sequence[Quota]], *, by: str) -> Tenant:
+        """Change the tenant's own quotas, none where it has none; those of the settings hold no longer. Raises as
+        `limit` does, and what `change` raises.
+        """
+
+        def adjusted(known: Tenant) -> Tenant:
+            return replace(known, quotas=_checked(change(known.quotas or ())))
+
+        return await self._change(tenant, "tenant_limited", by, adjusted)
+
     async def suspend(self, tenant: str, *, by: str) -> Tenant:
         """No credential opens anything in the tenant from now on. What it holds stays. Raises MemoryNotFound."""
         now = self._clock.now()
@@ -133,6 +145,27 @@ def require_name(tenant: str) -> None:
     if tenant == SERVICE_TENANT:
         raise InvalidInput("tenant")
     Actor(tenant=tenant, user=tenant)
+
+
+def with_limits(
+    quotas: Sequence[Quota], per: Per, kind: Kind | None, limits: Mapping[str, int | None], soft: float | None = None
+) -> list[Quota]:
+    """`quotas` with other limits for what counts so: those that are named are set, or taken away where they are None,
+    and everything else stays. `soft`, where it is given, is the part from which those warn. Raises InvalidConfig
+    (`quota`).
+    """
+    warned = {} if soft is None else {"soft": soft}
+    set_to = {name: limit for name, limit in limits.items() if limit is not None}
+    changed: list[Quota] = []
+    for quota in quotas:
+        if (quota.per, quota.kind) != (per, kind):
+            changed.append(quota)
+            continue
+        data = {name: value for name, value in quota_data(quota).items() if name not in limits} | set_to
+        set_to = {}
+        if not data.keys().isdisjoint(LIMITS):
+            changed.append(quota_of(data | warned))
+    return [*changed, quota_of({"per": per, "kind": kind, **set_to, **warned})] if set_to else changed
 
 
 def quota_data(quota: Quota) -> dict[str, Any]:

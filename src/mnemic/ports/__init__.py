@@ -44,11 +44,12 @@ class Capabilities:
     """What a record store can and cannot do. Differences between stores are declared here, never guessed from a name.
 
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
-    words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more active memories
-    `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact. `sealed`:
-    what of a memory is written sealed with its subject's data key, of `content`, `vectors` and `words`. `grouped`:
-    transactions asked for at once run in that order, and are committed together where that is cheaper. `degraded`: what
-    the store was told to use and does without at the moment (`replica`); its answers are whole.
+    words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more memories, of which a
+    store may count those that are not active, `nearest` may miss a few of the nearest, but never returns fewer; None
+    for a store that is always exact. `sealed`: what of a memory is written sealed with its subject's data key, of
+    `content`, `vectors` and `words`. `grouped`: transactions asked for at once run in that order, and are committed
+    together where that is cheaper. `degraded`: what the store was told to use and does without at the moment
+    (`replica`); its answers are whole.
     """
 
     name: str
@@ -81,7 +82,7 @@ class Transaction(Protocol):
         """The active memories of `scope` under `key`, oldest first."""
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
-        """Active memories of `scope` with cosine >= `at_least`, best first. Exact."""
+        """Active memories of `scope` with cosine >= `at_least`, best first. Exact within `Capabilities.exact_up_to`."""
 
     async def insert(self, memory: Memory) -> None:
         """Add a new memory (version 1). Raises VersionConflict when an active one of the scope has its fingerprint or

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
@@ -144,8 +145,8 @@ def read_question(
     `asked_on`. Who asks for what the other side said before asks about no speaker.
     """
     known = frozenset(speakers)
-    people = sorted(known - _ROLES)
-    named = frozenset(person for person in people if _name(person).search(text))
+    people = called(known - _ROLES)
+    named = frozenset(person for person, names in people.items() if any(_name(name).search(text) for name in names))
     if asker in known and _ME.search(text) and not _ASKS_BACK.search(text):
         named |= {asker}
     return Question(
@@ -161,16 +162,34 @@ def read_question(
     )
 
 
-def first_person(query: str, people: Iterable[str]) -> str:
+def called(people: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What each of `people` may be called: the whole name, then its first word where no other name has that."""
+    persons = sorted(people)
+    held = Counter(word for person in persons for word in set(person.casefold().split()))
+    names: dict[str, tuple[str, ...]] = {}
+    for person in persons:
+        first, *more = person.split() or [""]
+        short = more and len(first) > 1 and first.isalpha() and held[first.casefold()] == 1
+        names[person] = (person, first) if short else (person,)
+    return names
+
+
+def first_person(query: str, people: Mapping[str, Sequence[str]]) -> str:
     """`query` as the person it asks about would put it: "What did Ana's son say" becomes "What did my son say".
+    `people`: what each is called.
 
     A message says "I", never its speaker's name: the name in the query would pull its vector to messages that greet
     her.
     """
-    for person in people:
-        query = _name(person, "['’]s").sub("my", query)
-        query = _name(person).sub("I", query)
+    for name in _longest_first(people):
+        query = _name(name, "['’]s").sub("my", query)
+        query = _name(name).sub("I", query)
     return query
+
+
+def _longest_first(people: Mapping[str, Sequence[str]]) -> list[str]:
+    """All names; those that hold others before them."""
+    return sorted((name for names in people.values() for name in names), key=lambda name: (-len(name), name))
 
 
 def content_words(text: str) -> list[str]:
@@ -188,18 +207,18 @@ def spelled_keys(query: str) -> frozenset[str]:
     )
 
 
-def _name(person: str, ending: str = "") -> re.Pattern[str]:
+def _name(name: str, ending: str = "") -> re.Pattern[str]:
     """Finds a name in any case; one that is also a common word ("Will", "May") only as it is written."""
-    return re.compile(rf"\b{re.escape(person)}{ending}\b", 0 if person.lower() in _COMMON else re.IGNORECASE)
+    return re.compile(rf"\b{re.escape(name)}{ending}\b", 0 if name.lower() in _COMMON else re.IGNORECASE)
 
 
-def _keywords(text: str, people: Iterable[str]) -> str:
+def _keywords(text: str, people: Mapping[str, Sequence[str]]) -> str:
     """The query without common words and without the names of those who speak, which say nothing about the content.
 
     Quoted phrases stay as they are; where nothing would be left, everything does.
     """
     if '"' in text or "“" in text:
         return text
-    for person in people:
-        text = _name(person, "(?:['’]s)?").sub(" ", text)
+    for name in _longest_first(people):
+        text = _name(name, "(?:['’]s)?").sub(" ", text)
     return " ".join(content_words(text)) or text

@@ -1,4 +1,4 @@
-"""A numpy array that grows at its end."""
+"""Columns of numbers that grow at their end, by place."""
 
 from __future__ import annotations
 
@@ -35,3 +35,58 @@ class Growing:
             self._room = room
         self._room[self._size : size] = values
         self._size = size
+
+
+class Narrow(Growing):
+    """Whole numbers in as few bytes as the largest of them needs: most columns of a scope hold a few small ones."""
+
+    _WIDTHS = (np.int8, np.int16, np.int32, np.int64)
+
+    def __init__(self) -> None:
+        super().__init__(np.int8)
+
+    def extend(self, values: NDArray[Any] | Sequence[int]) -> None:
+        """Append `values`."""
+        given = np.asarray(values, np.int64)
+        if len(given):
+            ends = int(given.min()), int(given.max())
+            fitting = next(width for width in self._WIDTHS if _holds(width, *ends))
+            if fitting is not self._room.dtype.type and np.dtype(fitting).itemsize > self._room.itemsize:
+                self._room = self._room.astype(fitting)
+        super().extend(given)
+
+
+def _holds(width: Any, lowest: int, highest: int) -> bool:
+    about = np.iinfo(width)
+    return bool(about.min <= lowest and highest <= about.max)
+
+
+class Rare:
+    """A column of numbers that most places do not have: only those that do take room."""
+
+    def __init__(self) -> None:
+        self._places = Growing(np.uint32)
+        self._values = Growing(np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use."""
+        return self._places.nbytes + self._values.nbytes
+
+    def extend(self, first: int, values: Sequence[int | None]) -> None:
+        """Note the values of the places from `first` on; places come in order."""
+        having = [offset for offset, value in enumerate(values) if value is not None]
+        if having:
+            self._places.extend(np.array(having) + first)
+            self._values.extend([values[offset] for offset in having])
+
+    def up_to(self, moment: int) -> NDArray[np.uint32]:
+        """The places whose value is there and not above `moment`."""
+        places: NDArray[np.uint32] = self._places.all[self._values.all <= moment]
+        return places
+
+    def over(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A copy of `values` with those of this column in their places."""
+        copied = values.copy()
+        copied[self._places.all] = self._values.all
+        return copied

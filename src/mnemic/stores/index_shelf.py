@@ -20,19 +20,23 @@ class Slot:
 
 
 class IndexShelf:
-    """Slots by the number of their scope. Whoever has used one says how much it weighs now. Safe for threads."""
+    """Slots by the number of their scope. Whoever has used one says how much it weighs now. Safe for threads.
 
-    def __init__(self, *, dimension: int, bm25: Bm25, budget: int) -> None:
+    Where the store `rereads` vectors, an index of a large scope does not keep them.
+    """
+
+    def __init__(self, *, dimension: int, bm25: Bm25, budget: int, rereads: bool = False) -> None:
         self._dimension = dimension
         self._bm25 = bm25
         self._budget = budget
+        self._rereads = rereads
         self._slots: OrderedDict[int, Slot] = OrderedDict()
         self._sizes: dict[int, int] = {}
         self._lock = threading.Lock()
 
     def empty(self) -> ScopeIndex:
         """A new index without memories."""
-        return ScopeIndex(self._dimension, self._bm25)
+        return ScopeIndex(self._dimension, self._bm25, rereads=self._rereads)
 
     def slot(self, scope_id: int) -> Slot:
         """The scope's slot, with an empty index where there was none."""

@@ -1,8 +1,9 @@
 """Which vectors point the same way, told by their signs: a first look at scopes too large to multiply out.
 
-A bit for each dimension, set where the vector is positive. The share of bits in which two vectors differ grows with the
-angle between them (Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002), and counting them
-reads a thirty-second of the memory that a product of floats does. What the look brings is multiplied out by its caller.
+A bit for each dimension, set where the vector is above the average there, of which a sample tells. The share of bits in
+which two vectors differ grows with the angle between them (Charikar, "Similarity Estimation Techniques from Rounding
+Algorithms", STOC 2002), and counting them reads a thirty-second of the memory that a product of floats does. What the
+look brings is multiplied out by its caller.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnemic.stores.growing import Growing
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 14
 """Vectors looked at together: what is in between stays in the processor's cache."""
 
 _NEVER = np.iinfo(np.uint16).max
@@ -21,12 +22,17 @@ _LEAST, _PART = 2_000, 250
 nearest and 99.5 % of the 100 nearest (docs/benchmarks/performance.md).
 """
 
+_FEWEST, _TIMES = 500, 10
+"""At least so many, and so many for each that is wanted, are left by a closer look (same page)."""
+
 
 class Sketch:
     """The signs of vectors by place, one column of 64 bits after the other."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
+        self._average = np.zeros(dimension, np.float32)
+        self._gaps = np.ones(dimension, np.float32)
         self._columns = [Growing(np.uint64) for _ in range(-(-dimension // 64))]
 
     def __len__(self) -> int:
@@ -36,6 +42,17 @@ class Sketch:
     def nbytes(self) -> int:
         """Memory in use."""
         return sum(column.nbytes for column in self._columns)
+
+    def learn(self, sample: NDArray[np.float32]) -> None:
+        """Take the averages from these vectors, and how far those above them lie from those below; before the first
+        `extend`. Without it the average is 0, which is wrong where vectors lean to one side.
+        """
+        self._average = sample.mean(axis=0)
+        above = sample > self._average
+        counts = above.sum(axis=0)
+        sums = np.where(above, sample, 0).sum(axis=0)
+        rest = sample.sum(axis=0) - sums
+        self._gaps = (sums / np.maximum(counts, 1) - rest / np.maximum(len(sample) - counts, 1)).astype(np.float32)
 
     def extend(self, vectors: NDArray[np.float32]) -> None:
         """Append the signs of these vectors."""
@@ -55,18 +72,42 @@ class Sketch:
         apart[~among] = _NEVER
         return np.flatnonzero(apart <= np.partition(apart, most - 1)[most - 1])
 
+    def closest(self, places: NDArray[np.int64], vector: NDArray[np.float32], *, limit: int) -> NDArray[np.int64]:
+        """Of these places the likely nearest, some times `limit`, by a closer look: what the signs alone say of the
+        product with `vector`, beside those that differ in the fewest.
+        """
+        most = max(_FEWEST, _TIMES * limit)
+        if len(places) <= most + limit:
+            return places
+        words = np.stack([column.all[places] for column in self._columns], axis=1)
+        bits = np.unpackbits(words.view(np.uint8), axis=1, count=self._dimension)
+        product = bits.astype(np.float32) @ (vector * self._gaps)
+        apart = np.bitwise_count(words ^ self._words(vector[None, :])).sum(axis=1)
+        chosen = np.zeros(len(places), np.bool_)
+        chosen[np.argpartition(-product, most - 1)[:most]] = True
+        chosen[np.argpartition(apart, limit - 1)[:limit]] = True
+        return places[chosen]
+
+    def forget(self, places: NDArray[np.int64]) -> None:
+        """Nothing is left of the signs of these places."""
+        for column in self._columns:
+            column.all[places[places < len(self)]] = 0
+
     def _apart(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
         """In how many signs each vector differs from this one."""
         apart = np.zeros(len(self), np.uint16)
         wanted = self._words(vector[None, :])[0]
+        other, bits = np.empty(_CHUNK, np.uint64), np.empty(_CHUNK, np.uint8)
         for first in range(0, len(apart), _CHUNK):
             counted = apart[first : first + _CHUNK]
+            size = len(counted)
             for column, word in zip(self._columns, wanted, strict=True):
-                counted += np.bitwise_count(column.all[first : first + _CHUNK] ^ word)
+                np.bitwise_xor(column.all[first : first + size], word, out=other[:size])
+                counted += np.bitwise_count(other[:size], out=bits[:size])
         return apart
 
     def _words(self, vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
         packed = np.zeros((len(vectors), 8 * len(self._columns)), np.uint8)
-        bits = np.packbits(vectors > 0, axis=1)
+        bits = np.packbits(vectors > self._average, axis=1)
         packed[:, : bits.shape[1]] = bits
         return packed.view(np.uint64)

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 def provider() -> Iterator[IdentityProvider]:
     with running() as known:
         known.address = known.address.replace("127.0.0.1", "localhost")  # another site than the service's
+        known.offer_sign_out()
         yield known
 
 
@@ -58,6 +59,22 @@ async def test_one_signs_in_at_the_provider_and_out_again(
     await expect(there).to_be_visible()
     await page.reload()
     await expect(there).to_be_visible()
+    await context.close()
+
+
+async def test_signing_out_ends_the_session_at_the_provider_too(
+    browser: Browser, address: str, provider: IdentityProvider
+) -> None:
+    provider.claims = {"sub": "auth0|ana", "roles": ["reader", "subject"]}
+    context = await browser.new_context(base_url=address)
+    page = await context.new_page()
+    await page.goto("/console/sign-on")
+    await page.get_by_role("link", name="Agree").click()
+    await expect(page.locator(".whoami")).to_contain_text("claim:auth0+7Cana")
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_role("link", name="Sign in with localhost")).to_be_visible()
+    assert page.url == f"{address}/console"
+    assert provider.ended[-1:] == ["auth0|ana"]
     await context.close()
 
 

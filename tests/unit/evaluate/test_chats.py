@@ -128,3 +128,85 @@ def test_what_is_not_beam_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         beam.run(tmp_path, embedder=WordEmbedder())
     assert refused.value.reason == "invalid_input:data:beam"
+
+
+ODD_MESSAGES: list[Any] = [
+    7,
+    None,
+    {"id": 10, "role": "system", "batch": 2, "content": "You are kind."},
+    {"id": 11, "role": "user", "batch": 2, "time": "the day before", "content": "When was that?"},
+    {"id": 12, "role": "user", "batch": 2, "content": ["not", "text"]},
+    {"id": 13, "role": "user", "batch": 2, "content": "   "},
+    {"id": 14, "role": "user", "content": "灯台の望遠鏡を真鍮のねじで直した。"},
+    {"id": 15, "role": "user", "batch": None, "content": "Телескоп на маяке снова работает. 🔭"},
+    {"role": "user", "batch": 3, "content": "A message without a number."},
+    {"id": 16, "role": "assistant", "batch": 3, "content": "lighthouse " * 4_000},
+]
+ODD_QUESTIONS: dict[str, Any] = {
+    "missing": [{"question": "Which telescope?"}, {"question": "Which telescope?", "source_chat_ids": None}],
+    "strange": [7, None, {"source_chat_ids": [1]}, {"question": None, "source_chat_ids": [1]}, {"question": " "}],
+    "single": {"question": "What repaired the telescope?", "source_chat_ids": {"first": [[0]], "second": "0"}},
+    "nowhere": [{"question": "What is on the moon?", "source_chat_ids": [4711, "x"]}],
+    "elsewhere": [
+        {"question": "望遠鏡は？", "source_chat_ids": [14]},
+        {"question": "?" * 9_000, "source_chat_ids": [15]},
+    ],
+    "instruction_following": [{"question": "telescope?", "instruction_being_tested": ["a", "list"]}],
+    "none": None,
+}
+
+
+def test_odd_beam_chats_are_counted_and_the_rest_is_measured(tmp_path: Path) -> None:
+    odd = beam_chat("odd")
+    odd["messages"] += ODD_MESSAGES
+    odd["questions"] = ODD_QUESTIONS
+    empty = {"chat": "empty", "messages": [], "questions": {"a": [{"question": "Who?", "source_chat_ids": [1]}]}}
+    lines = [json.dumps(one) for one in (odd, empty, {"chat": "x", "questions": 7}, [], 7, beam_chat("fine"))]
+    (tmp_path / "beam_1m.jsonl").write_text("\n".join([lines[0], "{broken", *lines[1:]]), encoding="utf-8")
+    result = beam.run(tmp_path, embedder=WordEmbedder())
+
+    assert result["settings"]["unread"] == {"messages": 9, "chats": 4, "questions": 6}
+    assert "could not be read: messages 9, questions 6, chats 4" in set_table(result)
+    assert result["settings"]["split"] == {"dev": ["odd", "empty"], "test": ["fine"]}
+    assert {name: one["questions"] for name, one in result["dev"]["categories"].items()} == {
+        "a": 1,
+        "elsewhere": 2,
+        "nowhere": 1,
+        "single": 1,
+    }
+    assert result["categories"]["single"]["recall@5"] == 1
+    assert result["categories"]["nowhere"]["recall@20"] == result["categories"]["a"]["recall@20"] == 0
+    assert result["test"]["questions"] == 3
+
+
+def test_odd_realtalk_chats_are_counted_and_the_rest_is_measured(tmp_path: Path) -> None:
+    odd = realtalk_chat()
+    odd["session_2"] = [
+        7,
+        {"speaker": "Ana", "dia_id": "D2:2"},
+        {"speaker": "Ana", "clean_text": "On an odd day.", "date_time": "someday"},
+        {
+            "speaker": "Ana",
+            "clean_text": "望遠鏡を直した。" * 2_000,
+            "dia_id": "D2:4",
+            "date_time": "29.12.2023, 19:00:00",
+        },
+    ]
+    odd["qa"] += [
+        7,
+        {"question": None, "evidence": ["D1:1"]},
+        {"question": "Nothing says it?", "evidence": []},
+        {"question": "Nothing says it?"},
+        {"question": "What about the telescope?", "evidence": {"first": "D1:1", "second": "D9:9"}, "category": "3"},
+        {"question": "望遠鏡は？", "evidence": ["D2:4"], "category": "language"},
+    ]
+    silent = {"name": 7, "session_1": [], "qa": odd["qa"][:1]}
+    (tmp_path / "Chat_1.json").write_text(json.dumps(odd), encoding="utf-8")
+    (tmp_path / "Chat_2.json").write_text(json.dumps([silent, realtalk_chat(), "x"]), encoding="utf-8")
+    result = realtalk.run(tmp_path, embedder=WordEmbedder())
+
+    assert result["settings"]["unread"] == {"messages": 3, "chats": 1, "questions": 2}
+    assert result["settings"]["split"] == {"dev": ["Chat_1", "Chat_2"], "test": ["Chat_2-2"]}
+    assert result["categories"]["commonsense"]["recall@10"] == 0.5
+    assert result["categories"]["language"]["questions"] == 1
+    assert result["test"]["recall@5"] == 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.question import NamedDate, first_person, named_date, read_question, spelled_keys
+from mnemic.retrieve.question import NamedDate, called, first_person, named_date, read_question, spelled_keys
 
 
 def test_the_vector_is_made_of_the_question_in_the_first_person() -> None:
@@ -42,8 +42,35 @@ def test_who_asks_for_what_the_other_side_said_asks_about_no_speaker(text: str, 
 
 
 def test_a_name_that_is_a_common_word_counts_only_as_written() -> None:
-    assert first_person("what will happen", ["Will"]) == "what will happen"
-    assert first_person("what did Will do", ["Will"]) == "what did I do"
+    assert first_person("what will happen", called(["Will"])) == "what will happen"
+    assert first_person("what did Will do", called(["Will"])) == "what did I do"
+
+
+def test_a_first_name_is_enough_where_one_speaker_has_it() -> None:
+    speakers = {"Ana Souza", "Ben Adler"}
+    question = read_question("What did Ana's son tell Ben Adler?", speakers=speakers)
+    assert question.speakers == speakers
+    assert question.embedded == "What did my son tell I?"
+    assert question.keywords == "son tell ?"
+    assert read_question("What did Souza say?", speakers=speakers).speakers == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("query", "speakers", "named"),
+    [
+        ("What did Ana say?", {"Ana Souza", "Ana Lima"}, frozenset()),
+        ("What did Ana say?", {"Ana Souza", "Ben Ana"}, frozenset()),
+        ("What did Ana say?", {"Ana", "Ana Souza"}, {"Ana"}),
+        ("What did Ana Lima say?", {"Ana Souza", "Ana Lima"}, {"Ana Lima"}),
+        ("What will Dr. Souza do?", {"Dr. Souza", "Ben"}, {"Dr. Souza"}),
+        ("What will dr say?", {"Dr. Souza", "Ben"}, frozenset()),
+        ("what will happen", {"Will Smith", "Ben"}, frozenset()),
+        ("what did Will do", {"Will Smith", "Ben"}, {"Will Smith"}),
+        ("What is a rule?", {"A Rule", "Ben"}, {"A Rule"}),
+    ],
+)
+def test_a_first_name_of_several_is_nobodys(query: str, speakers: set[str], named: set[str]) -> None:
+    assert read_question(query, speakers=speakers).speakers == named
 
 
 def test_phrases_and_questions_of_common_words_keep_their_words() -> None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import random
 from array import array
-from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mnemic.stores import expected, scope_index, sketch
 from mnemic.stores.codec import CUES
-from mnemic.stores.growing import Growing
-from mnemic.stores.scope_index import Entry, Postings, ScopeIndex
+from mnemic.stores.scope_index import Entry, ScopeIndex
 from mnemic.testing.record_store import EMBEDDER, scope
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Where
+from mnemic.types import Scored, Vector, Where
 
 WHERE = Where(scopes=(scope(),))
 
@@ -40,30 +40,6 @@ def entry(number: int, *, row: int | None = None, content: tuple[int, ...] = (1,
         speaker=None,
         cues=CUES.pack(1, 0.0, False, False),
     )
-
-
-def test_arrays_grow_by_any_steps() -> None:
-    growing, expected = Growing(np.int64), list[int]()
-    for size in (0, 1, 15, 1, 100, 3):
-        growing.extend(list(range(size)))
-        expected += range(size)
-        assert growing.all.tolist() == expected
-
-
-def test_postings_agree_with_counting_however_they_were_added() -> None:
-    rng = random.Random(5)
-    postings, fields = Postings(), list[list[int]]()
-    for step in (1, 700, 1, 1, 900, 3):
-        added = [[rng.randint(0, 9) * 429_496_729 for _ in range(rng.randint(0, 12))] for _ in range(step)]
-        postings.extend([array("I", field).tobytes() for field in added])
-        fields += added
-        postings.catch_up()
-        for term in {number for field in added for number in field} - {0}:
-            places, counts = postings.of(term)
-            expected = {place: Counter(field)[term] for place, field in enumerate(fields) if term in field}
-            assert dict(zip(places.tolist(), counts.tolist(), strict=True)) == expected
-    assert postings.lengths.all.tolist() == [sum(number != 0 for number in field) for field in fields]
-    assert postings.of(7)[0].tolist() == []
 
 
 def test_a_changed_memory_is_counted_once() -> None:
@@ -159,3 +135,141 @@ def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyP
     assert known == [False, False, True, True]
     index.expect([EMBEDDER.vector("number 1")] * 2, -1.0)
     assert index._expected.near(vectors[0], -1.0, 100) is None, "all are near enough: nothing is gained"
+
+
+class Rows:
+    """The vectors of rows as a store has them, and how many it was asked for."""
+
+    def __init__(self) -> None:
+        self.vectors: dict[int, Vector | None] = {}
+        self.asked = 0
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        self.vectors |= {one.row_id: one.vector for one in entries}
+
+    def read(self, row_ids: Sequence[int]) -> list[Vector | None]:
+        self.asked += len(row_ids)
+        return [self.vectors.get(row_id) for row_id in row_ids]
+
+
+def test_a_large_index_keeps_no_vectors_where_it_can_read_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
+    kept, lean, rows = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25(), rereads=True), Rows()
+    entries = [entry(number) for number in range(1, 2001)]
+    rows.put(entries)
+    for index in (kept, lean):
+        index.put(entries)
+    assert kept.nbytes - lean.nbytes > 1900 * 64 * 4
+    asked = EMBEDDER.vector("number 17")
+    found = lean.nearest(WHERE, asked, limit=5, read=rows.read)
+    exact = kept.near(WHERE, asked, limit=2000, at_least=-1.0)
+    assert found[0] == exact[0]
+    assert set(found) < set(exact)
+    assert 500 <= rows.asked <= 505, "a fourth is worth multiplying out"
+    near = lean.near(WHERE, asked, limit=5, at_least=0.99, read=rows.read)
+    assert near == exact[:1]
+    lean.expect([asked], 0.99)
+    assert lean.near(WHERE, asked, limit=5, at_least=0.99, read=rows.read) == near
+    assert len(lean.nearest(WHERE, asked, limit=1999, read=rows.read)) == 1999, "never fewer than there are"
+    lean.keep([number for number in range(1, 2001) if number != 17])
+    assert "id000017" not in {one.memory_id for one in lean.nearest(WHERE, asked, limit=2000, read=rows.read)}
+    del rows.vectors[18]
+    assert len(lean.nearest(WHERE, asked, limit=2000, read=rows.read)) == 1998, "a row that is gone has no vector"
+
+
+def test_a_large_index_without_any_vector_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scope_index, "EXACT_UP_TO", 3)
+    lean = ScopeIndex(64, Bm25(), rereads=True)
+    lean.put([entry(number)._replace(vector=None) for number in range(1, 10)])
+    assert lean.nearest(WHERE, EMBEDDER.vector("x"), limit=3, read=Rows().read) == []
+    assert len(lean.recent(WHERE, limit=20)) == 9
+
+
+def test_an_index_that_has_shrunk_is_exact_and_wants_to_be_built_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
+    lean, rows = ScopeIndex(64, Bm25(), rereads=True), Rows()
+    entries = [entry(number) for number in range(1, 400)]
+    rows.put(entries)
+    lean.put(entries)
+    lean.keep(range(1, 301))
+    assert not lean.wasteful
+    lean.nearest(WHERE, EMBEDDER.vector("number 17"), limit=1, read=rows.read)
+    assert rows.asked == 300
+    lean.keep(range(1, 225))
+    assert lean.wasteful
+
+
+_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.lists(st.integers(1, 60), min_size=1, max_size=30, unique=True)),
+        st.tuples(st.just("end"), st.lists(st.integers(1, 60), min_size=1, max_size=5, unique=True)),
+        st.tuples(st.just("keep"), st.lists(st.integers(1, 60), max_size=60, unique=True)),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(steps=_STEPS, limit=st.integers(1, 40), sized=st.integers(0, 30))
+def test_a_lean_index_says_what_a_whole_one_says_of_what_it_looks_at(
+    steps: list[tuple[str, list[int]]], limit: int, sized: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scope_index, "EXACT_UP_TO", sized)
+        patch.setattr(sketch, "_LEAST", 6)
+        patch.setattr(sketch, "_FEWEST", 3)
+        patch.setattr(sketch, "_TIMES", 2)
+        whole, lean, rows = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25(), rereads=True), Rows()
+        stored: dict[int, Entry] = {}
+        for turn, (step, numbers) in enumerate(steps):
+            if step == "keep":
+                stored = {number: stored[number] for number in numbers if number in stored}
+                for index in (whole, lean):
+                    index.keep(numbers)
+                rows.vectors = {number: rows.vectors[number] for number in stored}
+                continue
+            status = "active" if step == "put" else "superseded"
+            changed = [entry(number, content=(number % 7, turn + 1), status=status) for number in numbers]
+            stored |= {one.row_id: one for one in changed}
+            rows.put(changed)
+            for index in (whole, lean):
+                index.put(changed)
+        asked = EMBEDDER.vector("number 5")
+        patch.setattr(scope_index, "EXACT_UP_TO", 10**6)
+        exact = {one.memory_id: one.score for one in whole.nearest(WHERE, asked, limit=100)}
+        patch.setattr(scope_index, "EXACT_UP_TO", sized)
+        found = lean.nearest(WHERE, asked, limit=limit, read=rows.read)
+        assert len(found) == min(limit, len(exact)), "never fewer"
+        assert all(exact[one.memory_id] == one.score for one in found), "nothing that is gone, and no other score"
+        assert found == sorted(found, key=lambda one: (one.score, one.memory_id), reverse=True)
+        for words in ([1, 2], [5]):
+            assert lean.match(WHERE, words, limit=limit) == whole.match(WHERE, words, limit=limit)
+        assert lean.recent(WHERE, limit=limit) == whole.recent(WHERE, limit=limit)
+        named = [one.memory_id for one in stored.values()]
+        assert lean.signals(["none", *named]) == whole.signals([*named])
+        assert len(lean) == len(stored)
+
+
+def test_times_that_few_memories_have_count_as_they_do_in_a_filter() -> None:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def at(hours: int) -> int:
+        return (int(moment.timestamp()) + 3600 * hours) * 1_000_000
+
+    index = ScopeIndex(64, Bm25())
+    plain = [entry(number)._replace(happened_at=at(0), began_at=at(0)) for number in range(1, 5)]
+    index.put(plain[:1])
+    index.put(
+        [plain[1]._replace(expires_at=at(1)), plain[2]._replace(began_at=at(2)), plain[3]._replace(ended_at=at(2))]
+    )
+
+    def found(where: Where) -> set[str]:
+        recent: list[Scored] = index.recent(where, limit=9)
+        return {one.memory_id[-1] for one in recent}
+
+    hour = timedelta(hours=1)
+    scopes = WHERE.scopes
+    assert found(Where(scopes=scopes, live_at=moment)) == set("1234")
+    assert found(Where(scopes=scopes, live_at=moment + hour)) == set("134"), "it expires at its very moment"
+    assert found(Where(scopes=scopes, as_of=moment + hour)) == set("124")
+    assert found(Where(scopes=scopes, as_of=moment + 2 * hour)) == set("123"), "began, and ended, at their moments"

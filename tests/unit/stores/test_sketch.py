@@ -44,3 +44,30 @@ def test_only_what_was_chosen_is_brought_and_few_are_brought_whole() -> None:
     assert (brought % 2 == 1).all()
     few = np.arange(9_000) < 2_000
     assert signs.nearest(few, vectors[0], limit=5).tolist() == list(range(2_000))
+
+
+def test_a_closer_look_leaves_the_nearest_of_vectors_that_lean_to_one_side() -> None:
+    leaning = np.abs(crowd(6_000, 384, 5))
+    leaning /= np.linalg.norm(leaning, axis=1, keepdims=True)
+    signs = Sketch(384)
+    signs.learn(leaning[:1_000])
+    signs.extend(leaning)
+    found = 0
+    for one in leaning[::300]:
+        brought = signs.nearest(np.ones(len(leaning), np.bool_), one, limit=10)
+        close = signs.closest(brought, one, limit=10)
+        assert 500 <= len(close) <= 510
+        assert (np.diff(close) > 0).all()
+        nearest = np.argsort(-(leaning @ one))[:10]
+        assert nearest[0] in close
+        found += len(np.intersect1d(close, nearest))
+    assert found >= 0.98 * 10 * 20
+    assert signs.closest(np.arange(510), leaning[0], limit=10).tolist() == list(range(510)), "few are left as they are"
+
+
+def test_nothing_is_left_of_signs_that_are_forgotten() -> None:
+    signs = Sketch(64)
+    signs.extend(crowd(10, 64, 7))
+    signs.forget(np.array([3, 99]))
+    assert [bool(column.all[3]) for column in signs._columns] == [False]
+    assert all(column.all[4] for column in signs._columns)

@@ -104,10 +104,11 @@ export async function signOnProvider() {
   return (await call("GET", "/console/sign-on/provider", { quiet: true })).name;
 }
 
-/** End the session. */
+/** End the session. @returns {Promise<string | null>} where the provider ends its own, if it does */
 export async function signOut() {
-  await call("DELETE", "/console/session", { quiet: true });
+  const answer = await call("DELETE", "/console/session", { quiet: true });
   csrf = null;
+  return answer?.there ?? null;
 }
 
 function kept(who) {

@@ -88,7 +88,8 @@ function sidebar() {
 }
 
 async function leave() {
-  await signOut();
+  const there = await signOut();
+  if (there !== null) return location.assign(there);
   location.hash = "";
   await start();
 }

@@ -64,6 +64,9 @@ class ServiceSettings(BaseSettings):
         description="Address under which browsers reach the service behind a proxy; the provider leads back there.",
     )
     scope: str = Field(default="openid", description="Scopes that a sign-in asks for.")
+    sign_out_there: bool = Field(
+        default=True, description="Signing out of the console is signing out at the provider, where it offers that."
+    )
     max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
     seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
     at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
@@ -111,7 +114,14 @@ class ServiceSettings(BaseSettings):
                 secret = self.client_secret_file.read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError):
                 raise InvalidConfig("service_client_secret_file", hint="cannot be read") from None
-        return Client(issuer=self.issuer, client_id=self.client_id, secret=secret, url=self.url, scope=self.scope)
+        return Client(
+            issuer=self.issuer,
+            client_id=self.client_id,
+            secret=secret,
+            url=self.url,
+            scope=self.scope,
+            ends_session=self.sign_out_there,
+        )
 
 
 def own_machine(settings: Settings, user: str) -> Principal:

@@ -4,7 +4,8 @@ A cookie is `<key id>.<session id>.<secret>` with 256 random bits. Of the secret
 beside the keys: so a session holds in every process of the service. It ends when it is signed out of, when it is too
 old, with its key, and with the secret of the key that was shown for it. Whom it stands for is asked of the key at every
 request, so a change of roles takes effect at once. A session that a provider has vouched for stands for whom it named
-at the sign-in, until it ends.
+at the sign-in, until it ends. With it lies the provider's ID token, which ending it there takes, encrypted under the
+cookie's secret: who has the store alone reads no token.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import secrets
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+
+from joserfc import jwe
+from joserfc.jwk import OctKey
 
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role, digest
 from mnemic.identity import new_id
@@ -29,6 +33,7 @@ AT_ONCE = 20
 """Browsers that one key may be signed in with; one more signs the oldest of them out."""
 
 _PREFIX = "console_session:"
+_SEALED = {"alg": "dir", "enc": "A256GCM"}
 _COOKIE = re.compile(r"([0-9a-f-]{36})\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})", re.ASCII)
 
 
@@ -57,12 +62,15 @@ class Sessions:
         await self._put({**dict.fromkeys(await self._over(prefix, now)), prefix + session_id: json.dumps(kept)})
         return f"{principal.key_id}.{session_id}.{secret}", _session(principal, secret, now)
 
-    async def begin_for(self, principal: Principal) -> tuple[str, Session]:
-        """A new session and its cookie, for whom a provider has vouched. What is over of anybody's goes."""
+    async def begin_for(self, principal: Principal, id_token: str = "") -> tuple[str, Session]:
+        """A new session and its cookie, for whom a provider has vouched, with the token to be shown there at its end.
+        What is over of anybody's goes.
+        """
         now = self._clock.now()
         owner = digest(f"{principal.tenant}\x1f{principal.user}")[:36]
         prefix, session_id, secret = _prefix(owner), new_id(now), secrets.token_urlsafe(32)
         kept = {"digest": digest(secret), "principal": _vouched(principal), "begun_at": now.isoformat()}
+        kept["id_token"] = jwe.encrypt_compact(dict(_SEALED), id_token, _sealing_key(secret))
         over = {*await self._over(prefix, now), *await self._past(now)}
         await self._put({**dict.fromkeys(over), prefix + session_id: json.dumps(kept)})
         return f"{owner}.{session_id}.{secret}", _session(principal, secret, now)
@@ -85,11 +93,20 @@ class Sessions:
             return None
         return _session(principal, secret, begun_at)
 
-    async def end(self, cookie: str) -> None:
-        """The session that `cookie` opens is over. Another cookie changes nothing."""
-        if await self.find(cookie) is not None:
-            key_id, session_id, _ = cookie.split(".")
-            await self._put({_prefix(key_id) + session_id: None})
+    async def end(self, cookie: str) -> str | None:
+        """The session that `cookie` opens is over; the ID token that it was begun with, where a provider has vouched
+        for it. Another cookie changes nothing.
+        """
+        if await self.find(cookie) is None:
+            return None
+        key_id, session_id, secret = cookie.split(".")
+        name = _prefix(key_id) + session_id
+        kept = json.loads((await self._store.marks(SERVICE_TENANT, name)).get(name, "{}"))
+        await self._put({name: None})
+        if "id_token" not in kept:
+            return None
+        sealed = jwe.decrypt_compact(kept["id_token"], _sealing_key(secret), algorithms=list(_SEALED.values()))
+        return (sealed.plaintext or b"").decode()
 
     async def _over(self, prefix: str, now: datetime) -> list[str]:
         """A key's sessions that are over; and the oldest ones, where one more would be too many."""
@@ -127,6 +144,10 @@ def _named(vouched: dict[str, Any]) -> Principal:
 
 def _session(principal: Principal, secret: str, begun_at: datetime) -> Session:
     return Session(principal=principal, csrf_token=_csrf(secret), expires_at=begun_at + LASTS)
+
+
+def _sealing_key(secret: str) -> OctKey:
+    return OctKey.import_key(hmac.digest(secret.encode(), b"mnemic id token", "sha256"))
 
 
 def _csrf(secret: str) -> str:

@@ -34,6 +34,8 @@ DESCRIPTION_LASTS = timedelta(minutes=10)
 """How long the provider's description of itself is used."""
 RESTS = timedelta(seconds=30)
 """Until a provider that did not describe itself is asked again."""
+LONGEST_HINT = 4096
+"""Characters of an ID token that is shown again at the end; it stands in an address. A longer one is left out."""
 AT_ONCE = 4
 """Codes exchanged at the same time: whoever comes here has shown no credential yet."""
 
@@ -51,7 +53,8 @@ class SignOnFailed(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """What the provider knows the console as. Without a `secret` PKCE alone proves who asks. `url` is the address under
-    which browsers reach the service; None: the one that they ask for.
+    which browsers reach the service; None: the one that they ask for. `ends_session`: signing out here is signing out
+    there, where the provider offers it.
     """
 
     issuer: str
@@ -59,6 +62,7 @@ class Client:
     secret: str | None = field(default=None, repr=False)
     url: str | None = None
     scope: str = "openid"
+    ends_session: bool = True
 
     def __post_init__(self) -> None:
         try:
@@ -101,10 +105,12 @@ class SignOn:
         }
         address = described["authorization_endpoint"]
         cookie = await self._sealed(state, int((self._clock.now() + LASTS).timestamp()))
-        return address + ("&" if "?" in address else "?") + urlencode(asked), cookie
+        return _with(address, asked), cookie
 
-    async def finish(self, cookie: str, answer: Mapping[str, str], redirect_uri: str) -> Principal:
-        """Whom the provider vouches for, by what it has sent the browser back with. Raises SignOnFailed."""
+    async def finish(self, cookie: str, answer: Mapping[str, str], redirect_uri: str) -> tuple[Principal, str]:
+        """Whom the provider vouches for, by what it has sent the browser back with, and its ID token for them. Raises
+        SignOnFailed.
+        """
         state = await self._state_of(cookie)
         if state is None or not hmac.compare_digest(answer.get("state", "").encode(), state.encode()):
             raise SignOnFailed("sign_in_failed")
@@ -122,7 +128,21 @@ class SignOn:
         principal = await self._tokens.identified(token, client_id=self.client.client_id, nonce=nonce)
         if principal is None:
             raise SignOnFailed("sign_in_failed")
-        return principal
+        return principal, token if len(token) <= LONGEST_HINT else ""
+
+    async def end(self, id_token: str, back: str) -> str | None:
+        """Where the browser goes to be signed out at the provider, which sends it `back` (OpenID Connect RP-Initiated
+        Logout 1.0); None where that is not offered, or not wanted, or the provider does not answer.
+        """
+        try:
+            address = (await self._description()).get("end_session_endpoint") if self.client.ends_session else None
+            if not isinstance(address, str):
+                return None
+            require_fetchable(address)
+        except (SignOnFailed, InvalidConfig):
+            return None
+        asked = {"id_token_hint": id_token, "client_id": self.client.client_id, "post_logout_redirect_uri": back}
+        return _with(address, {name: value for name, value in asked.items() if value})
 
     async def _exchanged(self, form: dict[str, str]) -> Mapping[str, Any]:
         """The provider's answer to a code, under the client's credentials."""
@@ -180,6 +200,10 @@ class SignOn:
 
     async def _root(self) -> bytes:
         return hmac.digest(await self._store.secret(SERVICE_TENANT), b"mnemic console sign-on", "sha256")
+
+
+def _with(address: str, asked: Mapping[str, str]) -> str:
+    return address + ("&" if "?" in address else "?") + urlencode(asked)
 
 
 def _base64(raw: bytes) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
+import numpy as np
 
+from mnemic.stores.codec import dump
 from mnemic.stores.index_shelf import IndexShelf, Slot
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sqlite.rows import Rows, fetch
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Scope
+from mnemic.types import Scope, Vector
 
 if TYPE_CHECKING:
     from mnemic.stores.scope_index import Entry
@@ -27,10 +29,14 @@ _ENTRIES = """
 _WHOLE = _ENTRIES + "WHERE m.row_id > :after AND m.row_id < (:scope_id + 1 << 32) ORDER BY m.row_id LIMIT :page"
 _CHANGED = _ENTRIES + "WHERE m.scope_id = :scope_id AND m.changed > :seen"
 _ROWS = "SELECT row_id FROM memory WHERE row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"
+# A sealed row is opened by its memory_id.
+_VECTORS = """
+    SELECT s.vector, CASE WHEN s.cues = x'' THEN (SELECT m.memory_id FROM memory m WHERE m.row_id = s.row_id) END
+    FROM json_each(?) w LEFT JOIN memory_search s ON s.row_id = w.value
+"""
 
-
-_PAGE = 16_384
-"""Memories read at a time: a page of rows with their vectors takes some 40 MB, those of a large scope gigabytes."""
+_PAGE = 4096
+"""Memories read at a time: a page of rows with their vectors takes some 10 MB, those of a large scope gigabytes."""
 
 
 def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -55,7 +61,7 @@ class ScopeIndexes:
 
     def __init__(self, *, rows: Rows, dimension: int, bm25: Bm25, budget: int) -> None:
         self._rows = rows
-        self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
+        self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget, rereads=True)
         self.bm25 = bm25
         self._vector_bytes = 4 * dimension
 
@@ -68,6 +74,12 @@ class ScopeIndexes:
             yield slot.index
             size = slot.index.nbytes
         self._shelf.weigh(scope_id, size)
+
+    def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
+        """The vectors of these rows, as of `connection`'s open transaction, opened where they are sealed."""
+        rows = fetch(connection, _VECTORS, (dump(list(row_ids)),))
+        opened = (self._rows.sealer.vector(row[1], row[0]) if row[1] else row[0] for row in rows)
+        return [vector if vector and len(vector) == self._vector_bytes else None for vector in opened]
 
     def _refresh(self, connection: apsw.Connection, scope_id: int, slot: Slot) -> None:
         counters = connection.execute(
@@ -82,5 +94,6 @@ class ScopeIndexes:
         for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, scope_id):
             slot.index.put(cast("list[Entry]", [self._rows.entry(row, self._vector_bytes) for row in page]))
         if seen < counters[1]:
-            slot.index.keep([row_id for (row_id,) in connection.execute(_ROWS, {"scope_id": scope_id})])
+            rows = connection.execute(_ROWS, {"scope_id": scope_id})
+            slot.index.keep(np.fromiter((row_id for (row_id,) in rows), np.int64))
         slot.index.seen = counters[0]

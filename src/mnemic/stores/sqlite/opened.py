@@ -177,7 +177,8 @@ class OpenFile:
             if scope_id is None:
                 return []
             with self.indexes.use(connection, scope_id) as index:
-                best = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least)
+                read = partial(self.indexes.read, connection)
+                best = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least, read=read)
             scores = {entry.memory_id: entry.score for entry in best}
             if not scores:
                 return []

@@ -128,7 +128,8 @@ class SqliteSnapshot:
         checked_vector(vector, self._space.dimension)
         if present(self._connection) != self._space:
             raise SpaceMismatch(hint="the vectors are those of another model by now; open the file with that one")
-        return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit))
+        read = partial(self._indexes.read, self._connection)
+        return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit, read=read))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         words, phrases = parse_query(query)

@@ -28,11 +28,34 @@ def test_a_tenant_is_made_limited_suspended_and_resumed(tmp_path: Path) -> None:
     (made,) = told(run(store, "create", "acme", "--label", "Acme Ltd.", "--rows", "10", "--user-rows", "5"))
     assert [(one["per"], one["rows"]) for one in made["quotas"]] == [("tenant", 10), ("user", 5)]
     (limited,) = told(run(store, "limit", "acme", "--bytes", "2000", "--soft", "0.5"))
-    assert limited["quotas"] == [{"per": "tenant", "bytes": 2000, "soft": 0.5}]
+    assert limited["quotas"] == [
+        {"per": "tenant", "rows": 10, "bytes": 2000, "soft": 0.5},
+        {"per": "user", "rows": 5, "soft": 0.8},
+    ]
     assert told(run(store, "suspend", "acme"))[0]["suspended_at"] is not None
     assert told(run(store, "resume", "acme"))[0]["suspended_at"] is None
     assert told(run(store, "limit", "acme", "--as-settings"))[0]["quotas"] is None
     assert [(one["tenant"], one["label"]) for one in told(run(store, "list"))] == [("acme", "Acme Ltd.")]
+
+
+def test_what_is_not_named_stays_and_one_limit_can_be_taken_away(tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+
+    def quotas(*words: str) -> dict[tuple[str, str | None], dict[str, Any]]:
+        (tenant,) = told(run(store, *words))
+        return {(one["per"], one.get("kind")): one for one in tenant["quotas"]}
+
+    quotas("create", "acme", "--rows", "10", "--user-rows", "5", "--user-bytes", "100")
+    kept = quotas("limit", "acme", "--kind", "episodic", "--user-rows", "2")
+    assert (kept["user", None]["rows"], kept["user", "episodic"]["rows"], kept["tenant", None]["rows"]) == (5, 2, 10)
+    kept = quotas("limit", "acme", "--user-rows", "6", "--unlimited", "user-bytes")
+    assert kept["user", None] == {"per": "user", "rows": 6, "soft": 0.8}
+    assert kept.keys() == {("tenant", None), ("user", None), ("user", "episodic")}
+    kept = quotas("limit", "acme", "--unlimited", "user-rows", "--unlimited", "rows")
+    assert kept.keys() == {("user", "episodic")}
+    assert quotas("limit", "acme", "--kind", "episodic", "--unlimited", "user-rows") == {}
+    words = ["--store", str(store), "tenants", "list"]
+    assert "no limit" in CliRunner().invoke(cli, words, prog_name="mnemic").stdout
 
 
 @pytest.mark.parametrize(
@@ -43,6 +66,8 @@ def test_a_tenant_is_made_limited_suspended_and_resumed(tmp_path: Path) -> None:
         (("create",), 2),
         (("limit", "acme"), 2),
         (("limit", "acme", "--rows", "1", "--as-settings"), 2),
+        (("limit", "acme", "--rows", "1", "--unlimited", "rows"), 2),
+        (("limit", "acme", "--rows", "1", "--kind", "dreams"), 3),
     ],
 )
 def test_what_cannot_be_done_says_why(tmp_path: Path, words: tuple[str, ...], code: int) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import httpx
 import pytest
@@ -14,10 +16,10 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.sessions import LASTS as SESSION_LASTS
-from mnemic.entrypoints.rest.sign_on import COOKIE, LASTS, PATH, RESTS, Client
+from mnemic.entrypoints.rest.sign_on import COOKIE, DESCRIPTION_LASTS, LASTS, LONGEST_HINT, PATH, RESTS, Client
 from mnemic.entrypoints.rest.tokens import Provider
 from mnemic.errors import InvalidConfig
-from mnemic.maintain.tenants import Tenants
+from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -195,6 +197,47 @@ async def test_a_provider_that_does_not_answer_or_is_another_is_not_asked_again_
     desk.provider.down = True
     desk.clock.advance(timedelta(hours=1))
     assert (await desk.sent())["client_id"] == CLIENT_ID
+
+
+async def signed_out(desk: Desk) -> httpx.Response:
+    """The answer to signing in and out again."""
+    assert await desk.back(await desk.sent()) == "/console"
+    token = (await desk.browser.get("/console/session")).json()["csrf_token"]
+    answer = await desk.browser.delete("/console/session", headers={"X-CSRF-Token": token})
+    assert (await desk.browser.get("/console/session")).status_code == 401
+    return answer
+
+
+async def test_signing_out_here_is_signing_out_there_where_that_is_offered(desk: Desk) -> None:
+    assert (await signed_out(desk)).status_code == 204
+    desk.provider.offer_sign_out()
+    desk.clock.advance(DESCRIPTION_LASTS)
+    answer = await signed_out(desk)
+    assert answer.status_code == 200
+    async with httpx.AsyncClient() as browser:
+        home = await browser.get(answer.json()["there"])
+    assert (home.status_code, home.headers["location"]) == (303, "http://service/console")
+    assert desk.provider.ended == ["ana"]
+
+
+async def test_a_session_is_over_here_whatever_the_provider_says(desk: Desk) -> None:
+    desk.provider.description = {"end_session_endpoint": "http://evil.example/logout"}
+    assert (await signed_out(desk)).status_code == 204
+    desk.provider.offer_sign_out()
+    desk.clock.advance(DESCRIPTION_LASTS)
+    desk.provider.claims |= {"groups": ["x" * LONGEST_HINT]}
+    asked = {name for name, _ in parse_qsl(urlsplit((await signed_out(desk)).json()["there"]).query)}
+    assert asked == {"realm", "client_id", "post_logout_redirect_uri"}
+
+
+async def test_the_store_holds_no_readable_token_of_a_session(desk: Desk) -> None:
+    desk.provider.offer_sign_out()
+    desk.provider.claims |= {"email": "ana@example.org"}
+    assert await desk.back(await desk.sent()) == "/console"
+    kept = next(iter((await desk.engine.store.marks(SERVICE_TENANT, "console_session:")).values()))
+    parts = json.loads(kept)["id_token"].split(".")
+    assert len(parts) == 5
+    assert not any(b"example" in b64decode(part + "===", altchars=b"-_") for part in parts)
 
 
 async def test_without_a_client_there_is_no_way_there() -> None:

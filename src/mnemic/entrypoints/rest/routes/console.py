@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import StringConstraints
 
 from mnemic.entrypoints.rest.access import (
@@ -93,12 +93,25 @@ def set_session(response: Response, cookie: str, *, secure: bool) -> None:
     response.set_cookie(COOKIE, cookie, max_age=lasts, httponly=True, samesite="strict", secure=secure)
 
 
-@router.delete("/console/session", status_code=HTTPStatus.NO_CONTENT)
-async def sign_out(request: Request, response: Response, service: AnyService) -> None:
-    """End the session, in every window of this browser."""
+@router.delete("/console/session", response_model=None)
+async def sign_out(request: Request, service: AnyService) -> Response:
+    """End the session, in every window of this browser. 200 where the provider that vouched for it has one of its own,
+    with the address `there` that ends it; else 204.
+    """
     await principal_of(request, service)
-    await service.sessions.end(request.cookies.get(COOKIE, ""))
-    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    id_token = await service.sessions.end(request.cookies.get(COOKIE, ""))
+    there = None
+    if service.sign_on is not None and id_token is not None:
+        there = await service.sign_on.end(id_token, address_of(request, service) + "/console")
+    gone = Response(status_code=HTTPStatus.NO_CONTENT) if there is None else JSONResponse({"there": there})
+    gone.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return gone
+
+
+def address_of(request: Request, service: Service) -> str:
+    """The address under which browsers reach the service, without a slash at its end."""
+    configured = service.sign_on.client.url if service.sign_on else None
+    return (configured or str(request.base_url)).rstrip("/")
 
 
 @router.get("/console")

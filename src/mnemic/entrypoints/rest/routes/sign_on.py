@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from mnemic.entrypoints.rest.access import AnyService, Service, require_open, require_rate
 from mnemic.entrypoints.rest.problems import Refused
-from mnemic.entrypoints.rest.routes.console import set_session
+from mnemic.entrypoints.rest.routes.console import address_of, set_session
 from mnemic.entrypoints.rest.sign_on import COOKIE, LASTS, PATH, SignOnFailed
 from mnemic.errors import MnemicError
 
@@ -54,10 +54,10 @@ async def callback(request: Request, service: AnyService) -> Response:
     redirect_uri = _redirect_uri(request, service)
     try:
         answer = dict(request.query_params)
-        principal = await service.sign_on.finish(request.cookies.get(COOKIE, ""), answer, redirect_uri)
+        principal, id_token = await service.sign_on.finish(request.cookies.get(COOKIE, ""), answer, redirect_uri)
         require_rate(principal, request, service)
         await require_open(principal, service)
-        cookie, _ = await service.sessions.begin_for(principal)
+        cookie, _ = await service.sessions.begin_for(principal, id_token)
     except (SignOnFailed, Refused, MnemicError) as failure:
         return _refused(failure.reason)
     home = RedirectResponse("/console", HTTPStatus.SEE_OTHER)
@@ -73,5 +73,4 @@ def _refused(reason: str) -> Response:
 
 
 def _redirect_uri(request: Request, service: Service) -> str:
-    configured = service.sign_on.client.url if service.sign_on else None
-    return (configured or str(request.base_url)).rstrip("/") + PATH + "/callback"
+    return address_of(request, service) + PATH + "/callback"

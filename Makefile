@@ -41,7 +41,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -56,6 +56,9 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 
 test: $(DEV_READY) neo4j browser $(CLIENT_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
+
+e2e: $(DEV_READY) neo4j browser $(CLIENT_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
+	@$(PYTEST) tests/e2e tests/contract/test_client.py tests/integrations/test_mcp.py $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
 

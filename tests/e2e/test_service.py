@@ -54,6 +54,31 @@ def test_a_stream_is_fed_by_another_process_and_ends_when_the_service_does(serve
     assert process.wait(timeout=60) in (0, -signal.SIGTERM)
 
 
+def test_two_processes_on_one_store_are_one_service(served: Served, tmp_path: Path) -> None:
+    headers = {"Authorization": f"Bearer {served.key('reader', 'writer')}"}
+    part = [{"content": f"Boat number {number} is blue."} for number in range(4)]
+    with (
+        serving(tmp_path) as second,
+        httpx.Client(base_url=served.address, headers=headers, timeout=60) as here,
+        httpx.Client(base_url=second.address, headers=headers, timeout=60) as there,
+    ):
+        once = {"Idempotency-Key": "k1"}
+        receipts = [one.post("/v1/memories", json={"content": "I ski."}, headers=once).json() for one in (here, there)]
+        assert receipts[0]["memory_id"] == receipts[1]["memory_id"]
+        assert there.post("/v1/search", json={"query": "I ski."}).json()["hits"][0]["memory"]["content"] == "I ski."
+        stale = {"If-Match": there.get(f"/v1/memories/{receipts[0]['memory_id']}").headers["etag"]}
+        path = f"/v1/memories/{receipts[0]['memory_id']}"
+        answers = [one.patch(path, json={"content": "I skate."}, headers=stale).status_code for one in (here, there)]
+        assert answers == [200, 412]
+
+        assert here.post("/v1/imports/boats", json={"at": 0, "memories": part[:2]}).json()["taken"] == 2
+        assert there.get("/v1/imports/boats").json()["taken"] == 2
+        assert there.post("/v1/imports/boats", json={"at": 2, "memories": part[2:]}).json()["taken"] == 4
+        with there.stream("GET", "/v1/changes?after=0") as stream:
+            told = (line for line in stream.iter_lines() if '"action": "created"' in line)
+            assert [path.rpartition("/")[2] in next(told), *("created" in next(told) for _ in part)] == [True] * 5
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -8,7 +8,6 @@ afterwards the other tenant's memories are what they were. MNEMIC_FAULT_SCALE=fu
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,16 +19,8 @@ from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys, Role
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.guard.execution import Grant
-from mnemic.maintain.graph import GraphProjection
-from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.graph import PostgresGraph
-from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
 from mnemic.testing.embedder import WordEmbedder
 from tests.faults.scale import size
-from tests.servers import PostgresServer
-from tests.valkey import ValkeyServer
 
 CALLS = size(small=600, full=100_000)
 SEED = 20_261_122
@@ -177,23 +168,6 @@ def _of_the_tools(memory_id: str, query: str, named: dict[str, str]) -> list[tup
 def rpc(method: str, params: dict[str, Any]) -> tuple[str, str, Any]:
     """A call over MCP."""
     return "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
-@pytest.fixture(params=["in the process", "on PostgreSQL and Valkey"])
-def holding(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
-    """Everything that holds something of somebody."""
-    if request.param == "in the process":
-        graph = InProcessGraph()
-        return {"store": InProcessStore(), "graph": graph, "projections": [GraphProjection(graph)]}
-    server: PostgresServer = request.getfixturevalue("postgres")
-    valkey: ValkeyServer = request.getfixturevalue("valkey")
-    dsn, link = server.database(tmp_path), RedisLink(valkey.url)
-    return {
-        "store": PostgresStore(dsn),
-        "graph": PostgresGraph(dsn),
-        "sessions": RedisSessions(link),
-        "projections": [RedisHotSet(link)],
-    }
 
 
 def service(holding: dict[str, Any]) -> tuple[MemoryEngine, ASGIApp]:

@@ -125,6 +125,13 @@ async def test_every_field_is_in_it_and_nobody_elses(engine: MemoryEngine) -> No
         assert "benjamin" not in told
 
 
+async def test_whose_name_only_begins_alike_is_somebody_else(engine: MemoryEngine) -> None:
+    for user in ("ana", "ana:b"):
+        await engine.add("Lunch is at noon.", actor=Actor(user=user), idempotency_key="once")
+    (request,) = json.loads(await everything(engine, "ana"))["requests"]
+    assert not request["idempotency_key"].startswith("ana:b:")
+
+
 async def test_it_keeps_to_its_schema_and_says_what_became_of_each(engine: MemoryEngine) -> None:
     ana = Actor(user="ana", workspace="office", session="ana-talk")
     await plant(engine, ana, Canaries("ana"))

@@ -387,3 +387,17 @@ def test_whatever_the_json_only_typed_errors_come_out(tmp_path_factory: pytest.T
     for file_format in Format:
         with suppress(InvalidInput):
             assert all(item.place for item in read(path, file_format=file_format))
+
+
+def test_a_chat_with_a_strange_name_does_not_stop_the_next(tmp_path: Path) -> None:
+    said = [{"id": 1, "role": "user", "batch": 1, "content": "I moved to Bergen."}]
+    chats = [{"chat": ["x"], "messages": said}, {"chat": "fine", "messages": said}]
+    first, second = read(write(tmp_path, lines(chats)), file_format=Format.BEAM)
+    assert first.problem is not None
+    assert isinstance(second.content, Message)
+
+
+def test_speakers_with_strange_names_are_all_users(tmp_path: Path) -> None:
+    (tmp_path / "chat.json").write_text(json.dumps({**REALTALK, "name": {"speaker_1": ["x"]}}), encoding="utf-8")
+    messages = [item.content for item in read(tmp_path / "chat.json", file_format=Format.REALTALK)]
+    assert {one.role for one in messages if isinstance(one, Message)} == {"user"}

@@ -38,7 +38,12 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
             problem = record.problem or InvalidInput("conversation:shape", hint="expected a BEAM chat")
             yield Item(place=record.place, conversation=name, problem=problem)
             continue
-        yield from _messages(value["messages"], text(value, "chat") or f"{name}-{position}")
+        try:
+            conversation = text(value, "chat") or f"{name}-{position}"
+        except InvalidInput as strange:
+            yield Item(place=record.place, conversation=name, problem=strange)
+            continue
+        yield from _messages(value["messages"], conversation)
 
 
 def _messages(said: list[Any], conversation: str) -> Iterator[Item]:

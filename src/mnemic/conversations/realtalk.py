@@ -52,8 +52,10 @@ def _turns(chat: Mapping[str, Any], conversation: str) -> Iterator[Item]:
 
 
 def _first_speaker(chat: Mapping[str, Any]) -> str | None:
+    """As the chat names them; None where it does not, or by no text."""
     named = chat.get("name")
-    return text(named, "speaker_1") if isinstance(named, Mapping) else None
+    first = named.get("speaker_1") if isinstance(named, Mapping) else None
+    return first if isinstance(first, str) else None
 
 
 def _message(turn: Any, user: str | None, began: object, session: str) -> Message:

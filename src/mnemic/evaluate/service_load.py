@@ -1,8 +1,9 @@
 """How much a service answers: `mnemic bench --service`. It runs in a process of its own; this one calls it.
 
 Callers share the machine with the service, and wait for one answer before they ask again. `nothing` is a route without
-work (what the web framework costs), `get` one with a read of the database and no embedding; `search`, `add` and
-`context` are the work itself. What an embedding costs alone is measured in this process.
+work, `get` one with a read of the database and no embedding; `search`, `add` and `context` are the work itself. What
+stands beside them as the limit: the web framework with one empty route and nothing of ours, called in the same way; a
+bare row and commit in the database, and an embedding, in this process.
 """
 
 from __future__ import annotations
@@ -29,11 +30,29 @@ from mnemic.evaluate.conditions import conditions
 from mnemic.evaluate.latency import WARM, embedding_alone
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.outcome import SEED
-from mnemic.evaluate.place import place
+from mnemic.evaluate.place import Place, place
 from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.texts import questions, statements
 
 PART = 50
+LONGEST = 120.0
+"""Seconds that an answer is waited for: a machine may be slow."""
+ALONE = 100
+"""Commits and embeddings that are timed alone, at most."""
+_FRAMEWORK = """
+import uvicorn
+from fastapi import FastAPI
+
+app = FastAPI()
+
+
+@app.get("/healthz")
+async def nothing() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+uvicorn.run(app, port=0, access_log=False)
+"""
 _RUNNING = "running on http://"
 
 
@@ -60,16 +79,19 @@ def run(options: LoadOptions, *, progress: Progress = silent) -> dict[str, Any]:
         TemporaryDirectory(prefix="mnemic-load-") as folder,
         place(Path(folder), options.store, "durable") as where,
     ):
-        return _measured(options, where.location, progress)
+        return _measured(options, where, progress)
 
 
-def _measured(options: LoadOptions, location: str, progress: Progress) -> dict[str, Any]:
-    with _serving(location) as (address, key):
+def _measured(options: LoadOptions, where: Place, progress: Progress) -> dict[str, Any]:
+    with _running([sys.executable, "-c", _FRAMEWORK]) as address:
+        framework = asyncio.run(_framework_alone(options, address))
+    with _serving(where.location) as (address, key):
         calls, lag = asyncio.run(_called(options, address, key, progress))
     return {
         "calls": calls,
         "loop_lag": lag,
-        "embedding_alone": asyncio.run(_embedding_alone(options, progress)),
+        "framework_alone": framework,
+        **asyncio.run(_alone(options, where, progress)),
         "rows": options.rows,
         "requests": options.requests,
         "store": "sqlite" if options.store is None else "postgres",
@@ -81,7 +103,11 @@ def _measured(options: LoadOptions, location: str, progress: Progress) -> dict[s
 def _serving(location: str) -> Iterator[tuple[str, str]]:
     """A service on the store, and a key for it."""
     command = [sys.executable, "-m", "mnemic", "--store", location]
-    limits = {"MNEMIC_SERVICE_PER_SECOND": "1000000", "MNEMIC_SERVICE_AT_ONCE": "256"}
+    limits = {
+        "MNEMIC_SERVICE_PER_SECOND": "1000000",
+        "MNEMIC_SERVICE_AT_ONCE": "256",
+        "MNEMIC_SERVICE_SECONDS": str(LONGEST),
+    }
     made = subprocess.run(  # noqa: S603 - our own interpreter
         [
             *command,
@@ -102,11 +128,18 @@ def _serving(location: str) -> Iterator[tuple[str, str]]:
     )
     if made.returncode:
         raise StoreFailed("load", hint=made.stderr.strip()[:200])
+    with _running([*command, "serve", "--port", "0"], **limits) as address:
+        yield address, made.stdout.strip()
+
+
+@contextmanager
+def _running(command: list[str], **environment: str) -> Iterator[str]:
+    """The address of a server, until the block ends. Raises StoreFailed (`load`)."""
     process = subprocess.Popen(  # noqa: S603 - our own interpreter
-        [*command, "serve", "--port", "0"], stderr=subprocess.PIPE, text=True, env={**os.environ, **limits}
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
     )
     try:
-        yield _address(process), made.stdout.strip()
+        yield _address(process)
     finally:
         process.terminate()
         process.communicate()
@@ -123,7 +156,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 async def _called(
     options: LoadOptions, address: str, key: str, progress: Progress
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    remote = Remote(address, key, timeout=120.0, attempts=1, transport=None)
+    remote = Remote(address, key, timeout=LONGEST, attempts=1, transport=None)
     said, asked = statements(options.seed), questions(options.seed)
     for done in range(0, options.rows, PART):
         body = {"memories": [{"content": next(said)} for _ in range(min(PART, options.rows - done))]}
@@ -167,13 +200,30 @@ async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: 
     return {"per_second": round(options.requests / (time.perf_counter() - began), 1), **percentiles(taken)}
 
 
-async def _embedding_alone(options: LoadOptions, progress: Progress) -> dict[str, Any]:
+async def _framework_alone(options: LoadOptions, address: str) -> list[dict[str, float]]:
+    """What the framework answers that has nothing else to do, over each number of connections."""
+    remote = Remote(address, None, timeout=LONGEST, attempts=1, transport=None)
+
+    def call() -> Awaitable[Any]:
+        return remote.call("GET", "/healthz")
+
+    await call()
+    found = [{"connections": many, **await _timed(call, many, options)} for many in options.connections]
+    await remote.close()
+    return found
+
+
+async def _alone(options: LoadOptions, where: Place, progress: Progress) -> dict[str, Any]:
+    """What an embedding takes in this process, and a bare commit of a row and its vector in the database."""
     embedder = build_embedder(Settings.load(), SystemClock())
     try:
-        texts = list(islice(questions(options.seed), WARM + min(100, options.requests)))
-        return await embedding_alone(embedder, texts, progress)
+        texts = list(islice(questions(options.seed), WARM + min(ALONE, options.requests)))
+        embedding = await embedding_alone(embedder, texts, progress)
     finally:
         await embedder.close()
+    rows = [(text, bytes(4 * embedder.space.dimension)) for text in texts]
+    commits = await asyncio.to_thread(where.commits, rows)
+    return {"embedding_alone": embedding, "commit_alone": percentiles([seconds * 1000 for seconds in commits[WARM:]])}
 
 
 def load_table(result: dict[str, Any]) -> str:
@@ -184,9 +234,12 @@ def load_table(result: dict[str, Any]) -> str:
         f"{machine['cores']} cores for service and callers together, load {machine['load_1min']}\n"
         f"embedding alone: {result['embedding_alone']['p50_ms']} ms (p95 {result['embedding_alone']['p95_ms']})"
     )
+    commit = result["commit_alone"]
+    head += f"\ncommit alone: {commit['p50_ms']} ms (p95 {commit['p95_ms']})"
     lag = result["loop_lag"]
     head += f"\nevent loop late by {lag['p50_ms']} ms (p95 {lag['p95_ms']}, p99 {lag['p99_ms']}), over the whole run"
     columns = ("call", "connections", "per_second", "p50_ms", "p95_ms", "p99_ms")
     lines = ["  ".join(name.rjust(11) for name in columns)]
-    lines += ["  ".join(str(one[name]).rjust(11) for name in columns) for one in result["calls"]]
+    rows = [{"call": "framework", **one} for one in result["framework_alone"]] + result["calls"]
+    lines += ["  ".join(str(one[name]).rjust(11) for name in columns) for one in rows]
     return "\n".join([head, "", *lines])

@@ -70,7 +70,8 @@ macs = spelled(
 imeis = spelled(
     digits,
     pattern(
-        r"(?i)(?<!\w)(?:imei(?:sv)?|meid)(?:[ /]?\d)?(?: number| no\.?| code)?(?: is|:|=|#| -)?[ \t]{0,3}"
+        # A single digit tells of which of several; one that others follow begins the number.
+        r"(?i)(?<!\w)(?:imei(?:sv)?|meid)(?:[ /]?\d(?!\d))?(?: number| no\.?| code)?(?: is|:|=|#| -)?[ \t]{0,3}"
         r"(\d(?:[ \-/]?\d){13,15})(?!\d)",
         needs=("imei", "meid"),
         accept=_one_device,

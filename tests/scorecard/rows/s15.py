@@ -10,6 +10,7 @@ ROW = Row(
     aim="0 foreign bytes; never 0 hits when rows match",
     tests=(
         "tests/security/test_rest_isolation.py",
+        "tests/security/test_mcp_isolation.py",
         "tests/security/test_postgres_isolation.py",
         "tests/security/test_postgres_tenants.py",
     ),

@@ -11,5 +11,6 @@ ROW = Row(
     tests=(
         "tests/unit/write/test_conflict.py",
         "tests/unit/write/test_merge.py",
+        "tests/unit/write/test_decisions.py",
     ),
 )

@@ -17,5 +17,7 @@ def test_every_call_is_counted_over_every_number_of_connections() -> None:
         assert one["per_second"] > 0
         assert one["p50_ms"] <= one["p95_ms"] <= one["p99_ms"]
     assert result["loop_lag"]["p50_ms"] <= result["loop_lag"]["p99_ms"]
-    assert len(load_table(result).splitlines()) == 3 + 1 + 1 + 10
+    assert [one["connections"] for one in result["framework_alone"]] == [1, 3]
+    assert 0 < result["commit_alone"]["p50_ms"] <= result["commit_alone"]["p99_ms"]
+    assert len(load_table(result).splitlines()) == 4 + 1 + 1 + 2 + 10
     assert json.loads(json.dumps(result)) == result

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,12 +108,19 @@ def test_each_mistake_has_its_reason(tmp_path: Path, name: str, text: str, reaso
 
 
 def test_a_file_that_cannot_be_read_is_named_so(tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfig, match="policy_file"):
-        load_guard(tmp_path / "absent.toml")
     broken = tmp_path / "latin.toml"
     broken.write_bytes(b"a = '\xff'")
-    with pytest.raises(InvalidConfig, match="policy_file"):
-        load_guard(broken)
+    for path, said in ((tmp_path / "absent.toml", "No such file"), (broken, "UTF-8")):
+        with pytest.raises(InvalidConfig) as wrong:
+            load_guard(path)
+        assert wrong.value.reason == "invalid_config:policy_file"
+        assert said in (wrong.value.hint or "")
+
+
+def test_a_file_may_be_as_large_as_it_may_be(tmp_path: Path) -> None:
+    most = 1024 * 1024
+    assert load_guard(write(tmp_path, "#" * most)).policy.keys is None
+    assert load_guard(write(tmp_path, "{}" + " " * (most - 2), "policy.json")).policy.keys is None
 
 
 def test_the_rest_of_the_guard_does_not_load_pydantic() -> None:
@@ -139,20 +147,36 @@ def test_limits_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        '[limits]\nconsent = "maybe"\n',
-        "[[limits.quotas]]\n",
-        '[[limits.quotas]]\nkind = "odd"\nrows = 1\n',
-        "[limits.retention.episodic]\nlongest_days = -1\n",
-        "[limits.retention.odd]\nhard = true\n",
+        ('[limits]\nconsent = "maybe"\n', "policy:limits.consent"),
+        ("[[limits.quotas]]\n", "quota"),
+        ('[[limits.quotas]]\nkind = "odd"\nrows = 1\n', "limits.quotas"),
+        ("[limits.retention.episodic]\nlongest_days = -1\n", "limits.retention"),
+        ("[limits.retention.episodic]\nlongest_days = 36501\n", "limits.retention"),
+        ("[limits.retention.episodic]\nlongest_days = nan\n", "limits.retention"),
+        ("[limits.retention.odd]\nhard = true\n", "limits.retention"),
+        ("[limits]\nreview_longest_days = 0\n", "limits.review_longest_days"),
     ],
 )
-def test_limits_that_say_nonsense_are_refused(tmp_path: Path, text: str) -> None:
+def test_limits_that_say_nonsense_are_refused(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "policy.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidConfig):
+    with pytest.raises(InvalidConfig) as wrong:
         load_guard(path)
+    assert wrong.value.reason == f"invalid_config:{reason}"
+    assert wrong.value.hint
+
+
+def test_a_grant_of_the_file_keeps_to_the_policy(tmp_path: Path) -> None:
+    text = '[keys.tier]\nsensitive = true\n[keys.seat]\n[grant]\nkeys = ["seat", "tier"]\nlevels = ["workspace"]\n'
+    grant = load_guard(write(tmp_path, text)).grant
+    assert (grant.keys, grant.denied_keys, grant.levels) == ({"seat", "tier"}, {"tier"}, {"workspace"})
+    assert (grant.keyless, grant.allows_key("seat"), grant.allows_key("tier")) == (False, True, False)
+    trusted = load_guard(write(tmp_path, text.replace("keys = [", 'trust = ["tier"]\nkeys = ['))).grant
+    assert trusted.allows_key("tier")
+    days = load_guard(write(tmp_path, "[limits]\nreview_longest_days = 0.5\n")).limits
+    assert days.review_longest == timedelta(hours=12)
 
 
 def test_what_is_done_with_each_entity(tmp_path: Path) -> None:
@@ -182,7 +206,7 @@ def test_a_redaction_rule_that_means_nothing_is_refused(tmp_path: Path, text: st
 
 EVERY_SECTION = """
 levels = ["user", "workspace"]
-kinds = ["long_term", "episodic"]
+kinds = ["episodic", "long_term"]
 on_violation = "skip"
 preference_bias = 0.2
 standing_kinds = ["long_term"]
@@ -237,6 +261,7 @@ hard = true
 [redaction]
 reveal = ["privacy_officer"]
 names = ["PERSON"]
+regions = ["DE", "AT"]
 
 [redaction.entities]
 EMAIL = "tokenise"
@@ -246,12 +271,18 @@ read = "model"
 """
 
 
+def read_again(shown: dict[str, Any]) -> dict[str, Any]:
+    """What the file says, with what it leaves unsaid in no section."""
+    return {name: tomllib.loads(EVERY_SECTION)[name] for name in shown}
+
+
 def test_what_is_shown_of_a_guard_reads_as_that_guard(tmp_path: Path) -> None:
     guard = load_guard(write(tmp_path, EVERY_SECTION))
     shown = guard_data(guard)
     assert read_guard(shown) == guard
     assert read_guard(json.loads(json.dumps(shown))) == guard
     default = guard_data(read_guard({}))
+    assert shown == read_again(shown), "and it is what stands in the file"
     assert [name for name in default if default[name] == shown[name]] == [], "each setting here says something"
     assert set(shown) == set(tomllib.loads(EVERY_SECTION))
     assert read_guard(default) == read_guard({})

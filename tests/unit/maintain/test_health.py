@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from mnemic.engine import MemoryEngine
 from mnemic.maintain.health import examine
 from mnemic.ports import Transaction
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Kind, Level, Memory, Scope, Status
+from mnemic.write.draft import WriteRules
 
 HOME = Scope(tenant="default", level=Level.USER, owner="ana")
 
@@ -53,6 +56,24 @@ async def test_what_is_planted_is_found(engine: MemoryEngine, clock: ManualClock
     assert found.without_vector == ("m6",)
     assert found.unused == ()
     assert (found.waiting, found.oldest_waiting) == (0, None)
+
+
+@pytest.mark.parametrize("nominate", [0.5, 0.95])
+async def test_what_is_compared_is_as_near_as_the_write_path_has_it(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor, nominate: float
+) -> None:
+    said = ("Ripe cheese is good.", "Ripe cheese is not good.")  # their cosine is 0.89
+    planted = [memory(engine, clock, content, number) for number, content in enumerate(said)]
+
+    async def plant(tx: Transaction) -> None:
+        for one in planted:
+            await tx.insert(one)
+
+    await engine.store.transact(plant)
+    rules = WriteRules(nominate=nominate)
+    async with MemoryEngine(store=engine.store, embedder=engine.embedder, clock=clock, rules=rules) as doctor:
+        found = await doctor.doctor(actor=ana)
+    assert bool(found.contradictions) == (nominate == 0.5)
 
 
 async def test_what_was_never_used_and_what_waits(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:

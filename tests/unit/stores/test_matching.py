@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.matching import accepts, check_conditions, cosines, equal, keyword_scores, listed, texts_in
+from mnemic.stores.matching import (
+    accepts,
+    best_first,
+    check_conditions,
+    cosines,
+    equal,
+    keyword_scores,
+    listed,
+    texts_in,
+)
 from mnemic.types import ListNamespaces
 
 VALUE: dict[str, Any] = {"n": 9, "f": 2.5, "s": "tea", "yes": True, "nothing": None, "in": {"x": 1}, "many": ["a", "b"]}
@@ -93,3 +102,26 @@ def test_namespaces() -> None:
     assert listed(all_of_them, ListNamespaces(max_depth=1)) == [("app",), ("u",)]
     assert listed(all_of_them, ListNamespaces(limit=1, offset=1)) == [("u", "1", "food")]
     assert listed(all_of_them, ListNamespaces(prefixes=(("u", "2", "work", "*"),))) == []
+    assert listed(all_of_them, ListNamespaces(max_depth=2)) == [("app",), ("u", "1"), ("u", "2")]
+    assert listed(all_of_them, ListNamespaces(suffixes=(("2", "food"),))) == [("u", "2", "food")]
+    assert listed(all_of_them, ListNamespaces(suffixes=(("food", "2"),))) == []
+    assert listed(all_of_them, ListNamespaces(suffixes=(("x", "u", "2", "food"),))) == []
+    assert listed(all_of_them, ListNamespaces(prefixes=(("u",), ("u", "2")), suffixes=(("*",), ("work",)))) == [
+        ("u", "2", "work")
+    ]
+    assert listed(all_of_them, ListNamespaces(limit=2)) == [("app",), ("u", "1", "food")]
+    assert listed(all_of_them, ListNamespaces(prefixes=(("app", "x"),))) == []
+
+
+def test_rows_are_ordered_by_score_and_what_has_none_stays_behind() -> None:
+    rows = [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
+    assert best_first(rows, {}) == rows
+    assert best_first(rows, {2: 0.1, 4: 0.9}) == [(4, "d"), (2, "b"), (1, "a"), (3, "c")]
+    assert best_first(rows, {3: -0.5}) == [(3, "c"), (1, "a"), (2, "b"), (4, "d")]
+
+
+def test_a_row_counts_with_the_better_of_two_whatever_their_order() -> None:
+    for vectors in ([unit(1, 0), unit(0, 1)], [unit(0, 1), unit(1, 0)], [unit(0, -1), unit(0, 1)]):
+        assert cosines({1: vectors}, unit(0, 1))[1] == pytest.approx(1)
+    assert cosines({1: [unit(0, -1)]}, unit(0, 1))[1] == pytest.approx(-1)
+    assert cosines({1: [unit(1, 0, 0)]}, unit(0, 1)) == {}

@@ -54,6 +54,17 @@ async def test_what_came_twice_by_a_redirection_is_there_once(sessions: RedisSes
     await link.close()
 
 
+async def test_what_came_twice_is_there_once_also_where_others_spoke_meanwhile(
+    sessions: RedisSessions, valkey: ValkeyServer
+) -> None:
+    link = RedisLink(valkey.url, seconds=30)
+    others = [f"{number:016x}{{}}" for number in range(20)]
+    for told in ("0123456789abcdef{}", *others, "0123456789abcdef{}"):
+        await link.run(_APPEND, "mnemic:session:x", told, 99, 60_000)
+    assert valkey.ask("LLEN", "mnemic:session:x") == 1 + len(others)
+    await link.close()
+
+
 async def test_entries_that_are_no_messages_are_left_out(
     sessions: RedisSessions, valkey: ValkeyServer, caplog: pytest.LogCaptureFixture
 ) -> None:

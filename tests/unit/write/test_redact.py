@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.guard.redaction import RedactionRules
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Outcome, Source
+from mnemic.types import Candidate, Found, Outcome, Source
+from mnemic.write import redact as redacting
+from mnemic.write.detect import detectors
+from mnemic.write.patterns import HELD, Finder
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.redact import MARKER, Action, Redactor, marker
+from mnemic.write.redact import MARKER, Action, Redactor, Span, fold, marker, redact_candidate, redact_value
 
 SECRET, OTHER = b"k" * 32, b"o" * 32
 REDACTOR = Redactor()
@@ -172,3 +177,183 @@ async def test_a_log_line_is_redacted() -> None:
     pipeline = MemoryWritePipeline(store, None, None)  # type: ignore[arg-type]
     await store.open(WordEmbedder().space)
     assert "acme" not in await pipeline.redacted("jane@acme.com", tenant="default")
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+SAMPLES = {
+    "SECRET": "AKIAIOSFODNN7EXAMPLE",
+    "IBAN": "DE89370400440532013000",
+    "IMEI": "IMEI 490154203237518",
+    "CARD": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+    "SSN": "123-45-6789",
+    "EMAIL": "jane (at) acme (dot) com",
+    "PHONE": "+44 20 7946 0958",
+    "MAC": "00:1A:2B:3C:4D:5E",
+    "IP": "203.0.113.7",
+}
+
+
+def test_a_table_made_anew_finds_each_kind() -> None:
+    assert [one.entity for one in detectors()] == list(SAMPLES)
+    fresh = Redactor.under(RedactionRules())
+    assert {entity: {span.entity for span in fresh.find(text)} for entity, text in SAMPLES.items()} == {
+        entity: {entity} for entity in SAMPLES
+    }
+    assert [span.entity for span in fresh.find("jane@acme.com 4111111111111111 SSN 123456789")] == [
+        "EMAIL",
+        "CARD",
+        "SSN",
+    ]
+
+
+def test_a_policy_chooses_regions_actions_and_further_detectors() -> None:
+    cats = Finder("CAT", (lambda text: (Found(at, at + 3, "cat") for at in [text.find("Tom")] if at >= 0),))
+    rules = RedactionRules(actions={"CAT": "block", "EMAIL": "allow"}, detectors=(cats,), regions=("IN",))
+    done = Redactor.under(rules).redact("Tom writes to jane@acme.com from 98765 43210", SECRET)
+    assert (done.blocked, done.replaced) == (("CAT",), ("PHONE",))
+    assert "jane@acme.com" in done.text
+    with pytest.raises(InvalidConfig) as wrong:
+        Redactor.under(RedactionRules(actions={"DOG": "block"}))
+    assert wrong.value.reason == "invalid_config:redaction.entities"
+    assert "CARD, EMAIL" in (wrong.value.hint or ""), "it says what is found here"
+    assert Redactor.under(RedactionRules(actions={"EMAIL": "tokenise"})).tokenises
+    assert not Redactor.under(rules).tokenises
+
+
+# -- overlaps ----------------------------------------------------------------------------------------------------------
+
+
+def spans(*finds: tuple[str, int, int], text: str = "abcdefghijkl") -> list[Span]:
+    """What becomes of these finds, each of a detector of its own."""
+
+    def finder(entity: str, start: int, end: int) -> Finder:
+        return Finder(entity, (lambda _: iter([Found(start, end, f"{entity} itself")]),))
+
+    return Redactor([finder(*one) for one in finds]).find(text)
+
+
+@pytest.mark.parametrize(
+    ("finds", "made"),
+    [
+        ([("A", 0, 4), ("B", 4, 8)], [(0, 4, "A", "A itself"), (4, 8, "B", "B itself")]),
+        ([("B", 6, 8), ("A", 0, 4)], [(0, 4, "A", "A itself"), (6, 8, "B", "B itself")]),
+        ([("A", 0, 4), ("B", 2, 8)], [(0, 8, "B", "abcdefgh")]),
+        ([("A", 0, 8), ("B", 2, 4)], [(0, 8, "A", "A itself")]),
+        ([("A", 0, 4), ("B", 2, 6)], [(0, 6, "A", "abcdef")]),
+        ([("A", 0, 4), ("B", 0, 8)], [(0, 8, "B", "B itself")]),
+        ([("B", 0, 8), ("A", 0, 4)], [(0, 8, "B", "B itself")]),
+        ([("A", 0, 4), ("A", 0, 4)], [(0, 4, "A", "A itself")]),
+        ([("A", 0, 4), ("B", 0, 4)], [(0, 4, "A", "A itself")]),
+        ([("A", 0, 3), ("B", 2, 6), ("C", 5, 10)], [(0, 10, "C", "abcdefghij")]),
+        ([("A", 0, 4), ("A", 0, 4), ("B", 3, 9), ("C", 10, 11)], [(0, 9, "B", "abcdefghi"), (10, 11, "C", "C itself")]),
+        ([("A", 3, 3)], []),
+    ],
+)
+def test_what_overlaps_is_one_under_the_name_of_the_longest(finds: Any, made: Any) -> None:
+    assert [tuple(span) for span in spans(*finds)] == made
+
+
+def peeling(count: int) -> tuple[Redactor, str]:
+    """A text of which each pass finds one more character."""
+
+    def first(text: str) -> Any:
+        return (Found(at, at + 1, character) for at, character in list(enumerate(text)) if character != HELD)
+
+    return Redactor([Finder("PEEL", (lambda text: iter(list(first(text))[:1]),))]), "x" * count
+
+
+def test_a_text_that_uncovers_ever_more_is_refused() -> None:
+    redactor, text = peeling(4)
+    done = redactor.redact(text, SECRET)
+    assert (done.replaced, MARKER.sub("", done.text)) == (("PEEL",) * 4, "")
+    redactor, text = peeling(5)
+    with pytest.raises(InvalidInput) as refused:
+        redactor.redact(text, SECRET)
+    assert refused.value.reason == "invalid_input:redaction"
+
+
+def test_markers_keep_their_places_among_new_finds() -> None:
+    ann, bob = (marker("EMAIL", f"{name}@acme.com", SECRET) for name in ("ann", "bob"))
+    text = f"{ann} then bob@acme.com, {bob}{ann} and ann@acme.com{HELD}"
+    assert redact(text) == f"{ann} then {bob}, {bob}{ann} and {ann}\ufffd"
+
+
+def test_what_policy_keeps_sealed_is_kept_as_it_was_first_written() -> None:
+    redactor = Redactor(actions={"EMAIL": Action.TOKENISE})
+    done = redactor.redact("Jane@ACME.com or jane@acme.com, not 4111111111111111", SECRET)
+    assert dict(done.tokens) == {marker("EMAIL", "jane@acme.com", SECRET): "Jane@ACME.com"}
+    assert done.replaced == ("EMAIL", "EMAIL", "CARD")
+    candidate = Candidate(content="Jane@ACME.com", context="jane@acme.com", data={"a": "bob@acme.com"})
+    kept, found = redact_candidate(candidate, redactor, SECRET)
+    assert (found, kept.content == kept.context) == (True, True)
+
+
+# -- how a text is read ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "offsets"),
+    [
+        ("plain", "plain", None),
+        (f"plain{HELD}", f"plain{HELD}", None),
+        ("\u1680\u00a0x", "  x", None),
+        ("\u2212\u2013\u2011", "---", None),
+        ("\u0664\u096b\uff16", "456", None),
+        ("a\u00adb", "ab", [0, 2, 3]),
+        ("a\ufe0f\u3164b", "ab", [0, 3, 4]),
+        ("\ufb01x", "fix", [0, 0, 1, 2]),
+        ("\uff21", "A", None),
+    ],
+)
+def test_what_a_detector_reads(
+    text: str, read: str, offsets: list[int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = type(redacting._PLAIN)()
+    monkeypatch.setattr(redacting, "_PLAIN", table)  # worked out anew
+    assert fold(text) == (read, offsets)
+
+
+# -- data --------------------------------------------------------------------------------------------------------------
+
+
+def test_data_is_looked_through_and_what_is_clean_stays_what_it_is() -> None:
+    value = {"a": ["jane@acme.com", 7, None, True, 1.5], "jane@acme.com": {"card": 4111111111111111}, "n": 100_000_000}
+    mail, card = marker("EMAIL", "jane@acme.com", SECRET), marker("CARD", "4111111111111111", SECRET)
+    assert redact_value(value, REDACTOR, SECRET) == {
+        "a": [mail, 7, None, True, 1.5],
+        mail: {"card": card},
+        "n": 100_000_000,
+    }
+    assert redact_value(-4111111111111111, REDACTOR, SECRET) != -4111111111111111
+    clean = Candidate(content="tea", key="drink", data={"n": 123_456_789, "yes": True})
+    assert redact_candidate(clean, REDACTOR, SECRET) == (clean, False)
+
+
+def test_a_candidate_is_looked_through_field_by_field() -> None:
+    mail = marker("EMAIL", "jane@acme.com", SECRET)
+    found = {"content", "category", "context"}
+    for name in found:
+        candidate = Candidate(**({"content": "tea"} | {name: "to jane@acme.com"}))
+        done, dirty = redact_candidate(candidate, REDACTOR, SECRET)
+        assert (getattr(done, name), dirty) == (f"to {mail}", True)
+    for name in ("quote", "speaker", "ref"):
+        source = Source(**{name: "jane@acme.com"}, session="s", span=(1, 2))
+        done, dirty = redact_candidate(Candidate(content="tea", source=source), REDACTOR, SECRET)
+        assert (getattr(done.source, name), done.source.session, done.source.span) == (mail, "s", (1, 2))
+    keyed, _ = redact_candidate(Candidate(content="tea", key="Mail of jane@acme.com"), REDACTOR, SECRET)
+    assert keyed.key == f"Mail of {mail}"
+    blocked = Redactor(actions={"EMAIL": Action.BLOCK})
+    assert redact_candidate(Candidate(content="jane@acme.com"), blocked, SECRET)[1]
+
+
+async def test_the_step_says_what_it_found_and_measures_what_it_made(blind: Any) -> None:
+    told = await blind.add("ann@acme.com and bob@acme.com at 10.9.8.7", context="call +44 20 7946 0958")
+    assert [step.decision for step in told.steps if step.name == "redact"] == ["EMAIL:2 IP:1 PHONE:1"]
+    clean = await blind.add("Likes tea")
+    assert [step.decision for step in clean.steps if step.name == "redact"] == ["clean"]
+    longest = "a " * 4_092 + "x@y.co"
+    for fields in ({"content": longest}, {"content": "tea", "context": longest}):
+        with pytest.raises(InvalidInput) as refused:  # a marker is longer than what it stands for
+            await blind.add(**fields)
+        assert refused.value.reason == f"invalid_input:{[*fields][-1]}:too_long"

@@ -209,3 +209,9 @@ def test_what_is_more_is_counted() -> None:
 def test_a_negation_that_stands_alone_is_one() -> None:
     apart, together = Statement.of("I do n't eat meat"), Statement.of("I don't eat meat")
     assert (apart.words, apart.negations, apart.denied) == (together.words, 1, together.denied)
+
+
+def test_one_is_a_number_but_not_behind_no() -> None:
+    assert Statement.of("There is no one at home").stems == ["at", "home"]
+    assert Statement.of("One is at home").stems == ["1", "at", "home"]
+    assert Statement.of("There is no chance of one").stems == ["chanc", "1"]

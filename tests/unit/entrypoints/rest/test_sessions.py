@@ -85,6 +85,19 @@ async def test_what_another_sites_page_sends_is_refused(running: Running, header
     assert [one.json()["reason"] for one in (read, written, again)] == ["cross_site"] * 3
 
 
+@pytest.mark.parametrize("method", ["OPTIONS", "GET", "POST"])
+@pytest.mark.parametrize("origin", ["https://evil.example", "null"])
+async def test_no_other_site_is_told_that_its_pages_may_read_an_answer(
+    running: Running, method: str, origin: str
+) -> None:
+    """No CORS: whatever a page of another site asks, its browser keeps the answer from it."""
+    asking = {"Origin": origin, "Access-Control-Request-Method": "POST", **await running.caller("reader", "writer")}
+    for path in ("/v1/memories", "/console/session", "/mcp", "/healthz"):
+        answer = await running.client.request(method, path, headers=asking)
+        assert [name for name in answer.headers if name.startswith("access-control-")] == []
+        assert method != "OPTIONS" or not answer.is_success
+
+
 async def test_a_page_of_the_service_itself_is_served(running: Running) -> None:
     _, token = await signed_in(running)
     headers = {"Origin": "http://service", "Sec-Fetch-Site": "same-origin", "X-CSRF-Token": token}

@@ -1,0 +1,33 @@
+"""The workflow for hosted runners: it calls what the Makefile has, leaves no row of the scorecard out, and ends."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from tests.architecture.sources import ROOT
+from tests.scorecard.rows import all_rows
+
+JOBS: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+COMMANDS = [step["run"] for job in JOBS.values() for step in job["steps"] if "run" in step]
+
+
+def test_every_command_is_a_target_of_the_makefile() -> None:
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    called = [re.fullmatch(r"make ([a-z0-9-]+)( [A-Z]+=.+)?", command) for command in COMMANDS]
+    assert all(called)
+    assert {one[1] for one in called if one} == {"check-static", "coverage", "scorecard", "bench-smoke"}
+    assert {one[1] for one in called if one} <= targets
+
+
+def test_every_row_of_the_scorecard_is_run_once() -> None:
+    rows = " ".join([*JOBS["scorecard"]["strategy"]["matrix"]["rows"], *re.findall(r"ROWS=(S\d+)", " ".join(COMMANDS))])
+    assert sorted(rows.split()) == sorted(row.id for row in all_rows())
+
+
+def test_every_job_ends() -> None:
+    minutes = {name: job["timeout-minutes"] for name, job in JOBS.items()}
+    assert minutes["scorecard"] <= 20
+    assert max(minutes.values()) <= 60

@@ -140,7 +140,7 @@ class MemoryGateway:
         """What the intent asks for, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError when all lists
         fail.
         """
-        if len(intent.query) > self.budget.max_query_chars:
+        if any(len(text) > self.budget.max_query_chars for text in (intent.query, *intent.parts)):
             raise InvalidIntent("query_too_long")
         if not 1 <= intent.top_k <= self.budget.max_retrieve_top_k:
             raise InvalidIntent("top_k")
@@ -149,6 +149,7 @@ class MemoryGateway:
             await self.pipeline.redacted(granted.query, tenant=actor.tenant),
             replace(self.where(granted, actor), hidden_keys=await self.hidden_keys(actor)),
             top_k=granted.top_k,
+            parts=[await self.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
             bias=self.bias(preference_bias),
             min_score=granted.min_score,
             known_at=granted.known_at,

@@ -17,7 +17,8 @@ from mnemic.extract import Extraction, Extractor
 from mnemic.extract.fallback import read_all
 from mnemic.gateway import GatewayWrite, MemoryGateway
 from mnemic.guard.budget import check_answer_length, check_time
-from mnemic.guard.contract import Answer, check_answer, check_intent
+from mnemic.guard.contract import Answer, check_answer
+from mnemic.guard.intent import check_intent
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.recall import record_injection
 from mnemic.inject.usage import UsageAudit, Verdict
@@ -218,7 +219,10 @@ def _intent_entry(intent: Intent) -> dict[str, Any]:
     entry: dict[str, Any] = {"kind": "retrieve_memory", "query": intent.query, "top_k": intent.top_k}
     if intent.levels:
         entry["scopes"] = list(intent.levels)
-    return entry
+    if intent.kinds:
+        entry["kinds"] = list(intent.kinds)
+    times = {name: getattr(intent, name) for name in ("happened_from", "happened_to", "as_of")}
+    return entry | {name: at.isoformat() for name, at in times.items() if at is not None}
 
 
 def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:

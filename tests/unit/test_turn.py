@@ -103,6 +103,21 @@ async def run(replies: Callable[[ModelRequest], Any], **settings: Any) -> RunRep
             return await engine.run(actor=ACTOR, message=MESSAGE, goal=GOAL, context=CONTEXT)
 
 
+async def test_a_model_plans_parts_kinds_and_times_and_the_report_says_what_was_done() -> None:
+    day = {"happened_from": "2026-03-01", "happened_to": "2026-03-04"}
+    plan = INTENT | day | {"parts": ["incident updates", "Ana's email"], "kinds": ["long_term"], "as_of": "2026-03-04"}
+    report = (await run(script(plan=plan, apply=ANSWER | {"used_memory_keys": []}))).as_dict()
+    done = report["history"][1]["plan"]
+    assert done["queries"] == [INTENT["query"], "incident updates", "Ana's email"]
+    assert done["kinds"] == ["long_term"]
+    assert (done["happened_from"], done["happened_to"]) == ("2026-03-01T00:00:00+00:00", "2026-03-05T00:00:00+00:00")
+    assert done["as_of"] == "2026-03-04T23:59:59.999999+00:00"
+    asked = report["history"][1]["intent"]
+    assert asked["kinds"] == ["long_term"]
+    assert asked["happened_to"] == done["happened_to"]
+    assert report["trace"][1]["memory_hits"] == 0
+
+
 async def test_a_good_run_has_the_shape_of_the_published_sample() -> None:
     report = (await run(script())).as_dict()
     assert report["status"] == "ok"

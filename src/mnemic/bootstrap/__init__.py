@@ -91,7 +91,7 @@ def build_engine(
     clock = clock or SystemClock()
     guard, keyring = build_guard(settings, policy), build_keyring(settings)
     completer = completer or build_completer(settings, clock)
-    extractor, planner, composer = _proposers(completer)
+    extractor, planner, composer = _proposers(completer, clock)
     sessions, copies = build_sessions(settings.sessions, clock)
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
     fed = [] if keeps_graph(settings) else [GraphProjection(graph)]
@@ -140,10 +140,10 @@ def build_write_rules(settings: Settings) -> WriteRules:
     )
 
 
-def _proposers(completer: Completer | None) -> tuple[Extractor, Planner, Composer]:
+def _proposers(completer: Completer | None, clock: Clock) -> tuple[Extractor, Planner, Composer]:
     if completer is None:
         return RuleExtractor(), RulePlanner(), OfflineComposer()
-    return FallbackExtractor(ModelExtractor(completer)), ModelPlanner(completer), ModelComposer(completer)
+    return FallbackExtractor(ModelExtractor(completer)), ModelPlanner(completer, clock), ModelComposer(completer)
 
 
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:

@@ -15,7 +15,6 @@ from typing import Any
 from mnemic.errors import (
     InvalidCandidates,
     InvalidInput,
-    InvalidIntent,
     KeyNotAllowed,
     ModelEmpty,
     ModelInvalidJson,
@@ -27,17 +26,15 @@ from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy
 from mnemic.text.normalise import canonical_key, canonical_value, clean_content, invisible
-from mnemic.types import Candidate, Intent, Kind, Level, Skipped, Source
+from mnemic.types import Candidate, Kind, Level, Skipped, Source
 
 MAX_CONTENT_CHARS = 8192
 """Longest content of a memory without a key, and longest quote (S3's limit)."""
 SHORTEST_TTL = timedelta(days=1)
 LONGEST_TTL = timedelta(days=365)
 DEFAULT_CONFIDENCE = 0.8
-DEFAULT_TOP_K = 4
 CAPTURE_CATEGORIES = frozenset({"preference", "instruction", "identity", "relation", "event", "fact"})
 """What a model may say that a statement is. Anything else that it calls it is forgotten."""
-_MAX_SCOPES = 16
 _MAX_CATEGORY_CHARS = 64
 _NO_DAY_COUNT = 10**9
 """Beyond every calendar: a number of days is cut to this before it meets `timedelta`."""
@@ -142,35 +139,6 @@ def drop_duplicates(candidates: Iterable[Candidate]) -> tuple[tuple[Candidate, .
         if kept.setdefault(identity, candidate) is not candidate:
             doubles.append(Skipped(reason="duplicate", key=candidate.key, span=candidate.source.span))
     return tuple(kept.values()), tuple(doubles)
-
-
-def check_intent(raw: object, policy: Policy, budget: Budget) -> Intent:
-    """The intent in a model's `{"kind": "retrieve_memory", "query", "top_k"?, "scopes"?}`; `scopes` absent or null
-    names none.
-
-    Raises InvalidIntent (`invalid_retrieval_intent:<what>`).
-    """
-    if not isinstance(raw, Mapping):
-        raise InvalidIntent("not_object")
-    if raw.get("kind") != "retrieve_memory":
-        raise InvalidIntent("kind")
-    query = raw.get("query")
-    if not isinstance(query, str):
-        raise InvalidIntent("query")
-    too_long = len(query) > 4 * MAX_CONTENT_CHARS
-    try:
-        query = query[:1] if too_long else clean_content(query)
-    except InvalidInput:
-        raise InvalidIntent("query") from None
-    if not query:
-        raise InvalidIntent("query")
-    top_k = raw.get("top_k", min(DEFAULT_TOP_K, budget.max_retrieve_top_k))
-    if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= budget.max_retrieve_top_k:
-        raise InvalidIntent("top_k")
-    levels = None if raw.get("scopes") is None else _intent_levels(raw["scopes"], policy)
-    if too_long or len(query) > budget.max_query_chars:
-        raise InvalidIntent("query_too_long")
-    return Intent(query=query, top_k=top_k, levels=levels)
 
 
 def check_answer(raw: object) -> Answer:
@@ -337,18 +305,3 @@ def _number(raw: object, name: str) -> float | int:
     if isinstance(raw, bool) or not isinstance(raw, int | float) or (isinstance(raw, float) and not math.isfinite(raw)):
         raise InvalidCandidates(name)
     return raw
-
-
-def _intent_levels(raw: object, policy: Policy) -> tuple[str, ...]:
-    if not isinstance(raw, list | tuple) or not 0 < len(raw) <= _MAX_SCOPES:
-        raise InvalidIntent("scopes")
-    levels = []
-    for item in raw:
-        try:
-            level = canonical_key(item)
-        except InvalidInput:
-            raise InvalidIntent("scope_item") from None
-        if level not in policy.levels:
-            raise InvalidIntent(f"scope_not_allowed:{level}")
-        levels.append(level)
-    return tuple(dict.fromkeys(levels))

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from mnemic.clock import SystemClock
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import parse_json
-from mnemic.ports import Completer
+from mnemic.ports import Clock, Completer
 from mnemic.prompts import intent_prompt
 from mnemic.types import Deadline
 
@@ -46,15 +47,17 @@ class RulePlanner:
 
 
 class ModelPlanner:
-    """A language model writes the intent."""
+    """A language model writes the intent: what to look for, in which parts, kinds and times."""
 
     asks_model = True
 
-    def __init__(self, completer: Completer) -> None:
+    def __init__(self, completer: Completer, clock: Clock | None = None) -> None:
         self._completer = completer
+        self._clock = clock or SystemClock()
 
     async def plan(self, goal: str, *, levels: Sequence[str], budget: Budget, deadline: Deadline) -> Any:
         """The model's JSON as it came. Raises ModelFailed, also for text that is not strict JSON."""
-        prompt = intent_prompt(goal, levels, budget.max_retrieve_top_k)
+        today = self._clock.now().date()
+        prompt = intent_prompt(goal, levels, budget.max_retrieve_top_k, today=today)
         completion = await self._completer.complete(prompt, deadline=deadline)
         return parse_json(completion.text)

@@ -78,6 +78,7 @@ class Searcher:
         where: Where,
         *,
         top_k: int,
+        parts: Sequence[str] = (),
         bias: Bias | None = None,
         min_score: float = 0.0,
         named: bool = False,
@@ -86,8 +87,9 @@ class Searcher:
         deadline: Deadline | None = None,
     ) -> SearchResult:
         """The `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty query
-        lists the newest. `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are
-        searched as they stood then. `asked_at` gives "last week" its meaning.
+        lists the newest. `parts`: what the query asks about, each looked for by itself, too; empty: found by rules.
+        `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are searched as they
+        stood then. `asked_at` gives "last week" its meaning.
 
         Raises MnemicError if every list fails.
         """
@@ -100,7 +102,7 @@ class Searcher:
         search = _Search(
             where=where,
             question=read(text),
-            parts=tuple(read(part) for part in parts_of(text)),
+            parts=tuple(read(part) for part in (parts or parts_of(text))),
             top_k=top_k,
             bias=bias or Bias(),
             min_score=min_score,

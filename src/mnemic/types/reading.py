@@ -68,9 +68,11 @@ class Intent:
     """What to look for. `levels` None means the levels the runtime grants; `top_k` counts memories.
 
     `as_of`: what was true then. `known_at`: what was believed then. Together: what was believed then of that time.
+    `parts`: what `query` asks about, each looked for by itself, too; empty leaves it to the rules.
     """
 
     query: str = field(repr=False)
+    parts: tuple[str, ...] = field(default=(), repr=False)
     top_k: int = 4
     levels: tuple[str, ...] | None = None
     kinds: tuple[Kind, ...] | None = None

@@ -17,10 +17,10 @@ from mnemic.guard.contract import (
     check_answer,
     check_candidate,
     check_candidates,
-    check_intent,
     drop_duplicates,
     parse_json,
 )
+from mnemic.guard.intent import MAX_PARTS, check_intent
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.types import Candidate, Kind
 
@@ -257,53 +257,6 @@ class TestOneCandidate:
         assert drop_duplicates(pair) == (tuple(pair), ())
 
 
-class TestIntent:
-    def test_a_complete_intent(self) -> None:
-        raw = {"kind": "retrieve_memory", "query": " incident update ", "top_k": 6, "scopes": ["user", " user "]}
-        intent = check_intent(raw, POLICY, BUDGET)
-        assert (intent.query, intent.top_k, intent.levels) == ("incident update", 6, ("user",))
-
-    @pytest.mark.parametrize("extra", [{}, {"scopes": None}])
-    def test_no_scopes_leaves_them_to_the_runtime(self, extra: dict[str, Any]) -> None:
-        intent = check_intent({"kind": "retrieve_memory", "query": "q", **extra}, POLICY, BUDGET)
-        assert (intent.levels, intent.top_k) == (None, 4)
-
-    def test_the_default_top_k_keeps_to_a_small_budget(self) -> None:
-        assert check_intent({"kind": "retrieve_memory", "query": "q"}, POLICY, Budget(max_retrieve_top_k=2)).top_k == 2
-
-    @pytest.mark.parametrize(
-        ("raw", "reason"),
-        [
-            (None, "not_object"),
-            ([], "not_object"),
-            ({"query": "q"}, "kind"),
-            ({"kind": "search", "query": "q"}, "kind"),
-            ({"kind": "retrieve_memory"}, "query"),
-            ({"kind": "retrieve_memory", "query": 5}, "query"),
-            ({"kind": "retrieve_memory", "query": " \u200b"}, "query"),
-            ({"kind": "retrieve_memory", "query": "a\ud800"}, "query"),
-            ({"kind": "retrieve_memory", "query": "q", "top_k": 0}, "top_k"),
-            ({"kind": "retrieve_memory", "query": "q", "top_k": 7}, "top_k"),
-            ({"kind": "retrieve_memory", "query": "q", "top_k": True}, "top_k"),
-            ({"kind": "retrieve_memory", "query": "q", "top_k": 4.0}, "top_k"),
-            ({"kind": "retrieve_memory", "query": "q", "top_k": None}, "top_k"),
-            ({"kind": "retrieve_memory", "query": "q", "top_k": 10**400}, "top_k"),
-            ({"kind": "retrieve_memory", "query": "q", "scopes": []}, "scopes"),
-            ({"kind": "retrieve_memory", "query": "q", "scopes": "user"}, "scopes"),
-            ({"kind": "retrieve_memory", "query": "q", "scopes": ["user"] * 10_000}, "scopes"),
-            ({"kind": "retrieve_memory", "query": "q", "scopes": [3]}, "scope_item"),
-            ({"kind": "retrieve_memory", "query": "q", "scopes": [" "]}, "scope_item"),
-            ({"kind": "retrieve_memory", "query": "q", "scopes": ["user", "agent"]}, "scope_not_allowed:agent"),
-            ({"kind": "retrieve_memory", "query": "q" * 241}, "query_too_long"),
-            ({"kind": "retrieve_memory", "query": "q" * 10**6}, "query_too_long"),
-        ],
-    )
-    def test_each_breach_has_its_reason(self, raw: object, reason: str) -> None:
-        with pytest.raises(RunStopped) as stopped:
-            check_intent(raw, POLICY, BUDGET)
-        assert stopped.value.reason == f"invalid_retrieval_intent:{reason}"
-
-
 class TestAnswer:
     def test_keys_are_trimmed_and_named_once(self) -> None:
         answer = check_answer({"answer": " Done. ", "used_memory_keys": ["seat", " seat", "", "diet"]})
@@ -404,7 +357,8 @@ items = st.fixed_dictionaries(
 payloads = anything | st.fixed_dictionaries({"items": anything | st.lists(items | anything, max_size=8)})
 intents = anything | st.fixed_dictionaries(
     {"kind": st.sampled_from(["retrieve_memory", "x"])},
-    optional={"query": anything, "top_k": anything, "scopes": anything},
+    optional={"query": anything, "top_k": anything, "scopes": anything, "parts": anything, "kinds": anything}
+    | {name: anything | st.datetimes().map(str) for name in ("happened_from", "happened_to", "as_of")},
 )
 policies = st.sampled_from([POLICY, SKIP, Policy(), Policy(on_violation="skip")])
 
@@ -440,7 +394,11 @@ def test_intents_of_any_shape_are_checked_or_stop_the_run(raw: object, policy: P
         return
     assert isinstance(raw, Mapping)
     assert 1 <= intent.top_k <= BUDGET.max_retrieve_top_k
-    assert 1 <= len(intent.query) <= BUDGET.max_query_chars
+    assert len(intent.parts) <= MAX_PARTS
+    for query in (intent.query, *intent.parts):
+        assert 1 <= len(query) <= BUDGET.max_query_chars
+    for moment in (intent.happened_from, intent.happened_to, intent.as_of):
+        assert moment is None or moment.utcoffset() == timedelta(0)
 
 
 @given(raw=anything)

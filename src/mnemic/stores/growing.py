@@ -40,25 +40,31 @@ class Growing:
 class Narrow(Growing):
     """Whole numbers in as few bytes as the largest of them needs: most columns of a scope hold a few small ones."""
 
-    _WIDTHS = (np.int8, np.int16, np.int32, np.int64)
-
     def __init__(self) -> None:
         super().__init__(np.int8)
+        self._least, self._most = _ends(np.int8)
 
     def extend(self, values: NDArray[Any] | Sequence[int]) -> None:
         """Append `values`."""
-        given = np.asarray(values, np.int64)
-        if len(given):
-            ends = int(given.min()), int(given.max())
-            fitting = next(width for width in self._WIDTHS if _holds(width, *ends))
-            if fitting is not self._room.dtype.type and np.dtype(fitting).itemsize > self._room.itemsize:
-                self._room = self._room.astype(fitting)
-        super().extend(given)
+        if len(values):
+            if isinstance(values, np.ndarray):
+                lowest, highest = int(values.min()), int(values.max())
+            else:  # what a write appends is one number, for which numpy takes its time
+                lowest, highest = min(values), max(values)
+            if lowest < self._least or highest > self._most:
+                lowest, highest = min(lowest, self._least), max(highest, self._most)
+                width = next(one for one in _WIDTHS if _ends(one)[0] <= lowest and highest <= _ends(one)[1])
+                self._room = self._room.astype(width)
+                self._least, self._most = _ends(width)
+        super().extend(values)
 
 
-def _holds(width: Any, lowest: int, highest: int) -> bool:
+_WIDTHS = (np.int8, np.int16, np.int32, np.int64)
+
+
+def _ends(width: Any) -> tuple[int, int]:
     about = np.iinfo(width)
-    return bool(about.min <= lowest and highest <= about.max)
+    return int(about.min), int(about.max)
 
 
 class Rare:

@@ -112,6 +112,8 @@ class Postings:
             found.append((self._late_places.all[late] + np.int64(self._open.first), self._late_counts.all[late]))
         if not found:
             return np.zeros(0, np.int64), np.zeros(0)
+        if len(found) == 1:
+            return found[0][0], found[0][1].astype(np.float64)
         places, counts = zip(*found, strict=True)
         return np.concatenate(places), np.concatenate(counts, dtype=np.float64)
 

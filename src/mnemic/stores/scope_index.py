@@ -130,8 +130,9 @@ class ScopeIndex:
         self._weight = None
         values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
         columns = dict(zip(Entry._fields, values, strict=True))
-        before = self._identifiers.of_rows(columns["row_id"])
-        self._forget(self._standing(before))
+        before = self._standing(self._identifiers.of_rows(columns["row_id"]))
+        if len(before):
+            self._forget(before)
         first = len(self._identifiers)
         self._live += len(entries)
         self._identifiers.extend(columns["row_id"], columns["memory_id"])
@@ -175,13 +176,14 @@ class ScopeIndex:
         are read again, as `nearest` is.
         """
         if not self._vectors.whole:
-            best = self.nearest(where, vector, limit=limit, read=read)
-        else:
-            accepted = self._accepted(where) & self._vectors.present
-            known = self._expected.near(vector, at_least, len(accepted))
-            chosen = np.flatnonzero(accepted) if known is None else known[accepted[known]]
-            best = self._multiplied(chosen, np.frombuffer(vector, "<f4"), limit, read)
-        return [entry for entry in best if entry.score >= at_least]
+            found = self.nearest(where, vector, limit=limit, read=read)
+            return [entry for entry in found if entry.score >= at_least]
+        accepted = self._accepted(where) & self._vectors.present
+        known = self._expected.near(vector, at_least, len(accepted))
+        chosen = np.flatnonzero(accepted) if known is None else known[accepted[known]]
+        places, scores = self._multiplied(chosen, np.frombuffer(vector, "<f4"), read)
+        enough = scores >= at_least
+        return self._best(places[enough], scores[enough], limit)
 
     def nearest(self, where: Where, vector: Vector, *, limit: int, read: Read | None = None) -> list[Scored]:
         """By cosine, best first, over all that `where` accepts and that has a vector. Exact up to `EXACT_UP_TO`
@@ -195,13 +197,13 @@ class ScopeIndex:
         else:
             chosen = self._vectors.likely(accepted, wanted, limit=limit)
             self._weight = None if self._vectors.whole else self._weight
-        return self._multiplied(chosen, wanted, limit, read)
+        return self._best(*self._multiplied(chosen, wanted, read), limit)
 
     def _multiplied(
-        self, chosen: NDArray[np.int64], wanted: NDArray[np.float32], limit: int, read: Read | None
-    ) -> list[Scored]:
-        """Of the chosen places the best by cosine."""
-        return self._best(*self._vectors.cosines(chosen, wanted, self._identifiers.rows, read), limit)
+        self, chosen: NDArray[np.int64], wanted: NDArray[np.float32], read: Read | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Those of the chosen places that have a vector, and their cosines."""
+        return self._vectors.cosines(chosen, wanted, self._identifiers.rows, read)
 
     def match(
         self, where: Where, terms: Sequence[int], *, limit: int, rows: Collection[int] | None = None
@@ -261,8 +263,8 @@ class ScopeIndex:
         scores = np.zeros(len(self._identifiers))
         active = self._named["status"].all == self._codes.get(Status.ACTIVE, _GONE - 1)
         fields = [(self._content, self._bm25.content_weight), (self._context, self._bm25.context_weight)]
-        averages = [float(field.lengths.all[active].mean() or 1.0) if active.any() else 1.0 for field, _ in fields]
         total = int(np.count_nonzero(active))
+        averages = [int(field.lengths.all[active].sum(dtype=np.int64)) / max(total, 1) or 1.0 for field, _ in fields]
         frequency = np.zeros_like(scores)
         for term in terms:
             held = np.zeros(0, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 import numpy as np
@@ -47,13 +47,21 @@ def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[An
         after = rows[-1][0]
 
 
-def find_scope(connection: apsw.Connection, scope: Scope) -> int | None:
-    """The number of `scope` in this file, or None while nothing was ever stored in it."""
+class Place(NamedTuple):
+    """Where a scope is in this file, and what has happened in it, as of one read transaction."""
+
+    scope_id: int
+    changes: int
+    removed_at: int
+
+
+def find_place(connection: apsw.Connection, scope: Scope) -> Place | None:
+    """The place of `scope` in this file, or None while nothing was ever stored in it."""
     found = connection.execute(
-        "SELECT scope_id FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
+        "SELECT scope_id, changes, removed_at FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
         (scope.tenant, scope.level.value, scope.owner),
     ).fetchone()
-    return None if found is None else found[0]
+    return None if found is None else Place(*found)
 
 
 class ScopeIndexes:
@@ -66,14 +74,17 @@ class ScopeIndexes:
         self._vector_bytes = 4 * dimension
 
     @contextmanager
-    def use(self, connection: apsw.Connection, scope_id: int) -> Iterator[ScopeIndex]:
-        """The index as of `connection`'s open read transaction, or newer where another thread has read on."""
-        slot = self._shelf.slot(scope_id)
+    def use(self, connection: apsw.Connection, place: Place) -> Iterator[ScopeIndex]:
+        """The index as of `connection`'s open read transaction, in which `place` was found, or newer where another
+        thread has read on.
+        """
+        slot = self._shelf.slot(place.scope_id)
         with slot.lock:
-            self._refresh(connection, scope_id, slot)
+            if slot.index.seen < place.changes:
+                self._refresh(connection, place, slot)
             yield slot.index
             size = slot.index.nbytes
-        self._shelf.weigh(scope_id, size)
+        self._shelf.weigh(place.scope_id, size)
 
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
         """The vectors of these rows, as of `connection`'s open transaction, opened where they are sealed."""
@@ -81,19 +92,14 @@ class ScopeIndexes:
         opened = (self._rows.sealer.vector(row[1], row[0]) if row[1] else row[0] for row in rows)
         return [vector if vector and len(vector) == self._vector_bytes else None for vector in opened]
 
-    def _refresh(self, connection: apsw.Connection, scope_id: int, slot: Slot) -> None:
-        counters = connection.execute(
-            "SELECT changes, removed_at FROM scope WHERE scope_id = ?", (scope_id,)
-        ).fetchone()
-        if counters is None or counters[0] <= slot.index.seen:
-            return
+    def _refresh(self, connection: apsw.Connection, place: Place, slot: Slot) -> None:
         if slot.index.wasteful:
             slot.index = self._shelf.empty()
         seen = slot.index.seen
-        known = {"scope_id": scope_id, "seen": seen}
-        for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, scope_id):
+        known = {"scope_id": place.scope_id, "seen": seen}
+        for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, place.scope_id):
             slot.index.put(cast("list[Entry]", [self._rows.entry(row, self._vector_bytes) for row in page]))
-        if seen < counters[1]:
-            rows = connection.execute(_ROWS, {"scope_id": scope_id})
+        if seen < place.removed_at:
+            rows = connection.execute(_ROWS, {"scope_id": place.scope_id})
             slot.index.keep(np.fromiter((row_id for (row_id,) in rows), np.int64))
-        slot.index.seen = counters[0]
+        slot.index.seen = place.changes

@@ -20,7 +20,7 @@ from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.file import Patience, claim_space, connect, prepare
 from mnemic.stores.sqlite.groups import Fresh, Groups, Work
-from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
+from mnemic.stores.sqlite.indexes import ScopeIndexes, find_place
 from mnemic.stores.sqlite.rows import GET_MANY, Rows, Terms, fetch, wanted_memories
 from mnemic.stores.sqlite.threads import Readers, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
@@ -173,10 +173,10 @@ class OpenFile:
         unchanged = self.writing.total_changes() == self._changes_before
         connection = self.writing if unchanged else self._committed
         with nullcontext() if unchanged else reading(connection):
-            scope_id = find_scope(connection, scope)
-            if scope_id is None:
+            found_at = find_place(connection, scope)
+            if found_at is None:
                 return []
-            with self.indexes.use(connection, scope_id) as index:
+            with self.indexes.use(connection, found_at) as index:
                 read = partial(self.indexes.read, connection)
                 best = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least, read=read)
             scores = {entry.memory_id: entry.score for entry in best}

@@ -16,7 +16,7 @@ from mnemic.stores.codec import checked_vector, dump
 from mnemic.stores.held import believed
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sealing import Searched
-from mnemic.stores.sqlite.indexes import ScopeIndexes, find_scope
+from mnemic.stores.sqlite.indexes import Place, ScopeIndexes, find_place
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
     BY_FINGERPRINT,
@@ -72,6 +72,7 @@ class SqliteSnapshot:
         self._rows = rows
         self._terms = rows.terms
         self._space = space
+        self._found: dict[Scope, Place | None] = {}
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
@@ -159,14 +160,21 @@ class SqliteSnapshot:
         return await believed(self, scopes, known_at, live_at, dimension=self._space.dimension, bm25=self._indexes.bm25)
 
     def _numbers(self, where: Where) -> list[int]:
-        found = (find_scope(self._connection, scope) for scope in dict.fromkeys(where.scopes))
-        return [number for number in found if number is not None]
+        return [found.scope_id for found in self._places(where)]
+
+    def _places(self, where: Where) -> list[Place]:
+        """Where the scopes are: each is looked for once, for in a snapshot nothing changes."""
+        for scope in where.scopes:
+            if scope not in self._found:
+                self._found[scope] = find_place(self._connection, scope)
+        found = (self._found[scope] for scope in dict.fromkeys(where.scopes))
+        return [one for one in found if one is not None]
 
     def _used(self, where: Where) -> Iterator[tuple[int, ScopeIndex]]:
         """The index of each scope, one after the other, each held while it is looked at."""
-        for scope_id in self._numbers(where):
-            with self._indexes.use(self._connection, scope_id) as index:
-                yield scope_id, index
+        for found in self._places(where):
+            with self._indexes.use(self._connection, found) as index:
+                yield found.scope_id, index
 
     def _ranked(
         self, where: Where, limit: int, search: Callable[[ScopeIndex, _FindPhrases], Iterable[Scored]]

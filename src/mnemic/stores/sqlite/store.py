@@ -22,7 +22,7 @@ from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
-from mnemic.stores.sqlite.indexes import find_scope
+from mnemic.stores.sqlite.indexes import find_place
 from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.stores.sqlite.reseal import Reached, reseal_batch, seal_batch
 from mnemic.stores.sqlite.rows import fetch
@@ -152,9 +152,9 @@ class SqliteStore(SingleReads):
         fitting = [vector for vector in vectors if len(vector) == 4 * opened.space.dimension]
 
         def run(connection: apsw.Connection) -> None:
-            scope_id = find_scope(connection, scope)
-            if scope_id is not None:
-                with opened.indexes.use(connection, scope_id) as index:
+            place = find_place(connection, scope)
+            if place is not None:
+                with opened.indexes.use(connection, place) as index:
                     index.expect(fitting, at_least)
 
         if fitting:

@@ -114,10 +114,10 @@ class Searcher:
         vectors, early = await asyncio.gather(
             self._vectors(search, deadline), self._read(search, partial(self._made, self.early_lists))
         )
-        question, *parts = (
+        question, *asked = (
             replace(one, vector=vector) for one, vector in zip((search.question, *search.parts), vectors, strict=True)
         )
-        search = replace(search, question=question, parts=tuple(parts))
+        search = replace(search, question=question, parts=tuple(asked))
         return await self._read(search, partial(self._answer, early))
 
     async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:

@@ -124,6 +124,17 @@ async def test_a_moment_needs_its_time_zone(engine: MemoryEngine, name: str) -> 
         assert refused.value.reason == f"invalid_input:{name}"
 
 
+@pytest.mark.parametrize("told", ["0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"])
+async def test_a_moment_that_utc_has_no_year_for_is_refused(engine: MemoryEngine, told: str) -> None:
+    moment = datetime.fromisoformat(told)
+    with pytest.raises(InvalidInput) as refused:
+        Candidate(content="It began.", occurred_at=moment)
+    assert refused.value.reason == "invalid_input:occurred_at"
+    with pytest.raises(InvalidInput) as refused:
+        await engine.search("x", actor=ANA, as_of=moment)
+    assert refused.value.reason == "invalid_input:as_of"
+
+
 @pytest.mark.parametrize(
     ("said", "valid_from", "occurred_at"),
     [

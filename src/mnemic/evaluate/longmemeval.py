@@ -5,7 +5,8 @@ Each question has a haystack of its own, hence a scope of its own; all its turns
 told to the engine. Turns are ranked by one search, asked on the question's date; sessions by the first of their turns
 in it, as the authors' turn-to-session evaluation does. `session_any@5` and `session_all@5` ask whether one, or all, of
 the answer sessions are among the first five; `turn_recall@5` is the share of the turns marked `has_answer` among the
-first five messages, `ndcg@10` is over the same turns.
+first five messages, `ndcg@10` is over the same turns. Questions whose evidence was told at different times are asked
+once more as of the day before the last of it (`mnemic.evaluate.earlier`).
 
 Abstention questions (`_abs`) have no answer to find and are left out, as are questions that mark no turn. Split:
 within each question type, ordered by question id, every other question is `test`.
@@ -27,6 +28,7 @@ from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.evaluate.ablation import Ablation
 from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.earlier import AskedEarlier, Earlier, earlier_report
 from mnemic.evaluate.files import Unread, found, loaded, messages_of
 from mnemic.evaluate.metrics import all_at, any_at, ndcg_at, recall_at
 from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
@@ -118,13 +120,13 @@ def run(
     unread = Unread()
     chosen = across_types(haystacks(Path(path), unread))[:limit]
     made = chosen_embedder(embedder, vectors)
-    asked, ablation, more = asyncio.run(_measured(chosen, made, progress, ablate))
+    asked, before, ablation, more = asyncio.run(_measured(chosen, made, progress, ablate))
     if per_question is not None:
         write_lines(asked, per_question)
     split = {half: [one.question_id for one in asked if one.split == half] for half in ("dev", "test")}
     more = {"split": split, "unread": dict(unread), **more}
     settings = conditions(seed=seed, set="longmemeval", embedder=made.space.model, **more)
-    result = report(asked, FIGURES, settings, seed=seed)
+    result = {**report(asked, FIGURES, settings, seed=seed), "as_of": earlier_report(before)}
     return {**result, "ablation": ablation.report(FIGURES)} if ablation else result
 
 
@@ -140,8 +142,9 @@ def across_types(stacks: Sequence[Haystack]) -> list[Haystack]:
 
 async def _measured(
     chosen: Sequence[Haystack], embedder: Embedder, progress: Progress, ablate: bool
-) -> tuple[list[Asked], Ablation | None, dict[str, Any]]:
+) -> tuple[list[Asked], list[AskedEarlier], Ablation | None, dict[str, Any]]:
     asked: list[Asked] = []
+    before: list[AskedEarlier] = []
     told: list[Told] = []
     async with throwaway_engine(embedder) as engine:
         ablation = Ablation(engine) if ablate else None
@@ -149,12 +152,13 @@ async def _measured(
             told.append(Told(engine, Actor(user=f"question-{place}")))
             await told[-1].tell(stack.messages, progress, f"question {place} of {len(chosen)}: messages")
             asked.append(await _asked(told[-1], stack))
+            before += await _asked_earlier(told[-1], stack)
             if ablation is not None:
                 measure = partial(_figures, stack)
                 asked_at = stack.asked_at
                 await ablation.ask(told[-1], stack.question, stack.split, measure, top_k=DEPTH, asked_at=asked_at)
             progress("questions", place, len(chosen))
-    return asked, ablation, facts(told)
+    return asked, before, ablation, facts(told)
 
 
 def _figures(stack: Haystack, ranked: Sequence[str]) -> dict[str, float]:
@@ -179,3 +183,11 @@ async def _asked(told: Told, stack: Haystack) -> Asked:
         wanted=tuple(sorted(stack.turns)),
         ranked=ranked[:20],
     )
+
+
+async def _asked_earlier(told: Told, stack: Haystack) -> list[AskedEarlier]:
+    earlier = Earlier.of(stack.messages, stack.turns)
+    if earlier is None:
+        return []
+    ranked = await told.ask(stack.question, top_k=DEPTH, asked_at=earlier.as_of, as_of=earlier.as_of)
+    return [AskedEarlier.of(stack.split, earlier, ranked)]

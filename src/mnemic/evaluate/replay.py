@@ -71,10 +71,12 @@ class Told:
                 self._refs.setdefault(receipt.memory_id, []).extend([*inherited, str(candidate.source.ref)])
             progress(what, start + len(chunk), len(candidates))
 
-    async def ask(self, question: str, *, top_k: int, asked_at: datetime | None = None) -> tuple[str, ...]:
-        """The ids of the messages that the engine finds for `question`, asked then, best first."""
+    async def ask(
+        self, question: str, *, top_k: int, asked_at: datetime | None = None, as_of: datetime | None = None
+    ) -> tuple[str, ...]:
+        """The ids of the messages that the engine finds for `question`, asked then and as of then, best first."""
         began = time.perf_counter()
-        result = await self.engine.search(question, actor=self.actor, top_k=top_k, asked_at=asked_at)
+        result = await self.engine.search(question, actor=self.actor, top_k=top_k, asked_at=asked_at, as_of=as_of)
         self.search_seconds.append(time.perf_counter() - began)
         if result.errors:
             raise RuntimeError(f"a degraded search is not measured: {sorted(result.errors)}")

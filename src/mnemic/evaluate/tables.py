@@ -54,7 +54,9 @@ def recall_table(result: Mapping[str, Any]) -> str:
     ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
     standing = ["", *_recall_rows(result["standing"])] if "standing" in result else []
     known = ["", *_known_rows(result["known"])] if "known" in result else []
-    return "\n".join([*_recall_rows(result), *standing, *known, *ablation, "", *_conditions(result["settings"])])
+    earlier = ["", *_earlier_rows(result["as_of"])] if "as_of" in result else []
+    parts = [*_recall_rows(result), *standing, *known, *earlier, *ablation]
+    return "\n".join([*parts, "", *_conditions(result["settings"])])
 
 
 def _known_rows(known: Mapping[str, Any]) -> list[str]:
@@ -62,6 +64,17 @@ def _known_rows(known: Mapping[str, Any]) -> list[str]:
     names = ("auc", "own_abstained", "others_abstained")
     rows = [[split, *(_percent(half[name]) for name in names)] for split, half in known.items()]
     return _grid([["is anything known?", *(name.replace("_", " ") for name in names)], *rows])
+
+
+def _earlier_rows(earlier: Mapping[str, Any]) -> list[str]:
+    """What is found as of an earlier day, over all and by half."""
+    head = ["asked as of an earlier day", "questions", "turn_recall@5", "told later, found"]
+    asked = {"overall": earlier, "dev": earlier["dev"], "test": earlier["test"]}
+    rows = [
+        [name, str(one["questions"]), _percent(one["turn_recall@5"]), str(one["later_found"])]
+        for name, one in asked.items()
+    ]
+    return _grid([head, *rows])
 
 
 def figures_of(part: Mapping[str, Any]) -> list[str]:

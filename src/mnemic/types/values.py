@@ -29,10 +29,15 @@ def checked_identifier(value: object, name: str) -> str:
 
 
 def aware(moment: datetime, name: str) -> datetime:
-    """`moment` in UTC; a naive one is refused with `invalid_input:<name>`."""
+    """`moment` in UTC; a naive one, or one before the year 1 or after 9999 there, is refused with
+    `invalid_input:<name>`.
+    """
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise InvalidInput(name, hint="a time needs a time zone")
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(name, hint="a time in the years 1 to 9999, in UTC") from None
 
 
 def frozen(value: JsonValue) -> JsonValue:

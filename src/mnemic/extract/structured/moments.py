@@ -22,8 +22,8 @@ def comparable(text: object, *, local: bool = False) -> Comparable:
     """`text` to be compared; with `local` its offset is left out. What is no time is compared as it stands."""
     try:
         moment = datetime.fromisoformat(str(text).strip().upper())
-    except ValueError:
+        if moment.tzinfo is None or local:
+            return Comparable(moment.replace(tzinfo=None).isoformat(), True)
+        return Comparable(moment.astimezone(UTC).replace(tzinfo=None).isoformat(), False)
+    except (ValueError, OverflowError):
         return Comparable(str(text), True)
-    if moment.tzinfo is None or local:
-        return Comparable(moment.replace(tzinfo=None).isoformat(), True)
-    return Comparable(moment.astimezone(UTC).replace(tzinfo=None).isoformat(), False)

@@ -1,0 +1,66 @@
+"""Questions asked as of an earlier day: what had been told by then is found, and nothing that came later.
+
+The day is the one before the last evidence was told, of questions whose evidence was told at different times. What was
+told until then and answers is wanted; every message that is found and was told later is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from mnemic.evaluate.metrics import recall_at
+from mnemic.types import Message
+
+_MOMENT = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """As of when a question is asked, what is wanted then, and what was told later."""
+
+    as_of: datetime
+    wanted: frozenset[str]
+    later: frozenset[str]
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], evidence: Collection[str]) -> Earlier | None:
+        """None where all evidence was told in one conversation, or nobody knows when."""
+        sent = {str(one.message_id): one.sent_at for one in messages if one.sent_at is not None}
+        sessions = {str(one.message_id): one.session for one in messages}
+        told = {ref: sent[ref] for ref in evidence if ref in sent}
+        if not told:
+            return None
+        last = sessions[max(told, key=lambda ref: told[ref])]
+        as_of = min(at for ref, at in sent.items() if sessions[ref] == last) - _MOMENT
+        wanted = frozenset(ref for ref, at in told.items() if at <= as_of)
+        later = frozenset(ref for ref, at in sent.items() if at > as_of)
+        return cls(as_of=as_of, wanted=wanted, later=later) if wanted else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedEarlier:
+    """One such question: the recall of what is wanted, and how much of what was told later was found beside it."""
+
+    split: str
+    recall: float
+    later: int
+
+    @classmethod
+    def of(cls, split: str, earlier: Earlier, ranked: Sequence[str]) -> AskedEarlier:
+        """The figures of what was found, best first."""
+        found = recall_at(ranked, earlier.wanted, 5)
+        return cls(split=split, recall=found, later=len(earlier.later.intersection(ranked)))
+
+
+def earlier_report(asked: Sequence[AskedEarlier]) -> Mapping[str, Any]:
+    """`{"questions", "turn_recall@5", "later_found", "dev": {...}, "test": {...}}`; recall is None of no question."""
+    halves = {half: _mean([one for one in asked if one.split == half]) for half in ("dev", "test")}
+    return _mean(asked) | halves
+
+
+def _mean(asked: Sequence[AskedEarlier]) -> dict[str, Any]:
+    recall = round(sum(one.recall for one in asked) / len(asked), 4) if asked else None
+    return {"questions": len(asked), "turn_recall@5": recall, "later_found": sum(one.later for one in asked)}

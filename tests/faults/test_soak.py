@@ -59,7 +59,8 @@ def test_a_service_in_use_does_not_grow(tmp_path: Path, say: Callable[[str], Non
     with serving(tmp_path, MNEMIC_SERVICE_PER_SECOND="100000") as service:
         headers = {"Authorization": f"Bearer {service.key('reader', 'writer')}"}
         with httpx.Client(base_url=service.address, headers=headers, timeout=60) as client:
-            began, failed = time.monotonic(), []
+            began = time.monotonic()
+            failed: list[str] = []
 
             def ask(number: int) -> None:
                 if FULL:

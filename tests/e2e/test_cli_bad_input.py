@@ -293,6 +293,7 @@ def test_a_reader_that_goes_away(process: Callable[..., subprocess.CompletedProc
 
 _INTERRUPTED = """
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts its background jobs deaf to it
 
 class Waiting:
     class buffer:

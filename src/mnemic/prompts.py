@@ -13,6 +13,7 @@ from datetime import date
 from typing import Any
 
 from mnemic.guard.contract import CAPTURE_CATEGORIES
+from mnemic.guard.intent import MAX_PARTS
 from mnemic.types import JsonValue, Kind, Prompt
 
 _KEPT = """\
@@ -184,7 +185,7 @@ INTENT_SCHEMA: Mapping[str, JsonValue] = {
         "query": {"type": "string"},
         "top_k": {"type": "integer"},
         "scopes": {"type": ["array", "null"], "items": {"type": "string"}},
-        "parts": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+        "parts": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_PARTS},
         "kinds": {"type": ["array", "null"], "items": {"type": "string", "enum": RETRIEVED_KINDS}},
         **{name: {"type": ["string", "null"]} for name in ("happened_from", "happened_to", "as_of")},
     },

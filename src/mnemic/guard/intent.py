@@ -15,7 +15,7 @@ from mnemic.types import Intent, Kind
 
 DEFAULT_TOP_K = 4
 MAX_PARTS = 3
-"""Sub-queries of one intent. Each is one more pass over the lists."""
+"""Sub-queries of one search. Each is one more pass over the lists."""
 _MAX_SCOPES = 16
 _MAX_DATE_CHARS = 40
 _DAY, _MOMENT = timedelta(days=1), timedelta(microseconds=1)
@@ -90,13 +90,9 @@ def _narrowed(raw: Mapping[Any, Any]) -> dict[str, Any]:
     for name, whole_day in (("happened_from", timedelta(0)), ("happened_to", _DAY), ("as_of", _DAY - _MOMENT)):
         if raw.get(name) is not None:
             narrowed[name] = _moment(raw[name], name, whole_day)
-    if "happened_from" in narrowed and "happened_to" in narrowed and not _in_order(narrowed):
+    if {"happened_from", "happened_to"} <= narrowed.keys() and narrowed["happened_from"] >= narrowed["happened_to"]:
         raise InvalidIntent("happened_to")
     return narrowed
-
-
-def _in_order(narrowed: Mapping[str, Any]) -> bool:
-    return bool(narrowed["happened_from"] < narrowed["happened_to"])
 
 
 def _kinds(raw: object) -> tuple[Kind, ...]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mnemic.guard.intent import MAX_PARTS
 from mnemic.retrieve.question import content_words
 from mnemic.text.pattern import Pattern
 
-MAX_PARTS = 3
 _QUESTIONS = Pattern(r"(?<=\?)\s+")
 _JOINED = (
     Pattern(r"\bbetween (?P<a>.{5,200}?) and (?P<b>.{5,200})", re.IGNORECASE),

@@ -9,11 +9,10 @@ from typing import Any, Protocol
 from mnemic.clock import SystemClock
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import parse_json
+from mnemic.guard.intent import DEFAULT_TOP_K
 from mnemic.ports import Clock, Completer
 from mnemic.prompts import intent_prompt
 from mnemic.types import Deadline
-
-DEFAULT_TOP_K = 4
 
 
 class Planner(Protocol):

@@ -344,6 +344,18 @@ async def test_a_model_writes_with_its_cost_and_only_what_was_said(tmp_path: Pat
         assert len(server.requests) == 1
 
 
+async def _drawn_of_marta(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor
+) -> tuple[Consolidated, Sequence[Memory]]:
+    """What was made by the model of a conversation about Marta, whom the entity memory knows, and the profiles."""
+    entities = EntityMemory(engine, ana, awaited(), reader=RuleEntityReader())
+    await entities.extract("My sister Marta works at Siemens in Lisbon.")
+    await tell(engine, ana, "trip")
+    clock.advance(timedelta(hours=2))
+    report = await consolidated(engine, ana, by="model")
+    return report, await engine.list(actor=ana, categories=["profile"])
+
+
 def _about_marta(request: ModelRequest) -> dict[str, Any]:
     """A profile's points: one that holds, one that says the same, one that nobody said."""
     said = json.loads(request.user)["messages"]
@@ -359,12 +371,7 @@ async def test_a_profile_of_a_model_keeps_what_was_said_and_names_its_sources(tm
 
     with ScriptedModelServer(answer) as server:
         async with _with_graph(tmp_path, server) as (engine, clock, ana):
-            entities = EntityMemory(engine, ana, awaited(), reader=RuleEntityReader())
-            await entities.extract("My sister Marta works at Siemens in Lisbon.")
-            await tell(engine, ana, "trip")
-            clock.advance(timedelta(hours=2))
-            report = await consolidated(engine, ana, by="model")
-            profiles = await engine.list(actor=ana, categories=["profile"])
+            report, profiles = await _drawn_of_marta(engine, clock, ana)
             (marta,) = [one for one in profiles if one.content.startswith("About Marta")]
             assert "Marta works at Siemens." in marta.content.splitlines()  # from the entity memory, nobody's words
             assert marta.content.count("Marta wants to learn pottery.") == 1
@@ -400,12 +407,7 @@ async def test_a_profile_that_a_model_fails_to_write_is_written_by_rules(
 ) -> None:
     with ScriptedModelServer(lambda _: accident) as server:
         async with _with_graph(tmp_path, server) as (engine, clock, ana):
-            entities = EntityMemory(engine, ana, awaited(), reader=RuleEntityReader())
-            await entities.extract("My sister Marta works at Siemens in Lisbon.")
-            await tell(engine, ana, "trip")
-            clock.advance(timedelta(hours=2))
-            report = await consolidated(engine, ana, by="model")
-            profiles = await engine.list(actor=ana, categories=["profile"])
+            report, profiles = await _drawn_of_marta(engine, clock, ana)
             assert profiles
             assert {one.data["by"] for one in profiles} == {"extract"}
             assert [why.split(":")[0] for why in report.degraded] == [reason]

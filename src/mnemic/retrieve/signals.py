@@ -31,11 +31,15 @@ class SignalWeights:
     when: float = 0.1
     oneself: float = 0.1
     asking: float = 0.2
+    anchored: float = 0.3
 
     @property
     def most(self) -> float:
-        """The most that all signs together can add to a fused score of 1."""
-        return sum(float(getattr(self, weight.name)) for weight in fields(self)) - self.asking
+        """The most that all signs together can add to a fused score of 1, but for the anchor of a clause, which few
+        queries have.
+        """
+        rare = self.asking + self.anchored
+        return sum(float(getattr(self, weight.name)) for weight in fields(self)) - rare
 
 
 def with_signals(

@@ -56,6 +56,12 @@ class _Search:
         """All that is embedded: the question, its parts, the event."""
         return (self.question, *self.parts, *(() if self.event is None else (self.event,)))
 
+    def embedded(self, vectors: Sequence[Vector | None]) -> _Search:
+        """The same with the vectors of `asked`."""
+        asked = [replace(one, vector=vector) for one, vector in zip(self.asked, vectors, strict=True)]
+        event = None if self.event is None else asked.pop()
+        return replace(self, question=asked[0], parts=tuple(asked[1:]), event=event)
+
     def note(self, name: str, failure: MnemicError) -> None:
         """Say in the result that `name` failed."""
         self.errors[name] = failure.reason
@@ -126,14 +132,7 @@ class Searcher:
         vectors, early = await asyncio.gather(
             self._vectors(search, deadline), self._read(search, partial(self._made, self.early_lists))
         )
-        asked = [replace(one, vector=vector) for one, vector in zip(search.asked, vectors, strict=True)]
-        search = replace(
-            search,
-            question=asked[0],
-            parts=tuple(asked[1 : 1 + len(search.parts)]),
-            event=None if search.event is None else asked[-1],
-        )
-        return await self._read(search, partial(self._answer, early))
+        return await self._read(search.embedded(vectors), partial(self._answer, early))
 
     async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
         """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for."""
@@ -181,8 +180,8 @@ class Searcher:
         anchor = await self._anchor(search, moment) if signals else None
         lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
         known = relevance(lists, search.question, self.embedder.space.model)
-        found = await self._result(search, lists, self._scaled(lifted), moment, signals)
-        return replace(found, relevance=known, plan=with_anchor(found.plan, anchor))
+        result = await self._result(search, lists, self._scaled(lifted), moment, signals)
+        return replace(result, relevance=known, plan=with_anchor(result.plan, anchor))
 
     async def _signals(self, search: _Search, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
         try:

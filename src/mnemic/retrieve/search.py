@@ -18,13 +18,14 @@ from mnemic.retrieve.clause import Clause, clause_of
 from mnemic.retrieve.diversity import spread
 from mnemic.retrieve.effective import plan_of, with_anchor
 from mnemic.retrieve.fuse import Weights, either, fuse, longer, ranks_of
+from mnemic.retrieve.importance import IMPORTANCE, contenders, importance_ranks, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, STANDING_LISTS, RankedList
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.parts import parts_of
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.signals import SignalWeights, with_signals
-from mnemic.types import Deadline, Hit, Scored, SearchResult, Signals, Vector, Where
+from mnemic.types import Deadline, Hit, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
@@ -32,6 +33,7 @@ MAX_QUERY_CHARS = 8192
 T = TypeVar("T")
 Lists = dict[str, Sequence[Scored]]
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
+NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,8 +181,10 @@ class Searcher:
         lifted = with_signals(scores, signals, search.question, self.signal_weights)
         anchor = await self._anchor(search, moment) if signals else None
         lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
+        read = await self._contenders(search, lifted, moment)
+        lifted = weighed(lifted, read, self.signal_weights.importance)
         known = relevance(lists, search.question, self.embedder.space.model)
-        result = await self._result(search, lists, self._scaled(lifted), moment, signals)
+        result = await self._result(search, lists, self._scaled(lifted), moment, signals, read)
         return replace(result, relevance=known, plan=with_anchor(result.plan, anchor))
 
     async def _signals(self, search: _Search, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
@@ -201,6 +205,15 @@ class Searcher:
         model = self.embedder.space.model
         return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, moment)
 
+    async def _contenders(self, search: _Search, scores: Mapping[str, float], moment: Snapshot) -> Mapping[str, Memory]:
+        """The memories whose importance can decide, all that the result needs of them, read at once."""
+        weight = self.signal_weights.importance
+        if not weight:
+            return NO_MEMORIES
+        any_place = search.named or self.per_session is not None
+        close = contenders(scores, len(scores) if any_place else search.top_k, weight)
+        return await moment.get_many(close, scopes=search.where.scopes)
+
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
         weights = self.weights
@@ -214,6 +227,7 @@ class Searcher:
         scores: Mapping[str, float],
         moment: Snapshot,
         signals: Mapping[str, Signals] = NO_SIGNALS,
+        read: Mapping[str, Memory] = NO_MEMORIES,
     ) -> SearchResult:
         biased = await find_biased(moment, search.where, search.bias, search.errors)
         beside = await self._beside(search, scores, moment)
@@ -227,8 +241,11 @@ class Searcher:
         rest = spread(rest, signals, self.per_session)[: search.top_k]
         order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
         chosen = [memory_id for memory_id, _, _ in order]
-        memories = await moment.get_many(chosen, scopes=search.where.scopes)
+        more = [memory_id for memory_id in chosen if memory_id not in read]
+        memories = {**read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
         ranks = ranks_of(chosen, lists)
+        for memory_id, rank in importance_ranks(chosen, read).items():
+            ranks[memory_id][IMPORTANCE] = rank
         hits = tuple(
             Hit(memory=memories[memory_id], score=round(score, 6), ranks=ranks[memory_id], reason=reason)
             for memory_id, score, reason in order

@@ -150,6 +150,14 @@ class SearchingContract(Setting):
             assert min(early.memory_id, late.memory_id, key=found.index) == first.memory_id
             assert (result.plan.anchor, result.plan.anchor_at) == (moved.memory_id, day(0))
 
+    async def test_of_two_that_are_alike_the_more_important_comes_first(self, store: RecordStore) -> None:
+        important = memory("tea in the harbour", data={"importance": 1.0})
+        await remember(store, important, memory("tea in the harbour"), memory("a cat", data={"importance": 1.0}))
+        result = await Searcher(store, EMBEDDER).search("tea in the harbour", everything(), top_k=2)
+        assert result.hits[0].memory.memory_id == important.memory_id
+        assert [hit.memory.content for hit in result.hits] == ["tea in the harbour"] * 2
+        assert result.hits[0].ranks["importance"].score == 1.0
+
     async def test_signals_say_who_spoke_when_and_in_which_turn(self, store: RecordStore) -> None:
         def said(content: str, session: str, speaker: str, **fields: Any) -> Memory:
             return memory(content, kind=Kind.EPISODIC, source=Source(session=session, speaker=speaker), **fields)

@@ -76,25 +76,31 @@ _NO_VALUE = Pattern(
     r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"
 )
 _EXAMPLE = Pattern(r"(?i)(?<!\w)(?:test|demo|sample|dummy|example|placeholder)(?!\w)")
-_SIGNS = frozenset("!@#$%^&*_+=~|")
+_TELLS = Pattern(r"[\d@#$%^&*_+=~|]|!(?!!*\Z)")
+_DIGIT = Pattern(r"\d")
+_LETTER = Pattern(r"[^\W\d_]")
 
 
 def _telling(value: str) -> bool:
     """Prose ("the password is required") is told from a value by a digit or a sign in it."""
-    return any(map(str.isdigit, value)) or any(sign in _SIGNS for sign in value.rstrip("!"))
+    return _TELLS.search(value) is not None
 
 
 def _mixed(value: str) -> bool:
     """Where nothing but a name announces it, a value must look like one: digits among letters or signs."""
-    return any(map(str.isdigit, value)) and not value.rstrip(".:").isdigit() and any(map(str.isalpha, value))
+    return (
+        _DIGIT.search(value) is not None
+        and not value.rstrip(".:").isdigit()
+        and _LETTER.search(value) is not None
+    )
 
 
 def _empty(text: str, start: int, value: str) -> bool:
     """Whether `value` at `start` says nothing: a variable, a mask, or an example of one character."""
     shown = value.rstrip(".!?)")
-    if _NO_VALUE.fullmatch(value) or not shown.strip("*.x\u2022#"):
+    if not value.isdigit() and (_NO_VALUE.fullmatch(value) or not shown.strip("*.x\u2022#")):
         return True
-    return len(set(shown)) == 1 and _EXAMPLE.search(text, max(0, start - 64), start) is not None
+    return shown == shown[0] * len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None
 
 
 def named_secrets(text: str) -> Iterator[Found]:
@@ -162,16 +168,18 @@ secrets = (
         needs=("bearer", "basic"),
         group=1,
     ),
-    pattern(r"(?<!\w)(?:-u|--user)[ =]{1,2}[^\s:]{1,64}:([^\s\ufdd0]{3,128})", needs=("-u", "--user"), group=1),
+    pattern(r"-(?<!\w.)(?:u|-user)[ =]{1,2}[^\s:]{1,64}:([^\s\ufdd0]{3,128})", needs=("-u", "--user"), group=1),
     pattern(
-        r"(?i)(?<!\w)(?:pin|otp|cvv2?|cvc2?|passcode)(?: code| number)?[ \t]{0,2}(?: is|:|=)?[ \t]{0,2}"
-        r"(\d{3,8})(?!\w|[.,]\d)",
+        AnyCase(
+            r"[poc](?<!\w.)(?:(?<=p)in|(?<=o)tp|(?<=c)v[vc]2?|(?<=p)asscode)(?: code| number)?[ \t]{0,2}(?: is|:|=)?"
+            r"[ \t]{0,2}(\d{3,8})(?!\w|[.,]\d)"
+        ),
         needs=("pin", "otp", "cv", "passcode"),
         accept=_no_example,
         group=1,
     ),
     pattern(
-        r"(?i)(?<![\w.,\-])(\d{4,8}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}(?:code|pin|otp|passcode)(?!\w)",
+        r"(?i)(\d(?<![\w.,\-]\d)\d{3,7}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}(?:code|pin|otp|passcode)(?!\w)",
         needs=("code", "pin", "otp"),
         accept=_no_example,
         group=1,

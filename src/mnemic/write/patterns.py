@@ -31,29 +31,6 @@ class Finder:
             yield from search(text)
 
 
-def pattern(
-    expression: str,
-    *,
-    needs: tuple[str, ...] | Callable[[str], bool] = (),
-    accept: Callable[[re.Match[str]], bool] | None = None,
-    group: int = 0,
-) -> Callable[[str], Iterator[Found]]:
-    """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is
-    what keeps a long text without them cheap; or what looks.
-    """
-    compiled = Pattern(expression)
-
-    def search(text: str) -> Iterator[Found]:
-        if needs and not (needs(text) if callable(needs) else holds(text, needs)):
-            return
-        for match in compiled.finditer(text):
-            if accept is None or accept(match):
-                start, end = match.span(group)
-                yield Found(start, end, text[start:end])
-
-    return search
-
-
 class AnyCase:
     """An expression for words in whatever case, itself in lower case.
 
@@ -68,6 +45,44 @@ class AnyCase:
     def on(self, text: str) -> tuple[re.Pattern[str], str]:
         """What to search with, and in which text; places are those of `text`."""
         return (self._small.compiled, _lower(text)) if _plain(text) else (self._any.compiled, text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Every match, in order; places are those of `text`."""
+        expression, where = self.on(text)
+        return expression.finditer(where)
+
+
+def pattern(
+    expression: str | AnyCase,
+    *,
+    needs: tuple[str, ...] | Callable[[str], bool] = (),
+    fits: Callable[[str], bool] | None = None,
+    accept: Callable[[re.Match[str]], bool] | None = None,
+    group: int = 0,
+) -> Callable[[str], Iterator[Found]]:
+    """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is
+    what keeps a long text without them cheap; or what looks. `fits` decides by what is found alone, once for each
+    spelling in a text; `accept` by the whole match.
+    """
+    compiled = Pattern(expression) if isinstance(expression, str) else expression
+
+    def search(text: str) -> Iterator[Found]:
+        if needs and not (needs(text) if callable(needs) else holds(text, needs)):
+            return
+        known: dict[str, bool] = {}
+        for match in compiled.finditer(text):
+            start, end = match.span(group)
+            value = text[start:end]
+            if fits is not None:
+                good = known.get(value)
+                if good is None:
+                    good = known[value] = fits(value)
+                if not good:
+                    continue
+            if accept is None or accept(match):
+                yield Found(start, end, value)
+
+    return search
 
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
@@ -102,7 +117,7 @@ def _lower(text: str) -> str:
     return text.lower()
 
 
-_NUMBERED = Pattern(r"\d(?:[ ().\-/]{0,3}\d){6}")
+_NUMBERED = Pattern(r"\d(?<!\d\d)(?:[ ().\-/]{0,3}\d){6}")
 
 
 @lru_cache(maxsize=1)
@@ -126,7 +141,14 @@ def spelled(spell: Callable[[str], str], *searches: Search) -> tuple[Search, ...
     """The searches, with what they find spelled so that the same thing is always the same value."""
 
     def respelled(search: Search) -> Search:
-        return lambda text: (Found(start, end, spell(value)) for start, end, value in search(text))
+        def spelling(text: str) -> Iterator[Found]:
+            known: dict[str, str] = {}
+            for start, end, value in search(text):
+                if value not in known:
+                    known[value] = spell(value)
+                yield Found(start, end, known[value])
+
+        return spelling
 
     return tuple(respelled(search) for search in searches)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
+from mnemic.write.outline import drawn
 from mnemic.write.patterns import AnyCase, digits, holds, is_numbered, pattern
 from mnemic.write.plans import Asked, Plans
 
@@ -24,7 +25,7 @@ _WORDS = (
     "hotline", "voicemail", "desk", "handy", "mobil", "telefon", "ph",
 )  # fmt: skip
 _BY_WORD = (
-    rf"(?i)(?<![^\W_])(?:tele)?(?:{'|'.join(_WORDS)})(?:phone)?"
+    rf"(?<![^\W_])(?:tele)?(?:{'|'.join(_WORDS)})(?:phone)?"
     r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\.?:?\s{0,3}"
 )
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
@@ -62,13 +63,13 @@ _NAMES = (
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
     "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
 )  # fmt: skip
-_PIECE = Pattern(r"(?<![\w+.\-/#\ufdd0])\d{9,12}(?![\w\-/\ufdd0]|[.,]\d)")
+_PIECE = Pattern(r"\d(?<![\w+.\-/#\ufdd0]\d)\d{8,11}(?![\w\-/\ufdd0]|[.,]\d)")
 _OTHER_SIGNS = (
     "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
 )  # fmt: skip
 """Of which everything that `_OTHER_NUMBER` finds holds one."""
 _HAND = (
-    r"(?i)(?:(?<=my )|(?<=his )|(?<=her )|(?<=our )|(?<=your )|(?<=their ))(?:new |home |work |office )?number"
+    r"(?:my|his|her|our|your|their) (?:new |home |work |office )?number"
     r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
     r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"
 )
@@ -76,14 +77,18 @@ _YEAR = Pattern(r"(?:1[89]|20)\d\d")
 _GROUP = Pattern(r"\d+")
 _SEPARATED = Pattern(r"[ .\-/]+")
 _NOT_ZERO = Pattern(r"[1-9]")
-_PLUS = Pattern(r"(?<![\w+])\+(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)")
+_PLUS = Pattern(r"\+(?<![\w+]\+)(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)")
 _UNIT = Pattern(
     r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
 )
 _LINE_END = Pattern(r"[ \t.]{0,8}(?:\n|$)")
 _NEAR = 48
+_START = r"(?<![\w+].)(?<![\d\ufdd0][.\-].)"
+"""Behind the first character of a number: it does not stand within another. What begins with a class of characters is
+searched for several times as fast as what begins by looking back.
+"""
 _GROUPED = Pattern(
-    r"(?<![\w+])(?<![\d\ufdd0][.\-])(?<!\d[ /])\(?\d{1,5}\)?(?:[ .\-/]{1,2}\d{2,7}){1,5}" + _EXTENSION
+    rf"[(\d]{_START}(?<!\d[ /].)(?:(?<!\()|\d(?<=\(\d))\d{{0,4}}\)?(?:[ .\-/]{{1,2}}\d{{2,7}}){{1,5}}" + _EXTENSION
     + r"(?!\w|[.\-/][\d\ufdd0])"
 )  # fmt: skip
 
@@ -92,13 +97,13 @@ def _is_date(number: str) -> bool:
     return _NOT_ZERO.search(number) is None or _DATE.fullmatch(number) is not None
 
 
-def _no_date(match: re.Match[str]) -> bool:
-    return not _is_date(match.group(match.lastindex or 0))
+def _no_date(number: str) -> bool:
+    return not _is_date(number)
 
 
-def _trunk(match: re.Match[str]) -> bool:
-    longest = 15 if match.group().startswith("00") else 12
-    return 9 <= len(digits(match.group())) <= longest and _no_date(match)
+def _trunk(number: str) -> bool:
+    longest = 15 if number.startswith("00") else 12
+    return 9 <= len(digits(number)) <= longest and _no_date(number)
 
 
 class _Written(NamedTuple):
@@ -153,6 +158,10 @@ def _row(groups: list[str], *, least: int = 1) -> bool:
     return len(groups) >= least and sorted(groups) in (groups, groups[::-1])
 
 
+Nominated = dict[tuple[int, int], str]
+"""Numbers by where they stand."""
+
+
 class _Before:
     """Whether one of the words that `words` finds stands shortly before a number, asked from left to right.
 
@@ -192,8 +201,9 @@ def _international(text: str, asked: Asked) -> Iterator[Found]:
             yield Found(match.start(), match.end(), match.group())
 
 
-def _grouped(text: str, doubtful: list[Found] | None) -> Iterator[Found]:
-    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else.
+def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> None:
+    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else, put
+    among those that are `nominated`.
 
     `doubtful` takes those that nothing speaks for and nothing against.
     """
@@ -201,18 +211,21 @@ def _grouped(text: str, doubtful: list[Found] | None) -> Iterator[Found]:
     told_after, unit = _after(text), _UNIT.compiled.match
     seen: dict[str, _Written | None] = {}
     for match in _GROUPED.finditer(text):
+        span = match.span()
+        if span in nominated:
+            continue
         whole = match.group()
         if whole not in seen:
             seen[whole] = _written(whole)
         written = seen[whole]
         if written is None:
             continue
-        start, end = match.span()
+        start, end = span
         likely = written.typical and not (written.thousands and unit(text, end))
         named = other(start)
         told = not named and (likely or near(start) or told_after(text, end) is not None)
         if told or (written.pair and _alone(match)):
-            yield Found(start, end, whole)
+            nominated[span] = whole
         elif doubtful is not None and written.unlike and not named and not unit(text, end):
             doubtful.append(Found(start, end, whole))
 
@@ -226,25 +239,33 @@ def _alone(match: re.Match[str]) -> bool:
     return not before.strip()
 
 
-def _no_years(match: re.Match[str]) -> bool:
+def _no_years(number: str) -> bool:
     """Whether the groups behind the parenthesis are more than two years ("(12) 2019-2020")."""
-    behind = _GROUP.findall(match.group().partition(")")[2])
+    behind = _GROUP.findall(number.partition(")")[2])
     return not all(_YEAR.fullmatch(group) for group in behind)
 
 
-def _bare(text: str) -> Iterator[Found]:
-    """Digits in one piece with a word of telephony before them, but for those that something else names."""
+def _bare(text: str, nominated: Nominated) -> None:
+    """Digits in one piece with a word of telephony before them, but for those that something else names, put among
+    those that are `nominated`.
+    """
+    if not _long(text):
+        return
     told_after = _after(text)
     near, other = _Before(_CALLED, text, (*_WORDS, "contact", "number")), _Before(_OTHER_NUMBER, text, _OTHER_SIGNS)
     for match in _PIECE.finditer(text):
-        start, end = match.span()
+        span = start, end = match.span()
         if (
-            (near(start) or told_after(text, end))
+            span not in nominated
+            and (near(start) or told_after(text, end))
             and not _named(text, start)
             and not other(start)
             and not _UNIT.match(text, end)
         ):
-            yield Found(start, end, match.group())
+            nominated[span] = match.group()
+
+
+_long = drawn(b"0" * 9)
 
 
 def _named(text: str, start: int) -> bool:
@@ -257,38 +278,40 @@ def _named(text: str, start: int) -> bool:
 
 _SHAPES = (
     pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:(?:00)?1[ .\-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-])\d{3}[ .\-]\d{4}"
-        + _EXTENSION
-        + r"(?!\w|[.\-][\d\ufdd0])"
+        rf"[(\d]{_START}(?:(?<=\()[2-9]\d\d\) ?|(?<=[2-9])\d\d[ .\-]"
+        r"|(?:(?<=0)01|(?<=1))[ .\-](?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-]))"
+        r"\d{3}[ .\-]\d{4}" + _EXTENSION + r"(?!\w|[.\-][\d\ufdd0])",
+        needs=drawn(b"000 0000"),
     ),
     pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\- ])(?:0\d{1,4}|\(0\d{1,4}\))[ .\-/]\d{2,4}(?:[ .\-]?\d{2,4}){1,4}"
-        r"(?!\w|[.\-][\d\ufdd0])",
-        accept=_trunk,
+        rf"[(0]{_START}(?<!\d .)(?<!\ufdd0 .)(?:(?<=0)\d{{1,4}}|(?<=\()0\d{{1,4}}\))"
+        r"[ .\-/]\d{2,4}(?:[ .\-]?\d{2,4}){1,4}(?!\w|[.\-][\d\ufdd0])",
+        needs=("0",),
+        fits=_trunk,
     ),
     pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\-])(?:[178][ \-]?)?\(\d{2,4}\) ?\d{3,5}(?:[ .\-]\d{2,4}){1,2}"
+        rf"[178(]{_START}(?:(?<=\()|(?<=[178])[ \-]?\()\d{{2,4}}\) ?\d{{3,5}}(?:[ .\-]\d{{2,4}}){{1,2}}"
         + _EXTENSION
         + r"(?!\w|[.\-/][\d\ufdd0])",
-        needs=("(",),
-        accept=lambda match: 8 <= len(digits(match.group())) <= 14 and _no_years(match),
+        needs=drawn(b"00)000", b"00) 000"),
+        fits=lambda number: 8 <= len(digits(number)) <= 14 and _no_years(number),
     ),
     pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\-])\((?:0\d{1,4}\) ?|\d{2,4}\))\d{6,9}(?!\w|[.\-/][\d\ufdd0])",
-        needs=("(",),
-        accept=lambda match: 9 <= len(digits(match.group())) <= 13,
+        rf"\({_START}(?:0\d{{1,4}}\) ?|\d{{2,4}}\))\d{{6,9}}(?!\w|[.\-/][\d\ufdd0])",
+        needs=drawn(b"0)000000", b"0) 000000"),
+        fits=lambda number: 9 <= len(digits(number)) <= 13,
     ),
     pattern(
-        r"(?<![\w+])(?<![\d\ufdd0][.\-])[78]([ \-])\d{3}\1\d{3}([ \-])\d\d\2\d\d(?!\w|[.\-/][\d\ufdd0])",
-        needs=("7", "8"),
+        rf"[78]{_START}([ \-])\d{{3}}\1\d{{3}}([ \-])\d\d\2\d\d(?!\w|[.\-/][\d\ufdd0])",
+        needs=drawn(b"0 000 000 00 00"),
     ),
     pattern(
-        _BY_WORD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)",
+        AnyCase(_BY_WORD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"),
         needs=_WORDS,
-        accept=_no_date,
+        fits=_no_date,
         group=1,
     ),
-    pattern(_HAND, needs=("number",), accept=_no_date, group=1),
+    pattern(AnyCase(_HAND), needs=("number",), fits=_no_date, group=1),
 )
 
 
@@ -308,8 +331,10 @@ class Phones:
             return
         asked = self._plans.asked()
         doubtful: list[Found] | None = [] if self._plans.named else None
-        nominated = chain(*(search(text) for search in _SHAPES), _grouped(text, doubtful), _bare(text))
-        for start, end, value in nominated:
+        nominated = {(start, end): value for search in _SHAPES for start, end, value in search(text)}
+        _grouped(text, nominated, doubtful)
+        _bare(text, nominated)
+        for (start, end), value in nominated.items():
             if spelling := asked.spelled(value):
                 yield Found(start, end, spelling)
         for start, end, value in chain(_international(text, asked), asked.valid(doubtful or ())):

@@ -9,7 +9,7 @@ from itertools import accumulate
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 from mnemic.write.outline import drawn
-from mnemic.write.patterns import digits, pattern, spelled
+from mnemic.write.patterns import digits, found, pattern
 
 # Issuers' ranges under ISO/IEC 7812: Diners (30, 36, 38, 39), Maestro (also 0604), RuPay (81, 82), Troy, UzCard, Humo.
 _NUMBER = (
@@ -28,7 +28,11 @@ _ISSUED = {
 }  # fmt: skip
 """How many digits a card number has that begins so, the longest first."""
 _PIECE = Pattern(rf"\d(?<!\d\d)(?<=(?={_NUMBER}(?!\d)).)\d{{11,18}}")
-_RUN = Pattern(r"\d(?<!\d\d)(?=(?:[ .\-]{0,2}\d){11})\d{2,5}+(?!\d)(?:[ .\-]{1,2}+\d{3,6}+(?!\d))++")
+_RUN = Pattern(
+    r"\d(?<!\d\d)\d{2,5}+(?!\d)"
+    r"(?:(?:[ .\-]{1,2}+\d{3,6}+(?!\d)){2,}+|(?<=\d{6})[ .\-]{1,2}+\d{6}(?!\d))"
+)
+"""Groups that may have twelve digits together: three of them, or two of six."""
 _BETWEEN = Pattern(r"[ .\-]+")
 _GROUP = Pattern(r"\d+")
 _DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
@@ -68,7 +72,7 @@ def _in_groups(text: str) -> Iterator[Found]:
         if numbers:
             places = [group.span() for group in _GROUP.finditer(text, run.start(), run.end())]
             for begin, end, number in numbers:
-                yield Found(places[begin][0], places[end - 1][1], number)
+                yield found((places[begin][0], places[end - 1][1], number))
 
 
 def _of_groups(groups: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int, str]]:
@@ -77,15 +81,18 @@ def _of_groups(groups: Sequence[str], first: int, last: int) -> Iterator[tuple[i
     if places[-1] < _ANY[-1]:
         return
     ends = dict(zip(places[: last + 1], range(last + 1), strict=True))
-    number = _Sums("".join(groups))
+    number: _Sums | None = None
     for at in range(first, last):
-        if at < first:
+        lengths = _ISSUED.get(groups[at][:2])
+        if lengths is None or at < first:
             continue
-        lengths = _ISSUED.get(groups[at][:2], ())
         begin = places[at]
         for length in lengths:
             end = ends.get(begin + length)
-            if end is not None and number.is_card(begin, begin + length):
+            if end is None:
+                continue
+            number = number or _Sums("".join(groups))
+            if number.is_card(begin, begin + length):
                 yield at, end, number.digits[begin : begin + length]
                 first = end
                 break
@@ -111,14 +118,12 @@ class _Sums:
         return (sums[end] - sums[start]) % 10 == 0 and _CARD.fullmatch(self.digits[start:end]) is not None
 
 
-_digit_by_digit = spelled(
-    digits,
-    pattern(
-        r"\d(?<![\w.\-].)(?<!\d \d)(?: \d){12,18}(?! ?\d|\w)",
-        needs=drawn(b" ".join([b"0"] * 13)),
-        fits=lambda number: _is_card(digits(number)),
-    ),
+_digit_by_digit = pattern(
+    r"\d(?<![\w.\-].)(?<!\d \d)(?: \d){12,18}(?! ?\d|\w)",
+    needs=drawn(b" ".join([b"0"] * 13)),
+    fits=lambda number: _is_card(digits(number)),
+    spell=digits,
 )
 
-cards = (_in_one_piece, _in_groups, *_digit_by_digit)
+cards = (_in_one_piece, _in_groups, _digit_by_digit)
 """Card numbers of the known issuers: in one piece, in groups, or with a blank behind each digit."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-from mnemic.write.patterns import AnyCase, holds, holds_signed, pattern
+from mnemic.write.patterns import AnyCase, found, holds, holds_signed, pattern
 
 _KNOWN_SHAPE = (
     r"(?<![A-Za-z0-9_])(?:"
@@ -100,7 +100,7 @@ def _empty(text: str, start: int, value: str) -> bool:
     shown = value.rstrip(".!?)")
     if not value.isdigit() and (_NO_VALUE.fullmatch(value) or not shown.strip("*.x\u2022#")):
         return True
-    return shown == shown[0] * len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None
+    return shown.count(shown[0]) == len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None
 
 
 def named_secrets(text: str) -> Iterator[Found]:
@@ -113,25 +113,38 @@ def named_secrets(text: str) -> Iterator[Found]:
     name = names.search(words)
     while name is not None:
         match = _announced(text, name)
-        if match is None or _empty(text, match.start(1), match.group(1)):
+        if match is None:
             name = names.search(words, name.end())
             continue
-        value = match.group(1) if match.re is _ASSIGNED.compiled else match.group(1).rstrip(".")
-        yield Found(match.start(1), match.start(1) + len(value), value)
+        start, end = match.span(1)
+        value = text[start:end]
+        if _empty(text, start, value):
+            name = names.search(words, name.end())
+            continue
+        if match.re is not _ASSIGNED.compiled:
+            value = value.rstrip(".")
+        yield found((start, start + len(value), value))
         # What stands in a value is hidden with it: looking there again would make long values costly.
-        name = names.search(words, match.end(1))
+        name = names.search(words, end)
 
 
 def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
     """The value behind `name`: assigned, told by "is", or for words of passwords just standing there."""
-    match = _ASSIGNED.match(text, name.end())
+    end = name.end()
+    if text[end : end + 1] not in _BEHIND:
+        return None
+    match = _ASSIGNED.compiled.match(text, end)
     if match is not None and not (name["code"] and not _telling(match.group(1))):
         return match
-    match = _TOLD.match(text, name.end())
+    match = _TOLD.compiled.match(text, end)
     if match is not None:
         return match if _telling(match.group(1)) else None
-    match = _FOLLOWS.match(text, name.end()) if name["word"] else None
+    match = _FOLLOWS.compiled.match(text, end) if name["word"] else None
     return match if match is not None and _mixed(match.group(1)) else None
+
+
+_BEHIND = frozenset(" \t\"'=:")
+"""What may stand behind a name that announces something."""
 
 
 def url_credentials(text: str) -> Iterator[Found]:
@@ -140,15 +153,15 @@ def url_credentials(text: str) -> Iterator[Found]:
     while at != -1:
         match = _CREDENTIALS.match(text, at + 3)
         if match is not None:
-            yield Found(match.start(1), match.end(1), match.group(1))
+            yield found((match.start(1), match.end(1), match.group(1)))
         at = text.find("://", at + 3)
 
 
 def webhooks(text: str) -> Iterator[Found]:
     """The secret path of a webhook's address."""
-    for found in _webhook(text):
-        cut = found.value.index("/", found.value.index("/") + 1)
-        yield Found(found.start + cut + 1, found.end, found.value[cut + 1 :])
+    for find in _webhook(text):
+        cut = find.value.index("/", find.value.index("/") + 1)
+        yield Found(find.start + cut + 1, find.end, find.value[cut + 1 :])
 
 
 def _no_example(match: re.Match[str]) -> bool:

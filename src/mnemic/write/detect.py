@@ -15,7 +15,7 @@ from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
 from mnemic.write.network import imeis, ips, macs
 from mnemic.write.outline import drawn
-from mnemic.write.patterns import Finder, digits, holds, numbered, pattern, spelled
+from mnemic.write.patterns import Finder, digits, found, holds, numbered, pattern
 from mnemic.write.phones import Phones
 
 # -- e-mail ----------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ def emails(text: str) -> Iterator[Found]:
         at, end = match.span()
         start = _local_start(text, at)
         if start < at:
-            yield Found(start, end, text[start:end].casefold())
+            yield found((start, end, text[start:end].casefold()))
 
 
 def hidden_emails(text: str) -> Iterator[Found]:
@@ -68,19 +68,21 @@ _ssns = (
         r"[0-8](?<![\w.\-].)(?:(?<!0)|(?!00))(?:(?<!6)|(?!66))\d\d([ .\-])(?!00)\d\d\1(?!0000)\d{4}"
         r"(?!\w|[.\-][\d\ufdd0])",
         needs=drawn(b"000 00 0000"),
+        spell=digits,
     ),
     pattern(
         r"(?i)(?:ssn|social security)(?: number| no\.?|#)?(?: is|:|=| -)? {0,2}("
         + _SSN % (r"[ .\-]?", r"[ .\-]?")
         + r")(?!\d)",
         needs=("ssn", "social security"),
+        spell=digits,
         group=1,
     ),
 )
 
 
 def _iban(text: str) -> Iterator[Found]:
-    return (Found(*found) for found in ibans(text))
+    return map(found, ibans(text))
 
 
 def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
@@ -94,7 +96,7 @@ def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
         Finder("IBAN", (_iban,)),
         Finder("IMEI", imeis),
         Finder("CARD", cards),
-        Finder("SSN", spelled(digits, numbered(_ssns))),
+        Finder("SSN", (numbered(_ssns),)),
         Finder("EMAIL", (emails, hidden_emails)),
         Finder("PHONE", (Phones(regions),)),
         Finder("MAC", macs),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mnemic.write.outline import drawn, hexadecimal
-from mnemic.write.patterns import digits, pattern, spelled
+from mnemic.write.patterns import digits, pattern
 
 _VERSION = re.compile(r"(?i)(?:\bv(?:er(?:sion)?)?|release|build|section|chapter)$")
 _NOBODY = ("127.", "0.", "255.255.255.")
@@ -41,18 +41,19 @@ def _many_colons(text: str) -> bool:
     return "::" in text or text.count(":") >= 7
 
 
-ips = spelled(
-    str.casefold,
+ips = (
     pattern(
         r"\d(?<![\w.].)\d{0,2}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\w|\.\d)",
         needs=drawn(b"f.f", of=hexadecimal),
         fits=_ipv4,
         accept=_somebody,
+        spell=str.casefold,
     ),
     pattern(
         r"[0-9A-Fa-f:](?<![\w:.].)(?:(?<=:)|(?=[^:]{0,3}:))[0-9A-Fa-f:]{4,38}+(?<!(?<!:):)(?![\w:])",
         needs=_many_colons,
         fits=_ipv6,
+        spell=str.casefold,
     ),
 )
 """IP addresses, but for those that are everybody's: loopback, unspecified, broadcast."""
@@ -70,36 +71,38 @@ def _plain(value: str) -> str:
     return small.translate(_OTHERS) if value.isascii() else re.sub(r"[^0-9a-z]", "", small)
 
 
-macs = spelled(
-    _plain,
+macs = (
     pattern(
         r"[0-9A-Fa-f](?<![\w:\-].)[0-9A-Fa-f](?::(?:[0-9A-Fa-f]{2}:){4}|-(?:[0-9A-Fa-f]{2}-){4})[0-9A-Fa-f]{2}(?![\w:]|-\w)",
         needs=drawn(b"ff:ff:ff:ff:ff:ff", b"ff-ff-ff-ff-ff-ff", of=hexadecimal),
         fits=_one_device,
+        spell=_plain,
     ),
     pattern(
         r"[0-9A-Fa-f](?<![\w.].)[0-9A-Fa-f]{3}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![\w.])",
         needs=drawn(b"ffff.ffff.ffff", of=hexadecimal),
         fits=_one_device,
+        spell=_plain,
     ),
     # Named as one, it is taken also where a letter is mistyped.
     pattern(
         r"(?i)(?<!\w)mac(?: ?address| ?id)?(?: is|:|=)?[ \t]{0,3}((?:[0-9a-z]{2}[:\-]){5}[0-9a-z]{2})(?!\w)",
         needs=("mac",),
         fits=_one_device,
+        spell=_plain,
         group=1,
     ),
 )
 """Hardware addresses of 48 bits (IEEE 802), but for those of no device."""
 
-imeis = spelled(
-    digits,
+imeis = (
     pattern(
         # A single digit tells of which of several; one that others follow begins the number.
         r"(?i)(?<!\w)(?:imei(?:sv)?|meid)(?:[ /]?\d(?!\d))?(?: number| no\.?| code)?(?: is|:|=|#| -)?[ \t]{0,3}"
         r"(\d(?:[ \-/]?\d){13,15})(?!\d)",
         needs=("imei", "meid"),
         fits=_one_device,
+        spell=digits,
         group=1,
     ),
 )

@@ -7,14 +7,15 @@ rejects little. With one it also knows numbers that nothing around them tells of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 from mnemic.write.outline import drawn
-from mnemic.write.patterns import AnyCase, digits, holds, is_numbered, pattern
+from mnemic.write.patterns import AnyCase, digits, found, holds, is_numbered, pattern
 from mnemic.write.plans import Asked, Plans
 
 _DATE = Pattern(
@@ -170,25 +171,42 @@ class _Before:
     """
 
     def __init__(self, words: AnyCase, text: str, needs: tuple[str, ...]) -> None:
-        self._words, self._text = words.on(text)
-        self._never = not holds(text, needs)
+        self._words, self._text, self._needs = words, text, needs
         self._last = -1
         self._seen = 0
+
+    @cached_property
+    def _never(self) -> bool:
+        return not holds(self._text, self._needs)
+
+    @cached_property
+    def _looked_for(self) -> tuple[re.Pattern[str], str]:
+        return self._words.on(self._text)
 
     def __call__(self, start: int) -> bool:
         if self._never:
             return False
         nearest = max(0, start - _NEAR)
         if self._last < nearest:
-            for match in self._words.finditer(self._text, max(nearest, self._seen), start):
+            words, text = self._looked_for
+            for match in words.finditer(text, max(nearest, self._seen), start):
                 self._last = match.start()
             self._seen = start
         return self._last >= nearest
 
 
-def _after(text: str) -> Callable[[str, int], object]:
-    """What tells whether the words behind a place of `text` say that a number stands before it."""
-    return _TOLD_AFTER.compiled.match if holds(text, _AFTER_SIGNS) else lambda *_: None
+class _After:
+    """Whether the words behind a place of `text` say that a number stands before it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _never(self) -> bool:
+        return not holds(self._text, _AFTER_SIGNS)
+
+    def __call__(self, end: int) -> bool:
+        return not self._never and _TOLD_AFTER.compiled.match(self._text, end) is not None
 
 
 def _international(text: str, asked: Asked) -> Iterator[Found]:
@@ -208,7 +226,7 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
     `doubtful` takes those that nothing speaks for and nothing against.
     """
     other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
-    told_after, unit = _after(text), _UNIT.compiled.match
+    told_after, unit = _After(text), _UNIT.compiled.match
     seen: dict[str, _Written | None] = {}
     for match in _GROUPED.finditer(text):
         span = match.span()
@@ -223,7 +241,7 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
         start, end = span
         likely = written.typical and not (written.thousands and unit(text, end))
         named = other(start)
-        told = not named and (likely or near(start) or told_after(text, end) is not None)
+        told = not named and (likely or near(start) or told_after(end))
         if told or (written.pair and _alone(match)):
             nominated[span] = whole
         elif doubtful is not None and written.unlike and not named and not unit(text, end):
@@ -251,13 +269,13 @@ def _bare(text: str, nominated: Nominated) -> None:
     """
     if not _long(text):
         return
-    told_after = _after(text)
+    told_after = _After(text)
     near, other = _Before(_CALLED, text, (*_WORDS, "contact", "number")), _Before(_OTHER_NUMBER, text, _OTHER_SIGNS)
     for match in _PIECE.finditer(text):
         span = start, end = match.span()
         if (
             span not in nominated
-            and (near(start) or told_after(text, end))
+            and (near(start) or told_after(end))
             and not _named(text, start)
             and not other(start)
             and not _UNIT.match(text, end)
@@ -336,6 +354,6 @@ class Phones:
         _bare(text, nominated)
         for (start, end), value in nominated.items():
             if spelling := asked.spelled(value):
-                yield Found(start, end, spelling)
+                yield found((start, end, spelling))
         for start, end, value in chain(_international(text, asked), asked.valid(doubtful or ())):
-            yield Found(start, end, digits(value))
+            yield found((start, end, digits(value)))

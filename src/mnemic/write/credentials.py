@@ -83,23 +83,28 @@ _LETTER = Pattern(r"[^\W\d_]")
 
 def _telling(value: str) -> bool:
     """Prose ("the password is required") is told from a value by a digit or a sign in it."""
-    return _TELLS.search(value) is not None
+    return _TELLS.compiled.search(value) is not None
 
 
 def _mixed(value: str) -> bool:
     """Where nothing but a name announces it, a value must look like one: digits among letters or signs."""
     return (
-        _DIGIT.search(value) is not None
+        _DIGIT.compiled.search(value) is not None
         and not value.rstrip(".:").isdigit()
-        and _LETTER.search(value) is not None
+        and _LETTER.compiled.search(value) is not None
     )
 
 
-def _empty(text: str, start: int, value: str) -> bool:
-    """Whether `value` at `start` says nothing: a variable, a mask, or an example of one character."""
+def _empty(value: str) -> bool:
+    """Whether `value` says nothing wherever it stands: a variable or a mask."""
+    return not value.isdigit() and (
+        _NO_VALUE.compiled.fullmatch(value) is not None or not value.rstrip(".!?)").strip("*.x\u2022#")
+    )
+
+
+def _is_example(text: str, start: int, value: str) -> bool:
+    """Whether `value` at `start` is an example of one character."""
     shown = value.rstrip(".!?)")
-    if not value.isdigit() and (_NO_VALUE.fullmatch(value) or not shown.strip("*.x\u2022#")):
-        return True
     return shown.count(shown[0]) == len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None
 
 
@@ -110,6 +115,7 @@ def named_secrets(text: str) -> Iterator[Found]:
     ):
         return
     names, words = _SECRET_NAME.on(text)
+    empty: dict[str, bool] = {}
     name = names.search(words)
     while name is not None:
         match = _announced(text, name)
@@ -118,7 +124,9 @@ def named_secrets(text: str) -> Iterator[Found]:
             continue
         start, end = match.span(1)
         value = text[start:end]
-        if _empty(text, start, value):
+        if value not in empty:
+            empty[value] = _empty(value)
+        if empty[value] or _is_example(text, start, value):
             name = names.search(words, name.end())
             continue
         if match.re is not _ASSIGNED.compiled:
@@ -131,20 +139,25 @@ def named_secrets(text: str) -> Iterator[Found]:
 def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
     """The value behind `name`: assigned, told by "is", or for words of passwords just standing there."""
     end = name.end()
-    if text[end : end + 1] not in _BEHIND:
+    behind = text[end : end + 2]
+    if behind[:1] not in _BEHIND:
         return None
-    match = _ASSIGNED.compiled.match(text, end)
-    if match is not None and not (name["code"] and not _telling(match.group(1))):
-        return match
-    match = _TOLD.compiled.match(text, end)
-    if match is not None:
-        return match if _telling(match.group(1)) else None
+    if behind[-1] in _ASSIGNING or behind[0] not in " \t":
+        match = _ASSIGNED.compiled.match(text, end)
+        if match is not None and not (name["code"] and not _telling(match.group(1))):
+            return match
+    if behind[-1] in "fiw":
+        match = _TOLD.compiled.match(text, end)
+        if match is not None:
+            return match if _telling(match.group(1)) else None
     match = _FOLLOWS.compiled.match(text, end) if name["word"] else None
     return match if match is not None and _mixed(match.group(1)) else None
 
 
 _BEHIND = frozenset(" \t\"'=:")
 """What may stand behind a name that announces something."""
+_ASSIGNING = frozenset(" \t=:")
+"""What may stand behind a blank there, where the value is assigned."""
 
 
 def url_credentials(text: str) -> Iterator[Found]:
@@ -165,7 +178,7 @@ def webhooks(text: str) -> Iterator[Found]:
 
 
 def _no_example(match: re.Match[str]) -> bool:
-    return not _empty(match.string, match.start(1), match.group(1))
+    return not _is_example(match.string, match.start(1), match.group(1))
 
 
 _webhook = pattern(_WEBHOOK, needs=("hooks.slack.com", "webhooks"))

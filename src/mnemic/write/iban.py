@@ -24,7 +24,7 @@ _SEPARATORS = str.maketrans("", "", " -")
 
 @lru_cache(maxsize=64)
 def _account(characters: int) -> re.Pattern[str]:
-    return re.compile(rf"(?:[ \-]?[A-Za-z0-9]){{{characters}}}(?![^\W_])", re.ASCII)
+    return re.compile(rf"(?:[ \-]?+[A-Za-z0-9]){{{characters}}}+(?![^\W_])", re.ASCII)
 
 
 def ibans(text: str) -> Iterator[tuple[int, int, str]]:

@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, count, islice, repeat
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -157,18 +157,11 @@ def fold(text: str) -> tuple[str, list[int] | None]:
         return text, None
     changed = {character: plain for character in set(text) if (plain := _PLAIN[ord(character)]) != character}
     folded = _replaced(text, changed)
-    uneven = "".join(character for character, plain in changed.items() if len(plain) != 1)
-    if not uneven:
+    if all(len(plain) == 1 for plain in changed.values()):
         return folded, None
-    offsets: list[int] = []
-    cursor = 0
-    for match in re.finditer(f"([{re.escape(uneven)}])\\1*", text):
-        start, end = match.span()
-        offsets += range(cursor, start)
-        if times := len(changed[text[start]]):
-            offsets += [at for at in range(start, end) for _ in range(times)]
-        cursor = end
-    return folded, [*offsets, *range(cursor, len(text) + 1)]
+    lengths = dict.fromkeys(text, 1) | {character: len(plain) for character, plain in changed.items()}
+    offsets = chain.from_iterable(map(repeat, count(), map(lengths.__getitem__, text)))
+    return folded, [*offsets, len(text)]
 
 
 _FEW = 12

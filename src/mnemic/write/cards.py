@@ -33,8 +33,7 @@ _RUN = Pattern(
     r"(?:(?:[ .\-]{1,2}+\d{3,6}+(?!\d)){2,}+|(?<=\d{6})[ .\-]{1,2}+\d{6}(?!\d))"
 )
 """Groups that may have twelve digits together: three of them, or two of six."""
-_BETWEEN = Pattern(r"[ .\-]+")
-_GROUP = Pattern(r"\d+")
+_BETWEEN = Pattern(r"([ .\-]+)")
 _DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
 _SINGLE = bytes.maketrans(b"0123456789", bytes(range(10)))
 
@@ -64,35 +63,33 @@ def _in_groups(text: str) -> Iterator[Found]:
     if not _in_groups_drawn(text):
         return
     for run in _RUN.finditer(text):
-        groups = _BETWEEN.split(run.group())
+        pieces = _BETWEEN.split(run.group())
+        groups = pieces[::2]
         # A letter at either end makes the number part of a longer name.
         first = 1 if run.start() and text[run.start() - 1].isalnum() else 0
         last = len(groups) - (1 if run.end() < len(text) and text[run.end()].isalnum() else 0)
         numbers = [*_of_groups(groups, first, last)]
         if numbers:
-            places = [group.span() for group in _GROUP.finditer(text, run.start(), run.end())]
+            places = [*accumulate(map(len, pieces), initial=run.start())]
             for begin, end, number in numbers:
-                yield found((places[begin][0], places[end - 1][1], number))
+                yield found((places[2 * begin], places[2 * end - 1], number))
 
 
 def _of_groups(groups: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int, str]]:
     """Which groups, from `first` up to `last`, are card numbers together."""
-    places = [0, *accumulate(map(len, groups))]
-    if places[-1] < _ANY[-1]:
+    begun = [at for at in range(first, last) if groups[at][:2] in _ISSUED]
+    places = [*accumulate(map(len, groups), initial=0)]
+    if not begun or places[last] - places[begun[0]] < _ANY[-1]:
         return
     ends = dict(zip(places[: last + 1], range(last + 1), strict=True))
-    number: _Sums | None = None
-    for at in range(first, last):
-        lengths = _ISSUED.get(groups[at][:2])
-        if lengths is None or at < first:
+    number = _Sums("".join(groups))
+    for at in begun:
+        if at < first:
             continue
         begin = places[at]
-        for length in lengths:
+        for length in _ISSUED[groups[at][:2]]:
             end = ends.get(begin + length)
-            if end is None:
-                continue
-            number = number or _Sums("".join(groups))
-            if number.is_card(begin, begin + length):
+            if end is not None and number.is_card(begin, begin + length):
                 yield at, end, number.digits[begin : begin + length]
                 first = end
                 break

@@ -104,6 +104,8 @@ def _empty(value: str) -> bool:
 
 def _is_example(text: str, start: int, value: str) -> bool:
     """Whether `value` at `start` is an example of one character."""
+    if value[1] != value[0] and value[1].isalnum():
+        return False
     shown = value.rstrip(".!?)")
     return shown.count(shown[0]) == len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None
 

@@ -34,9 +34,12 @@ _HIDDEN_DOT = re.compile(r"(?i) ?(?:\.|[(\[{<] ?(?:dot|\.) ?[)\]}>]) ?")
 
 def emails(text: str) -> Iterator[Found]:
     """Addresses, found from their @ outwards: each character is looked at once from either side."""
+    if "@" not in text:
+        return
+    backwards = text[::-1]
     for match in _DOMAIN.finditer(text):
         at, end = match.span()
-        start = _local_start(text, at)
+        start = _local_start(text, backwards, at)
         if start < at:
             yield found((start, end, text[start:end].casefold()))
 
@@ -45,19 +48,21 @@ def hidden_emails(text: str) -> Iterator[Found]:
     """Addresses written "jane (at) acme (dot) com"."""
     if not holds(text, _OPENING):
         return
+    backwards = text[::-1]
     for match in _HIDDEN.finditer(text):
-        start = _local_start(text, match.start())
+        start = _local_start(text, backwards, match.start())
         if start < match.start():
             plain = _HIDDEN_DOT.sub(".", match.group("host"))
             yield Found(start, match.end(), f"{text[start : match.start()]}@{plain}".casefold())
 
 
-def _local_start(text: str, at: int) -> int:
+def _local_start(text: str, backwards: str, at: int) -> int:
     if at and text[at - 1] == '"':
         opening = text.rfind('"', max(0, at - _LOCAL_CHARS), at - 1)
         return opening if opening != -1 else at
-    before = _LOCAL.match(text[max(0, at - _LOCAL_CHARS) : at][::-1])
-    return at - before.end() if before else at
+    behind = len(text) - at
+    before = _LOCAL.match(backwards, behind, behind + _LOCAL_CHARS)
+    return at - before.end() + behind if before else at
 
 
 # -- US social security number: areas 000, 666 and 900 to 999, group 00 and serial 0000 are not issued

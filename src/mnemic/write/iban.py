@@ -31,11 +31,18 @@ def ibans(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and compact spelling of every valid IBAN, written in one piece or in groups."""
     if not _begun(text):
         return
+    valid: dict[str, bool] = {}
     for match in _START.finditer(text):
-        length = LENGTH.get(match.group()[:2].upper())
-        account = _account(length - 4).match(text, match.end()) if length else None
+        start, end = match.span()
+        length = LENGTH.get(text[start : start + 2].upper())
+        account = _account(length - 4).match(text, end) if length else None
         if account is None:
             continue
-        compact = text[match.start() : account.end()].translate(_SEPARATORS).upper()
-        if int((compact[4:] + compact[:4]).translate(_AS_NUMBER)) % 97 == 1:
-            yield match.start(), account.end(), compact
+        end = account.end()
+        compact = text[start:end].upper()
+        if len(compact) != length:
+            compact = compact.translate(_SEPARATORS)
+        if compact not in valid:
+            valid[compact] = int((compact[4:] + compact[:4]).translate(_AS_NUMBER)) % 97 == 1
+        if valid[compact]:
+            yield start, end, compact

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import NamedTuple
 
 from mnemic.text.pattern import Pattern
@@ -25,8 +24,19 @@ _WORDS = (
     "phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach", "landline",
     "hotline", "voicemail", "desk", "handy", "mobil", "telefon", "ph",
 )  # fmt: skip
+
+
+def _headed(words: Sequence[str]) -> str:
+    """An expression for any of `words` behind which no letter stands, which begins with a class of characters."""
+    tails: dict[str, list[str]] = {}
+    for word in words:
+        tails.setdefault(word[0], []).append(word[1:])
+    behind = "|".join(f"(?<={head})(?:{'|'.join(tail)})" for head, tail in tails.items())
+    return rf"[{''.join(tails)}](?<![^\W_].)(?:{behind})"
+
+
 _BY_WORD = (
-    rf"(?<![^\W_])(?:tele)?(?:{'|'.join(_WORDS)})(?:phone)?"
+    _headed([*_WORDS, f"tele(?:{'|'.join(_WORDS)})"]) + r"(?:phone)?"
     r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\.?:?\s{0,3}"
 )
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
@@ -176,15 +186,16 @@ class _Before:
         self._seen = 0
 
     @cached_property
-    def _never(self) -> bool:
-        return not holds(self._text, self._needs)
+    def ever(self) -> bool:
+        """Whether the text holds any of the words."""
+        return holds(self._text, self._needs)
 
     @cached_property
     def _looked_for(self) -> tuple[re.Pattern[str], str]:
         return self._words.on(self._text)
 
     def __call__(self, start: int) -> bool:
-        if self._never:
+        if not self.ever:
             return False
         nearest = max(0, start - _NEAR)
         if self._last < nearest:
@@ -202,11 +213,12 @@ class _After:
         self._text = text
 
     @cached_property
-    def _never(self) -> bool:
-        return not holds(self._text, _AFTER_SIGNS)
+    def ever(self) -> bool:
+        """Whether the text holds any of those words."""
+        return holds(self._text, _AFTER_SIGNS)
 
     def __call__(self, end: int) -> bool:
-        return not self._never and _TOLD_AFTER.compiled.match(self._text, end) is not None
+        return self.ever and _TOLD_AFTER.compiled.match(self._text, end) is not None
 
 
 def _international(text: str, asked: Asked) -> Iterator[Found]:
@@ -215,8 +227,12 @@ def _international(text: str, asked: Asked) -> Iterator[Found]:
         return
     near = _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
     for match in _PLUS.finditer(text):
-        if near(match.start()) or asked.spelled(match.group()):
-            yield Found(match.start(), match.end(), match.group())
+        start, end = match.span()
+        number = match.group()
+        if near.ever and near(start):
+            yield found((start, end, digits(number)))
+        elif spelling := asked.spelled(number):
+            yield found((start, end, spelling))
 
 
 def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> None:
@@ -240,8 +256,8 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
             continue
         start, end = span
         likely = written.typical and not (written.thousands and unit(text, end))
-        named = other(start)
-        told = not named and (likely or near(start) or told_after(end))
+        named = other.ever and other(start)
+        told = not named and (likely or (near.ever and near(start)) or (told_after.ever and told_after(end)))
         if told or (written.pair and _alone(match)):
             nominated[span] = whole
         elif doubtful is not None and written.unlike and not named and not unit(text, end):
@@ -250,11 +266,16 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
 
 def _alone(match: re.Match[str]) -> bool:
     """Whether it is a line by itself."""
-    text, start = match.string, match.start()
-    if _LINE_END.match(text, match.end()) is None:
+    text, (start, end) = match.string, match.span()
+    if text[end : end + 1] not in _BEFORE_END or _LINE_END.compiled.match(text, end) is None:
         return False
+    if not start or text[start - 1] == "\n":
+        return True
     before = text[max(text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
     return not before.strip()
+
+
+_BEFORE_END = frozenset(["", "\n", " ", "\t", "."])
 
 
 def _no_years(number: str) -> bool:
@@ -299,7 +320,7 @@ _SHAPES = (
         rf"[(\d]{_START}(?:(?<=\()[2-9]\d\d\) ?|(?<=[2-9])\d\d[ .\-]"
         r"|(?:(?<=0)01|(?<=1))[ .\-](?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-]))"
         r"\d{3}[ .\-]\d{4}" + _EXTENSION + r"(?!\w|[.\-][\d\ufdd0])",
-        needs=drawn(b"000 0000"),
+        needs=drawn(b"000 000 0000", b"000) 000 0000", b"000)000 0000"),
     ),
     pattern(
         rf"[(0]{_START}(?<!\d .)(?<!\ufdd0 .)(?:(?<=0)\d{{1,4}}|(?<=\()0\d{{1,4}}\))"
@@ -355,5 +376,6 @@ class Phones:
         for (start, end), value in nominated.items():
             if spelling := asked.spelled(value):
                 yield found((start, end, spelling))
-        for start, end, value in chain(_international(text, asked), asked.valid(doubtful or ())):
+        yield from _international(text, asked)
+        for start, end, value in asked.valid(doubtful or ()):
             yield found((start, end, digits(value)))

@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, islice, repeat
+from itertools import chain, compress, count, islice, repeat
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -155,13 +155,16 @@ def fold(text: str) -> tuple[str, list[int] | None]:
     """
     if text.isascii() or text.replace(HELD, "").isascii():
         return text, None
-    changed = {character: plain for character in set(text) if (plain := _PLAIN[ord(character)]) != character}
+    characters = set(text)
+    changed = {character: plain for character in characters if (plain := _PLAIN[ord(character)]) != character}
     folded = _replaced(text, changed)
     if all(len(plain) == 1 for plain in changed.values()):
         return folded, None
-    lengths = dict.fromkeys(text, 1) | {character: len(plain) for character, plain in changed.items()}
-    offsets = chain.from_iterable(map(repeat, count(), map(lengths.__getitem__, text)))
-    return folded, [*offsets, len(text)]
+    lengths = dict.fromkeys(characters, 1) | {character: len(plain) for character, plain in changed.items()}
+    each = map(lengths.__getitem__, text)
+    if max(lengths.values()) == 1:
+        return folded, [*compress(count(), each), len(text)]
+    return folded, [*chain.from_iterable(map(repeat, count(), each)), len(text)]
 
 
 _FEW = 12

@@ -1,4 +1,4 @@
-"""Payment cards: digits that an issuer's numbers begin with, of its length, whose check digit holds (ISO/IEC 7812-1)."""
+"""Payment cards: digits that an issuer's numbers begin with, of its length, with a check digit (ISO/IEC 7812-1)."""
 
 from __future__ import annotations
 

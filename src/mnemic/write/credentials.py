@@ -207,7 +207,8 @@ secrets = (
         group=1,
     ),
     pattern(
-        r"(?i)(\d(?<![\w.,\-]\d)\d{3,7}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}(?:code|pin|otp|passcode)(?!\w)",
+        r"(?i)(\d(?<![\w.,\-]\d)\d{3,7}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}"
+        r"(?:code|pin|otp|passcode)(?!\w)",
         needs=("code", "pin", "otp"),
         accept=_no_example,
         group=1,

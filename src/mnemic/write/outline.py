@@ -1,8 +1,7 @@
 """A text with each character replaced by what it is: enough to see that a search would find nothing.
 
-Looking for "three digits, a separator, four digits" in an outline is a search for the seven bytes and the blank of
-`000 0000`, which takes some microseconds for 8 KiB; the expression that finds the number itself takes a hundred times as
-long.
+Looking for "three digits, a separator, four digits" in an outline is a search for the bytes `000 0000`, which takes
+some microseconds for 8 KiB; the expression that finds the number itself takes a hundred times as long.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ _CLASSES = bytes(map(_class, range(256)))
 
 @lru_cache(maxsize=1)
 def outline(text: str) -> bytes:
-    """`text` with `0` for each digit, `a` for each letter of ASCII, a blank for each of blank, full stop and hyphen, and
-    the other signs as they are; `?` for what is not in Latin-1.
+    """`text` with `0` for each digit, `a` for each letter of ASCII, a blank for each blank, full stop and hyphen; the
+    other signs as they are, and `?` for what is not in Latin-1.
     """
     return text.encode("latin-1", "replace").translate(_CLASSES)
 

@@ -13,13 +13,15 @@ import os
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from threading import Thread
+from typing import IO, Any
 
 from mnemic.bootstrap import build_embedder
 from mnemic.client.remote import Remote
@@ -134,20 +136,28 @@ def _serving(location: str) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _running(command: list[str], **environment: str) -> Iterator[str]:
-    """The address of a server, until the block ends. Raises StoreFailed (`load`)."""
+    """The address of a server, until the block ends; what it writes is read on, as a full pipe would stop it. Raises
+    StoreFailed (`load`).
+    """
     process = subprocess.Popen(  # noqa: S603 - our own interpreter
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
     )
+    assert process.stderr is not None
+    reading = Thread(target=deque, args=(process.stderr, 0), daemon=True)
     try:
-        yield _address(process)
+        address = _address(process.stderr)
+        reading.start()
+        yield address
     finally:
         process.terminate()
-        process.communicate()
+        process.wait()
+        if reading.ident is not None:
+            reading.join()
+        process.stderr.close()
 
 
-def _address(process: subprocess.Popen[str]) -> str:
-    assert process.stderr is not None
-    for line in process.stderr:
+def _address(written: IO[str]) -> str:
+    for line in written:
         if _RUNNING in line:
             return "http://" + line.partition(_RUNNING)[2].split()[0]
     raise StoreFailed("load", hint="the service did not start")

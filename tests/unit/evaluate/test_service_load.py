@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
+import sys
 
-from mnemic.evaluate.service_load import LoadOptions, load_table, run
+from mnemic.evaluate.service_load import _RUNNING, LoadOptions, _running, load_table, run
 
 
 def test_every_call_is_counted_over_every_number_of_connections() -> None:
@@ -21,3 +23,15 @@ def test_every_call_is_counted_over_every_number_of_connections() -> None:
     assert 0 < result["commit_alone"]["p50_ms"] <= result["commit_alone"]["p99_ms"]
     assert len(load_table(result).splitlines()) == 4 + 1 + 1 + 2 + 10
     assert json.loads(json.dumps(result)) == result
+
+
+def test_a_service_that_writes_much_is_not_stopped_by_it() -> None:
+    said = (
+        f"import sys, socket; print({_RUNNING + 'here'!r}, file=sys.stderr, flush=True); sys.stderr.write('x' * 2**20)"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(60)
+        ends = f"; sys.stderr.flush(); socket.create_connection(('127.0.0.1', {listening.getsockname()[1]}))"
+        with _running([sys.executable, "-c", said + ends]) as address:
+            listening.accept()[0].close()
+    assert address == "http://here"

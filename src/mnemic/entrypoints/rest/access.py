@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -86,7 +86,7 @@ class Service:
     """Turns that go on although nobody may be listening any more."""
 
 
-def service_of(request: Request) -> Service:
+async def service_of(request: Request) -> Service:
     """The service a request came to."""
     service: Service = request.app.state.service
     return service
@@ -193,34 +193,41 @@ def is_service_admin(principal: Principal, service: Service) -> bool:
     return Role.ADMIN in principal.roles and principal.tenant == service.home
 
 
+def require_service_admin(principal: Principal, service: Service) -> None:
+    """Refuse with 403 who does not act across tenants."""
+    if not is_service_admin(principal, service):
+        raise Refused(HTTPStatus.FORBIDDEN, "home_tenant_required")
+
+
 def require_user(principal: Principal) -> None:
     """Refuse an application, which stands for no user, with 403."""
     if principal.user is None:
         raise Refused(HTTPStatus.FORBIDDEN, "user_required")
 
 
-def allowed(*roles: Role) -> Callable[..., Principal]:
+def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
     """A dependency: the caller, who must have one of `roles`. Refuses with 403."""
 
-    def check(principal: Annotated[Principal, Depends(principal_of)]) -> Principal:
+    async def check(principal: Annotated[Principal, Depends(principal_of)]) -> Principal:
         require_role(principal, *roles)
         return principal
 
     return check
 
 
-def service_admin(principal: Annotated[Principal, Depends(allowed(Role.ADMIN))], service: AnyService) -> Principal:
+async def service_admin(
+    principal: Annotated[Principal, Depends(allowed(Role.ADMIN))], service: AnyService
+) -> Principal:
     """A dependency: an admin of the service. Refuses with 403 an admin of any other tenant."""
-    if not is_service_admin(principal, service):
-        raise Refused(HTTPStatus.FORBIDDEN, "home_tenant_required")
+    require_service_admin(principal, service)
     return principal
 
 
-def acting(*roles: Role) -> Callable[..., Actor]:
+def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
     """A dependency: on whose behalf the engine is called. An application without a user is refused with 403."""
     admitted = Depends(allowed(*roles))
 
-    def check(principal: Principal = admitted) -> Actor:
+    async def check(principal: Principal = admitted) -> Actor:
         require_user(principal)
         return principal.actor
 

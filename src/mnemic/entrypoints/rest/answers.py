@@ -307,6 +307,8 @@ class RunPageAnswer(BaseModel):
 
 
 def answering(shape: type[BaseModel], *statuses: int) -> dict[str, Any]:
-    """What a route is described with whose answers (200 unless `statuses` are named) look like `shape`."""
+    """What a route is described with whose answers (200 unless `statuses` are named) look like `shape`. `Any`: pydantic
+    writes them as they are, which takes a search a third of the time that FastAPI's own encoder does.
+    """
     told = {"model": shape, "description": (shape.__doc__ or "").strip()}
-    return {"response_model": None, "responses": dict.fromkeys(statuses or (200,), told)}
+    return {"response_model": Any, "responses": dict.fromkeys(statuses or (200,), told)}

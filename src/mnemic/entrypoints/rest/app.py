@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -156,12 +156,23 @@ def _problems() -> dict[int | str, dict[str, Any]]:
 
 
 class _Described(FastAPI):
-    """The description names the shape of a problem once."""
+    """The description names the shape of a problem once, and answers by their shapes alone."""
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            super().openapi()["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+            described = super().openapi()
+            described["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+            for schema in _answers(described):
+                if "$ref" in schema:
+                    schema.pop("title", None)
         return super().openapi()
+
+
+def _answers(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in described["paths"].values():
+        for route in path.values():
+            for answer in route["responses"].values():
+                yield from (content["schema"] for content in answer.get("content", {}).values() if "schema" in content)
 
 
 class _Hardened:

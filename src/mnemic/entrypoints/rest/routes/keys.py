@@ -20,7 +20,7 @@ from mnemic.entrypoints.rest.access import (
     TheService,
     is_service_admin,
     require_role,
-    service_admin,
+    require_service_admin,
 )
 from mnemic.entrypoints.rest.credentials import ApiKey, Principal, Role
 from mnemic.entrypoints.rest.problems import Refused
@@ -44,7 +44,7 @@ async def create(wanted: KeyWanted, principal: Administering, service: TheServic
     if tenant != principal.tenant or Role.ADMIN.value in wanted.roles:
         require_role(principal, Role.ADMIN)
     if tenant != principal.tenant:
-        service_admin(principal, service)
+        require_service_admin(principal, service)
     key, text = await service.keys.create(
         tenant=tenant,
         roles=wanted.roles,

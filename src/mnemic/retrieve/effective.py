@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 
+from mnemic.retrieve.anchor import Anchor
 from mnemic.retrieve.question import Question
 from mnemic.types import SearchPlan, Where
 
@@ -38,6 +40,13 @@ def plan_of(
         speakers=tuple(sorted(question.speakers)),
         lists=tuple(lists),
     )
+
+
+def with_anchor(plan: SearchPlan, anchor: Anchor | None) -> SearchPlan:
+    """The plan with the memory by which the query told its time."""
+    if anchor is None:
+        return plan
+    return replace(plan, anchor=anchor.memory_id, anchor_at=anchor.moment, anchor_side=anchor.clause.side.value)
 
 
 def _listed(words: Iterable[str] | None) -> tuple[str, ...] | None:

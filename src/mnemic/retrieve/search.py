@@ -12,17 +12,20 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Snapshot
+from mnemic.retrieve.anchor import Anchor, anchor_of, anchored
 from mnemic.retrieve.bias import STANDING, Bias, find_biased, in_order
-from mnemic.retrieve.diversity import spread
-from mnemic.retrieve.effective import plan_of
+from mnemic.retrieve.clause import Clause, clause_of
+from mnemic.retrieve.diversity import Entry, spread
+from mnemic.retrieve.effective import plan_of, with_anchor
 from mnemic.retrieve.fuse import Weights, either, fuse, longer, ranks_of
+from mnemic.retrieve.importance import IMPORTANCE, contenders, importance_ranks, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, STANDING_LISTS, RankedList
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.parts import parts_of
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.signals import SignalWeights, with_signals
-from mnemic.types import Deadline, Hit, Scored, SearchResult, Signals, Vector, Where
+from mnemic.types import Deadline, Hit, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
@@ -30,15 +33,18 @@ MAX_QUERY_CHARS = 8192
 T = TypeVar("T")
 Lists = dict[str, Sequence[Scored]]
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
+NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """One search on its way. `errors` collects what failed: `name: reason`."""
+    """One search on its way. `event`: the words of `clause`. `errors` collects what failed: `name: reason`."""
 
     where: Where
     question: Question
     parts: tuple[Question, ...]
+    clause: Clause | None
+    event: Question | None
     top_k: int
     bias: Bias
     min_score: float
@@ -46,6 +52,17 @@ class _Search:
     known_at: datetime | None
     errors: dict[str, str] = field(default_factory=dict)
     failures: list[MnemicError] = field(default_factory=list)
+
+    @property
+    def asked(self) -> tuple[Question, ...]:
+        """All that is embedded: the question, its parts, the event."""
+        return (self.question, *self.parts, *(() if self.event is None else (self.event,)))
+
+    def embedded(self, vectors: Sequence[Vector | None]) -> _Search:
+        """The same with the vectors of `asked`."""
+        asked = [replace(one, vector=vector) for one, vector in zip(self.asked, vectors, strict=True)]
+        event = None if self.event is None else asked.pop()
+        return replace(self, question=asked[0], parts=tuple(asked[1:]), event=event)
 
     def note(self, name: str, failure: MnemicError) -> None:
         """Say in the result that `name` failed."""
@@ -99,10 +116,13 @@ class Searcher:
         speakers = await self.store.speakers(where) if text else frozenset[str]()
         asked_on = None if asked_at is None else asked_at.date()
         read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=self.depth)
+        clause = clause_of(text, asked_on)
         search = _Search(
             where=where,
             question=read(text),
             parts=tuple(read(part) for part in (parts or parts_of(text))),
+            clause=clause,
+            event=None if clause is None else read(clause.text),
             top_k=top_k,
             bias=bias or Bias(),
             min_score=min_score,
@@ -114,11 +134,7 @@ class Searcher:
         vectors, early = await asyncio.gather(
             self._vectors(search, deadline), self._read(search, partial(self._made, self.early_lists))
         )
-        question, *asked = (
-            replace(one, vector=vector) for one, vector in zip((search.question, *search.parts), vectors, strict=True)
-        )
-        search = replace(search, question=question, parts=tuple(asked))
-        return await self._read(search, partial(self._answer, early))
+        return await self._read(search.embedded(vectors), partial(self._answer, early))
 
     async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
         """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for."""
@@ -129,8 +145,8 @@ class Searcher:
         return await work(replace(search, where=replace(where, live_at=search.known_at)), past)
 
     async def _vectors(self, search: _Search, deadline: Deadline | None) -> Sequence[Vector | None]:
-        """The vector of the question and of each of its parts, None where there is none to be had."""
-        texts = [one.embedded for one in (search.question, *search.parts)]
+        """The vector of each text that is asked, None where there is none to be had."""
+        texts = [one.embedded for one in search.asked]
         try:
             return await self.embedder.embed(texts, deadline=deadline)
         except MnemicError as failure:
@@ -161,14 +177,42 @@ class Searcher:
             found = await self._made(PART_LISTS, replace(search, question=part), moment)
             scores = either(scores, fuse(found, self.weights))
             lists = longer(lists, found)
+        signals = await self._signals(search, scores, moment)
+        lifted = with_signals(scores, signals, search.question, self.signal_weights)
+        anchor = await self._anchor(search, moment) if signals else None
+        lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
+        read = await self._contenders(search, lifted, moment)
+        lifted = weighed(lifted, read, self.signal_weights.importance)
+        known = relevance(lists, search.question, self.embedder.space.model)
+        result = await self._result(search, lists, self._scaled(lifted), moment, signals, read)
+        return replace(result, relevance=known, plan=with_anchor(result.plan, anchor))
+
+    async def _signals(self, search: _Search, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
         try:
-            signals = await moment.signals(search.where, list(scores))
+            return await moment.signals(search.where, list(found))
         except MnemicError as failure:
             search.note("signals", failure)
-            signals = {}
-        lifted = with_signals(scores, signals, search.question, self.signal_weights)
-        known = relevance(lists, search.question, self.embedder.space.model)
-        return replace(await self._result(search, lists, self._scaled(lifted), moment, signals), relevance=known)
+            return NO_SIGNALS
+
+    async def _anchor(self, search: _Search, moment: Snapshot) -> Anchor | None:
+        """The memory that tells of the event by which the query tells its time."""
+        if search.clause is None or search.event is None:
+            return None
+        lists = await self._made(PART_LISTS, replace(search, question=search.event), moment)
+        scores = fuse(lists, self.weights)
+        signals = await self._signals(search, scores, moment)
+        scores = with_signals(scores, signals, search.event, self.signal_weights)
+        model = self.embedder.space.model
+        return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, moment)
+
+    async def _contenders(self, search: _Search, scores: Mapping[str, float], moment: Snapshot) -> Mapping[str, Memory]:
+        """The memories whose importance can decide, all that the result needs of them, read at once."""
+        weight = self.signal_weights.importance
+        if not weight:
+            return NO_MEMORIES
+        any_place = search.named or self.per_session is not None
+        close = contenders(scores, len(scores) if any_place else search.top_k, weight)
+        return await moment.get_many(close, scopes=search.where.scopes)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
@@ -183,6 +227,7 @@ class Searcher:
         scores: Mapping[str, float],
         moment: Snapshot,
         signals: Mapping[str, Signals] = NO_SIGNALS,
+        read: Mapping[str, Memory] = NO_MEMORIES,
     ) -> SearchResult:
         biased = await find_biased(moment, search.where, search.bias, search.errors)
         beside = await self._beside(search, scores, moment)
@@ -195,14 +240,7 @@ class Searcher:
         rest = [entry for entry in in_order(kept, biased, search.bias.bonus) if entry[0] not in beside]
         rest = spread(rest, signals, self.per_session)[: search.top_k]
         order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
-        chosen = [memory_id for memory_id, _, _ in order]
-        memories = await moment.get_many(chosen, scopes=search.where.scopes)
-        ranks = ranks_of(chosen, lists)
-        hits = tuple(
-            Hit(memory=memories[memory_id], score=round(score, 6), ranks=ranks[memory_id], reason=reason)
-            for memory_id, score, reason in order
-            if memory_id in memories and search.where.accepts(memories[memory_id])
-        )
+        hits = await self._hits(search, lists, order, read, moment)
         plan = plan_of(
             search.where,
             search.question,
@@ -215,6 +253,22 @@ class Searcher:
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         errors, asked = search.errors | without, search.question.text
         return SearchResult(hits=hits, errors=errors, where=search.where, query=asked, plan=plan)
+
+    async def _hits(
+        self, search: _Search, lists: Lists, order: Sequence[Entry], read: Mapping[str, Memory], moment: Snapshot
+    ) -> tuple[Hit, ...]:
+        """The memories in their order, with what each list said of them; `read` are those at hand."""
+        chosen = [memory_id for memory_id, _, _ in order]
+        more = [memory_id for memory_id in chosen if memory_id not in read]
+        memories = {**read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
+        ranks = ranks_of(chosen, lists)
+        for memory_id, rank in importance_ranks(chosen, read).items():
+            ranks[memory_id][IMPORTANCE] = rank
+        return tuple(
+            Hit(memory=memories[memory_id], score=round(score, 6), ranks=ranks[memory_id], reason=reason)
+            for memory_id, score, reason in order
+            if memory_id in memories and search.where.accepts(memories[memory_id])
+        )
 
     async def _named(self, search: _Search, found: Collection[str], moment: Snapshot) -> set[str]:
         """Those of what was found that the query names."""

@@ -21,7 +21,7 @@ SHORT_WORDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalWeights:
-    """What each sign adds to (or, for `asking`, takes from) a fused score."""
+    """What each sign adds to (or, for `asking`, takes from) a fused score; `importance` half of it either way."""
 
     previous: float = 0.1
     following: float = 0.2
@@ -31,11 +31,16 @@ class SignalWeights:
     when: float = 0.1
     oneself: float = 0.1
     asking: float = 0.2
+    anchored: float = 0.3
+    importance: float = 0.1
 
     @property
     def most(self) -> float:
-        """The most that all signs together can add to a fused score of 1."""
-        return sum(float(getattr(self, weight.name)) for weight in fields(self)) - self.asking
+        """The most that all signs together can add to a fused score of 1, but for what few queries have (the anchor of
+        a clause) and few memories (more than ordinary importance).
+        """
+        rare = self.asking + self.anchored + self.importance
+        return sum(float(getattr(self, weight.name)) for weight in fields(self)) - rare
 
 
 def with_signals(

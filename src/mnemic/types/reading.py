@@ -165,7 +165,8 @@ ABSTAINS_BELOW = 0.2
 class SearchPlan:
     """What a search really looked for. `queries`: the query, and the parts that it was cut into. `levels` to `known_at`
     bound it; None: no bound. What was told from `told_from` to `told_to`, or said by one of `speakers`, is lifted, and
-    nothing is cut off for it. `lists` are those that answered.
+    nothing is cut off for it; nor for what lies `before` or `after` the memory `anchor` (or in its days: `during`), by
+    which the query tells its time. `lists` are those that answered.
     """
 
     queries: tuple[str, ...] = field(default=(), repr=False)
@@ -181,6 +182,9 @@ class SearchPlan:
     named: bool = False
     told_from: date | None = None
     told_to: date | None = None
+    anchor: str | None = None
+    anchor_at: datetime | None = None
+    anchor_side: str | None = None
     speakers: tuple[str, ...] = field(default=(), repr=False)
     lists: tuple[str, ...] = ()
 

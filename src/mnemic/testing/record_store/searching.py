@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mnemic.ports import RecordStore
+from mnemic.retrieve.search import Searcher
 from mnemic.testing.record_store.setting import (
     EMBEDDER,
     Setting,
@@ -136,6 +137,26 @@ class SearchingContract(Setting):
         assert ids(await store.recent(everything(), limit=4)) == newest_first[:4]
         assert ids(await store.match(everything(), "tea", limit=4)) == newest_first[:4]
         assert ids(await store.nearest(everything(), EMBEDDER.vector("tea"), limit=4)) == newest_first[:4]
+
+    async def test_a_time_told_by_an_event_lifts_its_side_of_the_scope_alone(self, store: RecordStore) -> None:
+        early, late = memory("a cold flat", occurred_at=day(-90)), memory("a bright flat", occurred_at=day(90))
+        moved, foreign = memory("moved to Porto", occurred_at=day(0)), memory("moved to Porto", scope=scope("bob"))
+        await remember(store, early, late, moved, foreign)
+        for side, first in (("before", early), ("after", late)):
+            query = f"which flat {side} I moved to Porto"
+            result = await Searcher(store, EMBEDDER).search(query, everything(), top_k=4)
+            found = [hit.memory.memory_id for hit in result.hits]
+            assert set(found) == set(ids([early, late, moved]))
+            assert min(early.memory_id, late.memory_id, key=found.index) == first.memory_id
+            assert (result.plan.anchor, result.plan.anchor_at) == (moved.memory_id, day(0))
+
+    async def test_of_two_that_are_alike_the_more_important_comes_first(self, store: RecordStore) -> None:
+        important = memory("tea in the harbour", data={"importance": 1.0})
+        await remember(store, important, memory("tea in the harbour"), memory("a cat", data={"importance": 1.0}))
+        result = await Searcher(store, EMBEDDER).search("tea in the harbour", everything(), top_k=2)
+        assert result.hits[0].memory.memory_id == important.memory_id
+        assert [hit.memory.content for hit in result.hits] == ["tea in the harbour"] * 2
+        assert result.hits[0].ranks["importance"].score == 1.0
 
     async def test_signals_say_who_spoke_when_and_in_which_turn(self, store: RecordStore) -> None:
         def said(content: str, session: str, speaker: str, **fields: Any) -> Memory:

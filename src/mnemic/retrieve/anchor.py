@@ -1,0 +1,86 @@
+"""The memory that tells of the event which a query tells its time by, and what lies on the side of it that is meant.
+
+The clause is searched like a part of a question; its best hit is the anchor, and its moment the event's, if it is
+clear that the hit is about the clause. What happened on the day of the event lies on every side of it: what led to a
+move, and what followed it, is mostly told with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mnemic.ports import Snapshot
+from mnemic.retrieve.clause import Clause, Side
+from mnemic.retrieve.question import Question
+from mnemic.retrieve.relevance import relevance
+from mnemic.text.analyse import terms
+from mnemic.types import Scored, Signals, Where
+
+CLEAR = 0.5
+"""The relevance from which on something is known of the clause: more likely than not."""
+COVERED = 0.5
+"""Where relevance cannot be told, the share of the clause's words that the hit must hold."""
+_SLACK = 1.5
+"""Of a span that is told ("the week before"): how much longer it may have been."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """The memory that tells of the event, when that was, and the side of it that is meant."""
+
+    memory_id: str
+    moment: datetime
+    clause: Clause
+
+    def tells(self, memory_id: str, happened_at: datetime) -> bool:
+        """Whether a memory of that time lies on the side that is meant; days are those of UTC. The anchor itself lies
+        neither before nor after.
+        """
+        apart = (happened_at.date() - self.moment.date()).days
+        if self.clause.side is Side.DURING:
+            return 0 <= apart <= 1
+        if self.clause.side is Side.BEFORE:
+            apart = -apart
+        within = self.clause.days is None or apart <= _SLACK * self.clause.days
+        return memory_id != self.memory_id and apart >= 0 and within
+
+
+async def anchor_of(
+    clause: Clause,
+    asked: Question,
+    lists: Mapping[str, Sequence[Scored]],
+    scores: Mapping[str, float],
+    signals: Mapping[str, Signals],
+    model: str,
+    where: Where,
+    moment: Snapshot,
+) -> Anchor | None:
+    """The anchor of `clause`: the best of `scores`, which `lists` made for it (`asked`), if it is clearly about it."""
+    known = {memory_id: score for memory_id, score in scores.items() if memory_id in signals}
+    if not known:
+        return None
+    best = max(known, key=lambda memory_id: (known[memory_id], memory_id))
+    told = relevance(lists, asked, model)
+    clear = await _covers(best, asked, where, moment) if told is None else told >= CLEAR
+    return Anchor(memory_id=best, moment=signals[best].happened_at, clause=clause) if clear else None
+
+
+async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapshot) -> bool:
+    """Whether the memory holds enough of the words of what is asked."""
+    found = await moment.get_many([memory_id], scopes=where.scopes)
+    wanted = set(terms(asked.keywords))
+    held = wanted & set(terms(found[memory_id].content)) if memory_id in found else set()
+    return len(held) >= COVERED * len(wanted)
+
+
+def anchored(
+    scores: Mapping[str, float], signals: Mapping[str, Signals], anchor: Anchor | None, weight: float
+) -> dict[str, float]:
+    """The scores, with `weight` more for what lies on the side of the anchor that is meant; nothing is taken away."""
+    lifted = dict(scores)
+    if anchor is not None:
+        for memory_id in scores.keys() & signals.keys():
+            lifted[memory_id] += weight * anchor.tells(memory_id, signals[memory_id].happened_at)
+    return lifted

@@ -1,0 +1,61 @@
+"""How much a memory matters, whatever is asked: a figure from 0 to 1, made of what the memory says of itself.
+
+That recency and relevance want importance beside them is from Park et al., "Generative Agents" (UIST 2023), who ask a
+language model for a mark from 1 to 10. Here no model is asked and nothing is counted while reading: what the writer
+said, or else how sure it is, whether its channel is trusted, how often it was confirmed or corrected, and whether it is
+meant to guide answers. 0.5 is an ordinary memory: a statement at the usual confidence, said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mnemic.types import Kind, Memory, Rank, Trust
+
+IMPORTANCE = "importance"
+"""The field of a memory's `data` in which its writer says how important it is, 0 to 1; and the name of the sign."""
+ORDINARY = 0.5
+USUAL_CONFIDENCE = 0.8
+_FOR_CONFIDENCE, _FOR_LOW_TRUST, _FOR_VERSION, _FOR_GUIDING = 0.5, 0.2, 0.05, 0.15
+_MOST_VERSIONS = 4
+_GUIDING = frozenset({"preference", "instruction"})
+
+
+def importance(memory: Memory) -> float:
+    """0 to 1. What the writer said counts; a channel of low trust can call its memory unimportant, not important. A
+    figure that is not from 0 to 1 says nothing.
+    """
+    low = memory.trust is Trust.LOW
+    told = memory.data.get(IMPORTANCE)
+    if isinstance(told, int | float) and not isinstance(told, bool) and 0 <= told <= 1:
+        return min(ORDINARY, float(told)) if low else float(told)
+    guiding = memory.category in _GUIDING or memory.kind is Kind.PERSONA
+    shown = (
+        ORDINARY
+        + _FOR_CONFIDENCE * (memory.confidence - USUAL_CONFIDENCE)
+        - _FOR_LOW_TRUST * low
+        + _FOR_VERSION * min(memory.version - 1, _MOST_VERSIONS)
+        + _FOR_GUIDING * guiding
+    )
+    return round(min(1.0, max(0.0, shown)), 4)
+
+
+def contenders(scores: Mapping[str, float], top_k: int, weight: float) -> list[str]:
+    """Those that can be among the `top_k` best once importance has moved every score by at most half of `weight`."""
+    best = sorted(scores.values(), reverse=True)[:top_k]
+    return [memory_id for memory_id, score in scores.items() if score >= best[-1] - weight] if best else []
+
+
+def weighed(scores: Mapping[str, float], memories: Mapping[str, Memory], weight: float) -> dict[str, float]:
+    """The scores; of `memories` up to half of `weight` more for the important ones, less for the unimportant."""
+    moved = dict(scores)
+    for memory_id in scores.keys() & memories.keys():
+        moved[memory_id] += weight * (importance(memories[memory_id]) - ORDINARY)
+    return moved
+
+
+def importance_ranks(memory_ids: Sequence[str], memories: Mapping[str, Memory]) -> dict[str, Rank]:
+    """Of those that are not ordinary: their importance, and their place by it among `memory_ids`."""
+    figures = {one: importance(memories[one]) for one in memory_ids if one in memories}
+    places = {one: place for place, one in enumerate(sorted(figures, key=lambda one: (-figures[one], one)), start=1)}
+    return {one: Rank(places[one], figure) for one, figure in figures.items() if figure != ORDINARY}

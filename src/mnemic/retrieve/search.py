@@ -15,7 +15,7 @@ from mnemic.ports import Embedder, Loading, RecordStore, Snapshot
 from mnemic.retrieve.anchor import Anchor, anchor_of, anchored
 from mnemic.retrieve.bias import STANDING, Bias, find_biased, in_order
 from mnemic.retrieve.clause import Clause, clause_of
-from mnemic.retrieve.diversity import spread
+from mnemic.retrieve.diversity import Entry, spread
 from mnemic.retrieve.effective import plan_of, with_anchor
 from mnemic.retrieve.fuse import Weights, either, fuse, longer, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, contenders, importance_ranks, weighed
@@ -240,17 +240,7 @@ class Searcher:
         rest = [entry for entry in in_order(kept, biased, search.bias.bonus) if entry[0] not in beside]
         rest = spread(rest, signals, self.per_session)[: search.top_k]
         order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
-        chosen = [memory_id for memory_id, _, _ in order]
-        more = [memory_id for memory_id in chosen if memory_id not in read]
-        memories = {**read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
-        ranks = ranks_of(chosen, lists)
-        for memory_id, rank in importance_ranks(chosen, read).items():
-            ranks[memory_id][IMPORTANCE] = rank
-        hits = tuple(
-            Hit(memory=memories[memory_id], score=round(score, 6), ranks=ranks[memory_id], reason=reason)
-            for memory_id, score, reason in order
-            if memory_id in memories and search.where.accepts(memories[memory_id])
-        )
+        hits = await self._hits(search, lists, order, read, moment)
         plan = plan_of(
             search.where,
             search.question,
@@ -263,6 +253,22 @@ class Searcher:
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         errors, asked = search.errors | without, search.question.text
         return SearchResult(hits=hits, errors=errors, where=search.where, query=asked, plan=plan)
+
+    async def _hits(
+        self, search: _Search, lists: Lists, order: Sequence[Entry], read: Mapping[str, Memory], moment: Snapshot
+    ) -> tuple[Hit, ...]:
+        """The memories in their order, with what each list said of them; `read` are those at hand."""
+        chosen = [memory_id for memory_id, _, _ in order]
+        more = [memory_id for memory_id in chosen if memory_id not in read]
+        memories = {**read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
+        ranks = ranks_of(chosen, lists)
+        for memory_id, rank in importance_ranks(chosen, read).items():
+            ranks[memory_id][IMPORTANCE] = rank
+        return tuple(
+            Hit(memory=memories[memory_id], score=round(score, 6), ranks=ranks[memory_id], reason=reason)
+            for memory_id, score, reason in order
+            if memory_id in memories and search.where.accepts(memories[memory_id])
+        )
 
     async def _named(self, search: _Search, found: Collection[str], moment: Snapshot) -> set[str]:
         """Those of what was found that the query names."""

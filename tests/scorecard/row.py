@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,7 +24,8 @@ class Row:
     """A promise. `tests` are paths or node ids of pytest; `aim` is what has to come out.
 
     `bites` says how the row would notice a broken defence: which of its tests switches the defence off, or plants the
-    damage, and must see it. `missing` says what of the promise no test covers yet; such a row does not pass.
+    damage, and must see it. `missing` says what of the promise no test covers yet; such a row does not pass. `alone`:
+    its figures are times, or what a process weighs, so nothing else may run beside it.
     """
 
     id: str
@@ -32,6 +34,7 @@ class Row:
     tests: tuple[str, ...] = ()
     bites: str = ""
     missing: str = ""
+    alone: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -107,14 +110,15 @@ def judged(report: Path, row: Row) -> tuple[Verdict, str]:
     root = ET.parse(report).getroot()
     suites = root.iter("testsuite")
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    said: list[str] = []
+    found: list[str] = []
     for suite in suites:
         for name in counts:
             counts[name] += int(suite.get(name, 0))
-        said += [one.get("value", "") for one in suite.iter("property") if one.get("name") == "said"]
+        found += [one.get("value", "") for one in suite.iter("property") if one.get("name") == "said"]
     broken = counts["failures"] + counts["errors"]
     tally = f"{counts['tests'] - broken - counts['skipped']} of {counts['tests']} tests"
-    result = "; ".join([tally, *said, *([f"not covered: {row.missing}"] if row.missing else [])])
+    figures = [said if times == 1 else f"{said} ({times} times)" for said, times in Counter(found).items()]
+    result = "; ".join([tally, *figures, *([f"not covered: {row.missing}"] if row.missing else [])])
     if broken:
         failed = [
             case.get("name", "") for case in root.iter("testcase") if {"failure", "error"} & {one.tag for one in case}

@@ -28,8 +28,10 @@ T = TypeVar("T")
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 REMEMBERED_TEXTS = 1_024
-TOKENS_PER_RUN = 2_048
-"""Padded tokens in one call of the model: more would not be faster, and attention's memory grows with it."""
+TOKENS_PER_RUN = 128
+"""Padded tokens in one call of the model. On one core larger calls are slower: what passes from layer to layer no
+longer fits into the core's cache, and short texts are padded to the longest (docs/benchmarks/performance.md has them).
+"""
 
 
 class MiniLmEmbedder:

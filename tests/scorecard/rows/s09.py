@@ -14,4 +14,5 @@ ROW = Row(
         "tests/faults/test_redis.py",
         "tests/faults/test_model_network.py",
     ),
+    alone=True,
 )

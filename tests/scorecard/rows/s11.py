@@ -10,4 +10,5 @@ ROW = Row(
     aim="0 blocking calls; lag p99 < 50 ms",
     tests=("tests/faults/test_event_loop.py", "tests/faults/test_verbs_on_the_loop.py"),
     bites="calls that block, of the library, of SQLite and of the model, must raise",
+    alone=True,
 )

@@ -10,4 +10,5 @@ ROW = Row(
     aim="30 minutes at 50 requests a second in 512 MB: memory slope < 1 MB/h",
     tests=("tests/faults/test_soak.py",),
     bites="a process that keeps what it is sent must be noticed",
+    alone=True,
 )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
+from tests.scorecard.__main__ import AT_ONCE, results
 from tests.scorecard.page import page
-from tests.scorecard.row import ROOT, Row, judged, run
+from tests.scorecard.row import ROOT, Ran, Row, judged, run
 from tests.scorecard.rows import all_rows
 
 REPORT = '<testsuites><testsuite tests="{0}" failures="{1}" errors="{2}" skipped="{3}">{4}</testsuite></testsuites>'
@@ -68,6 +71,29 @@ def test_a_row_that_runs_reports_the_figures(tmp_path: Path) -> None:
     one = Row(id="S0", property="p", aim="a", tests=(f"{Path(__file__).relative_to(ROOT)}::test_one_can_say_a_figure",))
     ran = run(one, size="small", folder=tmp_path)
     assert (ran.verdict, ran.result) == ("pass", "1 of 1 tests; one figure")
+
+
+def test_a_figure_that_was_said_again_stands_once(tmp_path: Path) -> None:
+    report = tmp_path / "r.xml"
+    report.write_text(REPORT.format(2, 0, 0, 0, SAID * 2), encoding="utf-8")
+    assert judged(report, row()) == ("pass", "2 of 2 tests; 7 kills (2 times)")
+
+
+def test_rows_share_the_machine_but_for_those_that_want_it_alone(tmp_path: Path) -> None:
+    ran = run(row("tests/nowhere.py"), size="small", folder=tmp_path)
+    together = Barrier(AT_ONCE)
+    ended: list[str] = []
+
+    def run_one(one: Row) -> Ran:
+        if one.alone:
+            assert {"S1", "S3"} <= {*ended}
+        else:
+            together.wait(timeout=60)
+        return replace(ran, row=one)
+
+    rows = [replace(row(), id=name, alone=name in ("S2", "S4")) for name in ("S1", "S2", "S3", "S4")]
+    ended.extend(one.row.id for one in results(rows, run_one))
+    assert ended[2:] == ["S2", "S4"]
 
 
 def test_the_page_shows_the_last_run_of_each_row_and_size(tmp_path: Path) -> None:

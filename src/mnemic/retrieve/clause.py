@@ -20,6 +20,9 @@ from mnemic.text.pattern import Pattern
 
 LONGEST = 200
 """Characters of a clause; what is longer is no clause."""
+READ = 1000
+"""Characters of a query that are read: what is longer is a text, whose times are its own."""
+_BEFORE_IT = 40
 
 
 class Side(StrEnum):
@@ -155,7 +158,7 @@ _DATED = Pattern(
 
 def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
     """The first clause of `query` that tells a time by an event; None where there is none."""
-    text = " ".join(query.split())
+    text = " ".join(query.split())[:READ]
     if _NOT_THEN.search(text):
         return None
     if _UNSPACED.search(text):
@@ -170,7 +173,8 @@ def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
 def _english(found: re.Match[str], asked_on: date | None) -> Clause | None:
     before = found.string[: found.start()]
     word = " ".join(found["word"].lower().split())
-    if word in _NO_TIME and _NO_TIME[word].search(found.string, 0, found.start("word")):
+    start = found.start("word")
+    if word in _NO_TIME and _NO_TIME[word].search(found.string, max(0, start - _BEFORE_IT), start):
         return None
     event = found["event"] if before.strip() else _ASKS.sub("", found["event"])
     event = _RUNS_ON.sub("", event).strip(" '\"()")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-from mnemic.write.patterns import AnyCase, holds, holds_signed, pattern
+from mnemic.write.patterns import AnyCase, found, holds, holds_signed, pattern
 
 _KNOWN_SHAPE = (
     r"(?<![A-Za-z0-9_])(?:"
@@ -76,25 +76,38 @@ _NO_VALUE = Pattern(
     r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"
 )
 _EXAMPLE = Pattern(r"(?i)(?<!\w)(?:test|demo|sample|dummy|example|placeholder)(?!\w)")
-_SIGNS = frozenset("!@#$%^&*_+=~|")
+_TELLS = Pattern(r"[\d@#$%^&*_+=~|]|!(?!!*\Z)")
+_DIGIT = Pattern(r"\d")
+_LETTER = Pattern(r"[^\W\d_]")
 
 
 def _telling(value: str) -> bool:
     """Prose ("the password is required") is told from a value by a digit or a sign in it."""
-    return any(map(str.isdigit, value)) or any(sign in _SIGNS for sign in value.rstrip("!"))
+    return _TELLS.compiled.search(value) is not None
 
 
 def _mixed(value: str) -> bool:
     """Where nothing but a name announces it, a value must look like one: digits among letters or signs."""
-    return any(map(str.isdigit, value)) and not value.rstrip(".:").isdigit() and any(map(str.isalpha, value))
+    return (
+        _DIGIT.compiled.search(value) is not None
+        and not value.rstrip(".:").isdigit()
+        and _LETTER.compiled.search(value) is not None
+    )
 
 
-def _empty(text: str, start: int, value: str) -> bool:
-    """Whether `value` at `start` says nothing: a variable, a mask, or an example of one character."""
+def _empty(value: str) -> bool:
+    """Whether `value` says nothing wherever it stands: a variable or a mask."""
+    return not value.isdigit() and (
+        _NO_VALUE.compiled.fullmatch(value) is not None or not value.rstrip(".!?)").strip("*.x\u2022#")
+    )
+
+
+def _is_example(text: str, start: int, value: str) -> bool:
+    """Whether `value` at `start` is an example of one character."""
+    if value[1] != value[0] and value[1].isalnum():
+        return False
     shown = value.rstrip(".!?)")
-    if _NO_VALUE.fullmatch(value) or not shown.strip("*.x\u2022#"):
-        return True
-    return len(set(shown)) == 1 and _EXAMPLE.search(text, max(0, start - 64), start) is not None
+    return shown.count(shown[0]) == len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None
 
 
 def named_secrets(text: str) -> Iterator[Found]:
@@ -104,28 +117,49 @@ def named_secrets(text: str) -> Iterator[Found]:
     ):
         return
     names, words = _SECRET_NAME.on(text)
+    empty: dict[str, bool] = {}
     name = names.search(words)
     while name is not None:
         match = _announced(text, name)
-        if match is None or _empty(text, match.start(1), match.group(1)):
+        if match is None:
             name = names.search(words, name.end())
             continue
-        value = match.group(1) if match.re is _ASSIGNED.compiled else match.group(1).rstrip(".")
-        yield Found(match.start(1), match.start(1) + len(value), value)
+        start, end = match.span(1)
+        value = text[start:end]
+        if value not in empty:
+            empty[value] = _empty(value)
+        if empty[value] or _is_example(text, start, value):
+            name = names.search(words, name.end())
+            continue
+        if match.re is not _ASSIGNED.compiled:
+            value = value.rstrip(".")
+        yield found((start, start + len(value), value))
         # What stands in a value is hidden with it: looking there again would make long values costly.
-        name = names.search(words, match.end(1))
+        name = names.search(words, end)
 
 
 def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
     """The value behind `name`: assigned, told by "is", or for words of passwords just standing there."""
-    match = _ASSIGNED.match(text, name.end())
-    if match is not None and not (name["code"] and not _telling(match.group(1))):
-        return match
-    match = _TOLD.match(text, name.end())
-    if match is not None:
-        return match if _telling(match.group(1)) else None
-    match = _FOLLOWS.match(text, name.end()) if name["word"] else None
+    end = name.end()
+    behind = text[end : end + 2]
+    if behind[:1] not in _BEHIND:
+        return None
+    if behind[-1] in _ASSIGNING or behind[0] not in " \t":
+        match = _ASSIGNED.compiled.match(text, end)
+        if match is not None and not (name["code"] and not _telling(match.group(1))):
+            return match
+    if behind[-1] in "fiw":
+        match = _TOLD.compiled.match(text, end)
+        if match is not None:
+            return match if _telling(match.group(1)) else None
+    match = _FOLLOWS.compiled.match(text, end) if name["word"] else None
     return match if match is not None and _mixed(match.group(1)) else None
+
+
+_BEHIND = frozenset(" \t\"'=:")
+"""What may stand behind a name that announces something."""
+_ASSIGNING = frozenset(" \t=:")
+"""What may stand behind a blank there, where the value is assigned."""
 
 
 def url_credentials(text: str) -> Iterator[Found]:
@@ -134,19 +168,19 @@ def url_credentials(text: str) -> Iterator[Found]:
     while at != -1:
         match = _CREDENTIALS.match(text, at + 3)
         if match is not None:
-            yield Found(match.start(1), match.end(1), match.group(1))
+            yield found((match.start(1), match.end(1), match.group(1)))
         at = text.find("://", at + 3)
 
 
 def webhooks(text: str) -> Iterator[Found]:
     """The secret path of a webhook's address."""
-    for found in _webhook(text):
-        cut = found.value.index("/", found.value.index("/") + 1)
-        yield Found(found.start + cut + 1, found.end, found.value[cut + 1 :])
+    for find in _webhook(text):
+        cut = find.value.index("/", find.value.index("/") + 1)
+        yield Found(find.start + cut + 1, find.end, find.value[cut + 1 :])
 
 
 def _no_example(match: re.Match[str]) -> bool:
-    return not _empty(match.string, match.start(1), match.group(1))
+    return not _is_example(match.string, match.start(1), match.group(1))
 
 
 _webhook = pattern(_WEBHOOK, needs=("hooks.slack.com", "webhooks"))
@@ -162,16 +196,19 @@ secrets = (
         needs=("bearer", "basic"),
         group=1,
     ),
-    pattern(r"(?<!\w)(?:-u|--user)[ =]{1,2}[^\s:]{1,64}:([^\s\ufdd0]{3,128})", needs=("-u", "--user"), group=1),
+    pattern(r"-(?<!\w.)(?:u|-user)[ =]{1,2}[^\s:]{1,64}:([^\s\ufdd0]{3,128})", needs=("-u", "--user"), group=1),
     pattern(
-        r"(?i)(?<!\w)(?:pin|otp|cvv2?|cvc2?|passcode)(?: code| number)?[ \t]{0,2}(?: is|:|=)?[ \t]{0,2}"
-        r"(\d{3,8})(?!\w|[.,]\d)",
+        AnyCase(
+            r"[poc](?<!\w.)(?:(?<=p)in|(?<=o)tp|(?<=c)v[vc]2?|(?<=p)asscode)(?: code| number)?[ \t]{0,2}(?: is|:|=)?"
+            r"[ \t]{0,2}(\d{3,8})(?!\w|[.,]\d)"
+        ),
         needs=("pin", "otp", "cv", "passcode"),
         accept=_no_example,
         group=1,
     ),
     pattern(
-        r"(?i)(?<![\w.,\-])(\d{4,8}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}(?:code|pin|otp|passcode)(?!\w)",
+        r"(?i)(\d(?<![\w.,\-]\d)\d{3,7}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}"
+        r"(?:code|pin|otp|passcode)(?!\w)",
         needs=("code", "pin", "otp"),
         accept=_no_example,
         group=1,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 
-from mnemic.write.patterns import digits, pattern, spelled
+from mnemic.write.outline import drawn, hexadecimal
+from mnemic.write.patterns import digits, pattern
 
-_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _VERSION = re.compile(r"(?i)(?:\bv(?:er(?:sion)?)?|release|build|section|chapter)$")
 _NOBODY = ("127.", "0.", "255.255.255.")
 
 
-def _somebody(match: re.Match[str]) -> bool:
-    if match.group().startswith(_NOBODY):
+def _ipv4(address: str) -> bool:
+    """Whether the octets of `address`, each of up to three digits, are numbers up to 255 as one writes them."""
+    if address.startswith(_NOBODY):
         return False
+    return all(len(octet) < 3 or "100" <= octet <= "255" for octet in address.split("."))
+
+
+def _somebody(match: re.Match[str]) -> bool:
     before = match.string[max(0, match.start() - 12) : match.start()].rstrip(" .:")
     return not (before[-1:].isalpha() and _VERSION.search(before))
 
@@ -22,8 +27,7 @@ _LONG_GROUP = re.compile(r"[^:]{5}|:::")
 _ANY_DIGIT = re.compile(r"\d")
 
 
-def _ipv6(match: re.Match[str]) -> bool:
-    address = match.group()
+def _ipv6(address: str) -> bool:
     colons, gaps = address.count(":"), address.count("::")
     if gaps > 1 or not (gaps or colons == 7):
         return False
@@ -33,48 +37,72 @@ def _ipv6(match: re.Match[str]) -> bool:
     return _LONG_GROUP.search(address) is None and _ANY_DIGIT.search(address) is not None
 
 
-ips = spelled(
-    str.casefold,
-    pattern(rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?!\w|\.\d)", needs=(".",), accept=_somebody),
-    pattern(r"(?<![\w:.])(?=[^:]{0,4}:)[0-9A-Fa-f:]{5,39}+(?<!(?<!:):)(?![\w:])", needs=(":",), accept=_ipv6),
+def _many_colons(text: str) -> bool:
+    return "::" in text or text.count(":") >= 7
+
+
+ips = (
+    pattern(
+        r"\d(?<![\w.].)\d{0,2}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\w|\.\d)",
+        needs=drawn(b"f.f", of=hexadecimal),
+        fits=_ipv4,
+        accept=_somebody,
+        spell=str.casefold,
+    ),
+    pattern(
+        r"[0-9A-Fa-f:](?<![\w:.].)(?:(?<=:)|(?=[^:]{0,3}:))[0-9A-Fa-f:]{4,38}+(?<!(?<!:):)(?![\w:])",
+        needs=_many_colons,
+        fits=_ipv6,
+        spell=str.casefold,
+    ),
 )
 """IP addresses, but for those that are everybody's: loopback, unspecified, broadcast."""
 
 
-def _one_device(match: re.Match[str]) -> bool:
-    return len(set(_plain(match.group(match.lastindex or 0)))) > 1
+def _one_device(value: str) -> bool:
+    return len(set(_plain(value))) > 1
+
+
+_OTHERS = {code: None for code in range(128) if not chr(code).isalnum()}
 
 
 def _plain(value: str) -> str:
-    return re.sub(r"[^0-9a-z]", "", value.casefold())
+    small = value.casefold()
+    return small.translate(_OTHERS) if value.isascii() else re.sub(r"[^0-9a-z]", "", small)
 
 
-macs = spelled(
-    _plain,
+macs = (
     pattern(
-        r"(?<![\w:\-])(?:(?:[0-9A-Fa-f]{2}:){5}|(?:[0-9A-Fa-f]{2}-){5})[0-9A-Fa-f]{2}(?![\w:]|-\w)",
-        needs=(":", "-"),
-        accept=_one_device,
+        r"[0-9A-Fa-f](?<![\w:\-].)[0-9A-Fa-f](?::(?:[0-9A-Fa-f]{2}:){4}|-(?:[0-9A-Fa-f]{2}-){4})[0-9A-Fa-f]{2}(?![\w:]|-\w)",
+        needs=drawn(b"ff:ff:ff:ff:ff:ff", b"ff-ff-ff-ff-ff-ff", of=hexadecimal),
+        fits=_one_device,
+        spell=_plain,
     ),
-    pattern(r"(?<![\w.])(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}(?![\w.])", needs=(".",), accept=_one_device),
+    pattern(
+        r"[0-9A-Fa-f](?<![\w.].)[0-9A-Fa-f]{3}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![\w.])",
+        needs=drawn(b"ffff.ffff.ffff", of=hexadecimal),
+        fits=_one_device,
+        spell=_plain,
+    ),
     # Named as one, it is taken also where a letter is mistyped.
     pattern(
         r"(?i)(?<!\w)mac(?: ?address| ?id)?(?: is|:|=)?[ \t]{0,3}((?:[0-9a-z]{2}[:\-]){5}[0-9a-z]{2})(?!\w)",
         needs=("mac",),
-        accept=_one_device,
+        fits=_one_device,
+        spell=_plain,
         group=1,
     ),
 )
 """Hardware addresses of 48 bits (IEEE 802), but for those of no device."""
 
-imeis = spelled(
-    digits,
+imeis = (
     pattern(
         # A single digit tells of which of several; one that others follow begins the number.
         r"(?i)(?<!\w)(?:imei(?:sv)?|meid)(?:[ /]?\d(?!\d))?(?: number| no\.?| code)?(?: is|:|=|#| -)?[ \t]{0,3}"
         r"(\d(?:[ \-/]?\d){13,15})(?!\d)",
         needs=("imei", "meid"),
-        accept=_one_device,
+        fits=_one_device,
+        spell=digits,
         group=1,
     ),
 )

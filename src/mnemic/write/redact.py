@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, compress, count, islice, repeat
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -57,6 +57,10 @@ class Span(NamedTuple):
     value: str
 
 
+_Find = tuple[int, int, str, str]
+"""The fields of a span; a text may have a thousand of them, of which most are found twice."""
+
+
 class Redactor:
     """Finds and replaces what `detectors` know; `actions` says per entity what to do, `redact` where it is silent.
 
@@ -92,12 +96,12 @@ class Redactor:
         blocked: list[str] = []
         tokens: dict[str, str] = {}
         for _ in range(_MAX_PASSES):
-            spans = self._spans(text)
+            spans = self._finds(text)
             if not spans:
                 whole = _compose(text, markers)
                 return Redaction(text=whole, replaced=tuple(replaced), blocked=tuple(blocked), tokens=tokens)
             if not self._actions:
-                replaced += [span.entity for span in spans]
+                replaced += [entity for _, _, entity, _ in spans]
             else:
                 self._note(text, spans, secret, replaced, blocked, tokens)
             text, markers = _replace(text, markers, spans, secret)
@@ -106,40 +110,40 @@ class Redactor:
     def _note(
         self,
         text: str,
-        spans: Sequence[Span],
+        spans: Sequence[_Find],
         secret: bytes,
         replaced: list[str],
         blocked: list[str],
         tokens: dict[str, str],
     ) -> None:
         """What policy says of each find."""
-        for span in spans:
-            action = self._action(span.entity)
-            (blocked if action is Action.BLOCK else replaced).append(span.entity)
+        for start, end, entity, value in spans:
+            action = self._action(entity)
+            (blocked if action is Action.BLOCK else replaced).append(entity)
             if action is Action.TOKENISE:
-                tokens.setdefault(marker(span.entity, span.value, secret), text[span.start : span.end])
+                tokens.setdefault(marker(entity, value, secret), text[start:end])
 
     def find(self, text: str) -> list[Span]:
         """What one pass over `text` replaces, in order and without overlaps."""
-        return self._spans(text)
+        return [Span(*find) for find in self._finds(text)]
 
     def _action(self, entity: str) -> Action:
         return self._actions.get(entity, Action.REDACT)
 
-    def _spans(self, text: str) -> list[Span]:
+    def _finds(self, text: str) -> list[_Find]:
         """What to replace: in order, without overlaps."""
         folded, offsets = fold(text)
         held = HELD in folded
-        found = [
-            Span(start, end, detector.entity, value)
-            for detector in self._detectors
-            for start, end, value in detector.find(folded)
-            if start < end and not (held and HELD in folded[start:end])
-        ]
+        found: list[_Find] = []
+        for detector in self._detectors:
+            entity = detector.entity
+            for start, end, value in detector.find(folded):
+                if start < end and not (held and HELD in folded[start:end]):
+                    found.append((start, end, entity, value))
         if offsets:
-            found = [Span(offsets[start], offsets[end], entity, value) for start, end, entity, value in found]
+            found = [(offsets[start], offsets[end], entity, value) for start, end, entity, value in found]
         spans = _merged(found, text)
-        return [span for span in spans if self._action(span.entity) is not Action.ALLOW] if self._actions else spans
+        return [span for span in spans if self._action(span[2]) is not Action.ALLOW] if self._actions else spans
 
 
 def fold(text: str) -> tuple[str, list[int] | None]:
@@ -151,11 +155,28 @@ def fold(text: str) -> tuple[str, list[int] | None]:
     """
     if text.isascii() or text.replace(HELD, "").isascii():
         return text, None
-    folded = text.translate(_PLAIN)
-    if all(len(_PLAIN[ord(character)]) == 1 for character in set(text)):
+    characters = set(text)
+    changed = {character: plain for character in characters if (plain := _PLAIN[ord(character)]) != character}
+    folded = _replaced(text, changed)
+    if all(len(plain) == 1 for plain in changed.values()):
         return folded, None
-    offsets = [at for at, character in enumerate(text) for _ in _PLAIN[ord(character)]]
-    return folded, [*offsets, len(text)]
+    lengths = dict.fromkeys(characters, 1) | {character: len(plain) for character, plain in changed.items()}
+    each = map(lengths.__getitem__, text)
+    if max(lengths.values()) == 1:
+        return folded, [*compress(count(), each), len(text)]
+    return folded, [*chain.from_iterable(map(repeat, count(), each)), len(text)]
+
+
+_FEW = 12
+
+
+def _replaced(text: str, changed: Mapping[str, str]) -> str:
+    if len(changed) > _FEW or not all(map(str.isascii, changed.values())):
+        return text.translate(_PLAIN)
+    # What comes in is plain, so that nothing is replaced twice.
+    for character, plain in changed.items():
+        text = text.replace(character, plain)
+    return text
 
 
 class _Plain(dict[int, str]):
@@ -206,39 +227,40 @@ def _kept(match: re.Match[str], secret: bytes) -> str:
     return match.group() if genuine else f"({entity}#{token})"
 
 
-def _merged(found: list[Span], text: str) -> list[Span]:
+def _merged(found: list[_Find], text: str) -> list[_Find]:
     """The matches in order; those that overlap as one, under the name of the longest."""
-    merged: list[Span] = []
-    longest = 0
-    for span in sorted(found, key=_by_start):
-        last = merged[-1] if merged else None
-        if last is None or span.start >= last.end:
-            merged.append(span)
-            longest = span.end - span.start
+    merged: list[_Find] = []
+    longest = until = 0
+    for find in sorted(found, key=_by_start):
+        start, end, entity, _ = find
+        if start >= until:
+            merged.append(find)
+            longest, until = end - start, end
             continue
-        if span == last:
+        last = merged[-1]
+        if find == last:
             continue
-        start, end, entity = last.start, max(last.end, span.end), last.entity
-        if span.end - span.start > longest:
-            entity, longest = span.entity, span.end - span.start
-        if (start, end) != (last.start, last.end) or entity != last.entity:
-            value = span.value if (start, end) == (span.start, span.end) else text[start:end]
-            merged[-1] = Span(start, end, entity, value)
+        begun, _, name, _ = last
+        if end - start > longest:
+            name, longest = entity, end - start
+        if end > until or name != last[2]:
+            until = max(until, end)
+            whole = (start, end) == (begun, until)
+            merged[-1] = (begun, until, name, find[3] if whole else text[begun:until])
     return merged
 
 
 _by_start = itemgetter(0)
 
 
-def _replace(text: str, markers: Sequence[str], spans: Sequence[Span], secret: bytes) -> tuple[str, list[str]]:
+def _replace(text: str, markers: Sequence[str], spans: Sequence[_Find], secret: bytes) -> tuple[str, list[str]]:
     """Each span held by one placeholder, its marker put among the others in the order of the text."""
     pieces: list[str] = []
     ordered: list[str] = []
     waiting = iter(markers)
     made: dict[tuple[str, str], str] = {}
     cursor = 0
-    for span in spans:
-        start, end, entity, value = span
+    for start, end, entity, value in spans:
         piece = text[cursor:start]
         if markers:
             ordered += islice(waiting, piece.count(HELD))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.write.detect import DETECTORS, luhn
+from mnemic.write.cards import luhn
+from mnemic.write.detect import DETECTORS
 from mnemic.write.iban import LENGTH, ibans
 from mnemic.write.redact import Redactor
 

@@ -1,0 +1,126 @@
+"""Payment cards: digits that an issuer's numbers begin with, of its length, with a check digit (ISO/IEC 7812-1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from mnemic.text.pattern import Pattern
+from mnemic.types import Found
+from mnemic.write.outline import drawn
+from mnemic.write.patterns import digits, found, pattern
+
+# Issuers' ranges under ISO/IEC 7812: Diners (30, 36, 38, 39), Maestro (also 0604), RuPay (81, 82), Troy, UzCard, Humo.
+_NUMBER = (
+    r"(?:4(?:\d{18}|\d{15}|\d{12})|3[47]\d{13}|3[0689]\d{12}|35\d{14}|(?:1800|2131)\d{11}"
+    r"|0604\d{8,15}|8[12]\d{14}|(?:8600|9792|9860)\d{12}|5[1-5]\d{14}|2[2-7]\d{14}|(?:5[06-9]|6\d)\d{10,17})"
+)
+_CARD = Pattern(_NUMBER)
+_ANY = tuple(range(19, 11, -1))
+_ISSUED = {
+    **{f"{first}{second}": _ANY for first in "6" for second in range(10)},
+    **{f"4{second}": (19, 16, 13) for second in range(10)}, "34": (15,), "37": (15,), "30": (14,), "36": (14,),
+    "38": (14,), "39": (14,), "35": (16,), "18": (15,), "21": (15,),
+    **dict.fromkeys(("06", "50", "56", "57", "58", "59"), _ANY),
+    **dict.fromkeys(("22", "23", "24", "25", "26", "27", "51", "52", "53", "54", "55"), (16,)),
+    **dict.fromkeys(("81", "82", "86", "97", "98"), (16,)),
+}  # fmt: skip
+"""How many digits a card number has that begins so, the longest first."""
+_PIECE = Pattern(rf"\d(?<!\d\d)(?<=(?={_NUMBER}(?!\d)).)\d{{11,18}}")
+_RUN = Pattern(
+    r"\d(?<!\d\d)\d{2,5}+(?!\d)"
+    r"(?:(?:[ .\-]{1,2}+\d{3,6}+(?!\d)){2,}+|(?<=\d{6})[ .\-]{1,2}+\d{6}(?!\d))"
+)
+"""Groups that may have twelve digits together: three of them, or two of six."""
+_BETWEEN = Pattern(r"([ .\-]+)")
+_DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
+_SINGLE = bytes.maketrans(b"0123456789", bytes(range(10)))
+
+
+def luhn(digits: str) -> bool:
+    """Whether the check digit holds (ISO/IEC 7812-1, annex B)."""
+    raw = digits.encode()
+    return (sum(raw[::-2].translate(_SINGLE)) + sum(raw[-2::-2].translate(_DOUBLED))) % 10 == 0
+
+
+def _is_card(number: str) -> bool:
+    return luhn(number) and _CARD.fullmatch(number) is not None
+
+
+def _alone(match: re.Match[str]) -> bool:
+    """A letter at either end makes a number part of a longer name."""
+    text, (start, end) = match.string, match.span()
+    return not (start and text[start - 1].isalnum()) and not (end < len(text) and text[end].isalnum())
+
+
+_in_one_piece = pattern(_PIECE.text, needs=drawn(b"0" * 12), fits=luhn, accept=_alone)
+_in_groups_drawn = drawn(b"000 000", b"000  000")
+
+
+def _in_groups(text: str) -> Iterator[Found]:
+    """Card numbers in groups of three to six digits."""
+    if not _in_groups_drawn(text):
+        return
+    for run in _RUN.finditer(text):
+        pieces = _BETWEEN.split(run.group())
+        groups = pieces[::2]
+        # A letter at either end makes the number part of a longer name.
+        first = 1 if run.start() and text[run.start() - 1].isalnum() else 0
+        last = len(groups) - (1 if run.end() < len(text) and text[run.end()].isalnum() else 0)
+        numbers = [*_of_groups(groups, first, last)]
+        if numbers:
+            places = [*accumulate(map(len, pieces), initial=run.start())]
+            for begin, end, number in numbers:
+                yield found((places[2 * begin], places[2 * end - 1], number))
+
+
+def _of_groups(groups: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int, str]]:
+    """Which groups, from `first` up to `last`, are card numbers together."""
+    begun = [at for at in range(first, last) if groups[at][:2] in _ISSUED]
+    places = [*accumulate(map(len, groups), initial=0)]
+    if not begun or places[last] - places[begun[0]] < _ANY[-1]:
+        return
+    ends = dict(zip(places[: last + 1], range(last + 1), strict=True))
+    number = _Sums("".join(groups))
+    for at in begun:
+        if at < first:
+            continue
+        begin = places[at]
+        for length in _ISSUED[groups[at][:2]]:
+            end = ends.get(begin + length)
+            if end is not None and number.is_card(begin, begin + length):
+                yield at, end, number.digits[begin : begin + length]
+                first = end
+                break
+
+
+class _Sums:
+    """A long number, with running sums, so that the check digit of any stretch of it is one subtraction."""
+
+    def __init__(self, digits: str) -> None:
+        self.digits = digits
+        raw = digits.encode()
+        self._sums = [self._running(raw, doubled) for doubled in (0, 1)]
+
+    @staticmethod
+    def _running(raw: bytes, doubled: int) -> list[int]:
+        values = bytearray(raw.translate(_SINGLE))
+        values[doubled::2] = raw[doubled::2].translate(_DOUBLED)
+        return [0, *accumulate(values)]
+
+    def is_card(self, start: int, end: int) -> bool:
+        """Whether this stretch is a card number of a known issuer."""
+        sums = self._sums[end % 2]
+        return (sums[end] - sums[start]) % 10 == 0 and _CARD.fullmatch(self.digits[start:end]) is not None
+
+
+_digit_by_digit = pattern(
+    r"\d(?<![\w.\-].)(?<!\d \d)(?: \d){12,18}(?! ?\d|\w)",
+    needs=drawn(b" ".join([b"0"] * 13)),
+    fits=lambda number: _is_card(digits(number)),
+    spell=digits,
+)
+
+cards = (_in_one_piece, _in_groups, _digit_by_digit)
+"""Card numbers of the known issuers: in one piece, in groups, or with a blank behind each digit."""

@@ -21,7 +21,9 @@ from mnemic.types import Scored, Signals, Where
 CLEAR = 0.5
 """The relevance from which on something is known of the clause: more likely than not."""
 COVERED = 0.5
-"""Where relevance cannot be told, the share of the clause's words that the hit must hold."""
+"""Where less or nothing can be told of it, as among few memories, the share of the clause's words that the hit must
+hold.
+"""
 _SLACK = 1.5
 """Of a span that is told ("the week before"): how much longer it may have been."""
 
@@ -62,8 +64,7 @@ async def anchor_of(
     if not known:
         return None
     best = max(known, key=lambda memory_id: (known[memory_id], memory_id))
-    told = relevance(lists, asked, model)
-    clear = await _covers(best, asked, where, moment) if told is None else told >= CLEAR
+    clear = (relevance(lists, asked, model) or 0.0) >= CLEAR or await _covers(best, asked, where, moment)
     return Anchor(memory_id=best, moment=signals[best].happened_at, clause=clause) if clear else None
 
 

@@ -31,7 +31,7 @@ class SignalWeights:
     when: float = 0.1
     oneself: float = 0.1
     asking: float = 0.2
-    anchored: float = 0.3
+    anchored: float = 0.2
     importance: float = 0.1
 
     @property

@@ -82,6 +82,14 @@ async def test_messages_of_a_conversation_are_lifted_too(engine: MemoryEngine) -
     assert after.index(bright) < after.index(cold)
 
 
+async def test_the_words_of_the_event_are_enough_among_many_memories(engine: MemoryEngine) -> None:
+    noise = {f"Note {number} is about the weather of day {number}.": number for number in range(40)}
+    ids = await tell(engine, ANA, TOLD | noise)
+    result = await engine.search("Which flat did I have before the move?", actor=ANA)
+    assert result.plan.anchor == ids["We moved to Porto with two vans."]
+    assert contents(result)[0] == "The flat near the castle is cold."
+
+
 async def test_nothing_known_of_the_event_changes_nothing(engine: MemoryEngine) -> None:
     await tell(engine, ANA, TOLD)
     result = await engine.search("Which flat did I have before the earthquake in Lima?", actor=ANA)

@@ -7,8 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatch
+from pathlib import Path
 
 from tests.architecture.sources import ROOT
 from tests.faults.scale import FULL
@@ -22,12 +24,41 @@ CAUGHT = {1, 3, 24, -24, 36, 152, 255, -11, -9}
 """How mutmut writes down a failed test (1, 3), a run that did not end (24, 36, 152, 255), and one that crashed."""
 
 
-def test_the_tests_reach_the_code(record_property: Callable[[str, object], None]) -> None:
-    report = ROOT / "build" / "coverage.json"
+def test_the_tests_reach_the_code(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    report = ROOT / "build" / "coverage.json" if FULL else _reached(tmp_path / "coverage.json")
     assert report.is_file(), "`make coverage` writes it"
-    percent = json.loads(report.read_text(encoding="utf-8"))["totals"]["percent_covered"]
-    record_property("said", f"branch coverage {percent:.1f} %")
+    found = json.loads(report.read_text(encoding="utf-8"))
+    totals = [found["totals"]] if FULL else [one["summary"] for name, one in found["files"].items() if _costly(name)]
+    percent = 100 * sum(map(_covered, totals)) / sum(one["num_statements"] + one["num_branches"] for one in totals)
+    where = "" if FULL else f" of the {len(totals)} files where a mistake costs most, by their own tests"
+    record_property("said", f"branch coverage {percent:.1f} %{where}")
     assert percent >= COVERED_PERCENT
+
+
+def _reached(report: Path) -> Path:
+    """What the tests that a mistake is tried with reach."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", *_mutmut("test_selection")]
+    subprocess.run(
+        [*command, "--cov", "--cov-report", f"json:{report}", "--cov-fail-under", "0"],
+        cwd=ROOT,
+        env={**os.environ, "MNEMIC_FAULT_SCALE": "small", "COVERAGE_FILE": str(report.with_suffix(".data"))},
+        capture_output=True,
+        check=False,
+    )
+    return report
+
+
+def _costly(name: str) -> bool:
+    return _among(name, _mutmut("only_mutate"))
+
+
+def _covered(summary: Mapping[str, int]) -> int:
+    return summary["covered_lines"] + summary["covered_branches"]
+
+
+def _mutmut(setting: str) -> list[str]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]
+    return next(value for name, value in settings.items() if name.endswith(setting))
 
 
 def test_the_tests_keep_their_names() -> None:
@@ -59,5 +90,5 @@ def test_the_tests_notice_mistakes(record_property: Callable[[str, object], None
     assert percent >= KILLED_PERCENT, f"`mutmut show NAME` tells what each is: {survived}"
 
 
-def _among(name: str, patterns: tuple[str, ...]) -> bool:
+def _among(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch(name, pattern) for pattern in patterns)

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from itertools import islice
 from typing import Any
 
 MAX_DEPTH = 32
 MAX_BYTES = 64 * 1024
 
-_STRING = r'"(?:[^"\\]|\\.)*+"?'
-_UP_TO_BRACKET = re.compile(rf'(?:{_STRING}|[^\[\]{{}}"])*+([\[\]{{}}]|\Z)', re.DOTALL)
-_UP_TO_VALUE = re.compile(rf'(?:{_STRING}|[^\[{{,"])*+([\[{{,]|\Z)', re.DOTALL)
+_ONE_BRACKET = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKET = bytes(code for code in range(256) if chr(code) not in "[]{}")
+_NO_VALUE = bytes(code for code in range(256) if chr(code) not in "[{,")
 
 
 class NotStrictJson(ValueError):
@@ -33,11 +31,11 @@ def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = 
     """
     if not isinstance(text, str):
         raise NotStrictJson("not text")
-    if len(text) > max_bytes or _bytes(text) > max_bytes:
+    if len(text) > max_bytes or len(raw := _bytes(text)) > max_bytes:
         raise NotStrictJson(f"larger than {max_bytes} bytes")
-    if max_values is not None and _has_more_values(text, max_values):
+    if max_values is not None and _has_more_values(raw, max_values):
         raise NotStrictJson(f"more than {max_values} values")
-    if _is_too_deep(text):
+    if _is_too_deep(raw):
         raise NotStrictJson(f"deeper than {MAX_DEPTH} levels")
     try:
         value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant, parse_float=_finite)
@@ -50,35 +48,46 @@ def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = 
     return value
 
 
-def _bytes(text: str) -> int:
-    """The size of the text in UTF-8, which knows no half of a surrogate pair."""
+def _bytes(text: str) -> bytes:
+    """The text in UTF-8, which knows no half of a surrogate pair."""
     try:
-        return len(text.encode("utf-8"))
+        return text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise NotStrictJson("half a surrogate pair") from error
 
 
-def _has_more_values(text: str, most: int) -> bool:
+def _has_more_values(raw: bytes, most: int) -> bool:
     """Whether the text holds more values than `most`: each begins an object or a list or follows a comma."""
-    if sum(map(text.count, "[{,")) <= most:
+    if len(raw.translate(None, _NO_VALUE)) <= most:
         return False
-    beyond = next(islice(_UP_TO_VALUE.finditer(text), most, None), None)
-    return beyond is not None and beyond[1] != ""
+    plain = _without_escapes(raw)
+    # A value is at most two strings: its name and itself.
+    if plain.count(b'"') > 4 * most + 2:
+        return True
+    return len(_outside_strings(plain).translate(None, _NO_VALUE)) > most
 
 
-def _is_too_deep(text: str) -> bool:
-    """Whether the brackets nest too deep, told before any recursive parser sees them."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+def _is_too_deep(raw: bytes) -> bool:
+    """Whether the brackets nest too deep, told before any recursive parser sees them: each round takes the innermost
+    pairs away.
+    """
+    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return False
-    depth = 0
-    for found in _UP_TO_BRACKET.finditer(text):
-        if found[1] in ("]", "}"):
-            depth -= 1
-        elif found[1]:
-            depth += 1
-        if not 0 <= depth <= MAX_DEPTH:
+    brackets = _outside_strings(_without_escapes(raw)).translate(_ONE_BRACKET, _NO_BRACKET)
+    for _ in range(MAX_DEPTH):
+        if b"[]" not in brackets:
             break
-    return depth > MAX_DEPTH
+        brackets = brackets.replace(b"[]", b"")
+    return b"[]" in brackets or brackets.count(b"[") > MAX_DEPTH
+
+
+def _without_escapes(raw: bytes) -> bytes:
+    """The text without what stands behind a backslash and is no end of its string."""
+    return raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
+
+
+def _outside_strings(plain: bytes) -> bytes:
+    return b"".join(plain.split(b'"')[::2])
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

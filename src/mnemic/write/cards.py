@@ -48,10 +48,22 @@ def _is_card(number: str) -> bool:
     return luhn(number) and _CARD.fullmatch(number) is not None
 
 
+_GLUED = Pattern(r"[^\W_]{1,16}")
+
+
 def _alone(match: re.Match[str]) -> bool:
-    """A letter at either end makes a number part of a longer name."""
+    """Letters at both ends, digits behind those at one, or a letter or two in front (a licence, "U629...") make a
+    number part of a longer name. A word at one end does not: "visa4111...", "4111...exp".
+    """
     text, (start, end) = match.string, match.span()
-    return not (start and text[start - 1].isalnum()) and not (end < len(text) and text[end].isalnum())
+    before = _GLUED.compiled.match(text[max(0, start - 16) : start][::-1])
+    behind = _GLUED.compiled.match(text, end)
+    if before is None:
+        return behind is None or behind.group().isalpha()
+    return behind is None and before.group().isalpha() and before.end() >= _LETTERS_OF_A_WORD
+
+
+_LETTERS_OF_A_WORD = 3
 
 
 _in_one_piece = pattern(_PIECE.text, needs=drawn(b"0" * 12), fits=luhn, accept=_alone)
@@ -65,23 +77,21 @@ def _in_groups(text: str) -> Iterator[Found]:
     for run in _RUN.finditer(text):
         pieces = _BETWEEN.split(run.group())
         groups = pieces[::2]
-        # A letter at either end makes the number part of a longer name.
-        first = 1 if run.start() and text[run.start() - 1].isalnum() else 0
-        last = len(groups) - (1 if run.end() < len(text) and text[run.end()].isalnum() else 0)
-        numbers = [*_of_groups(groups, first, last)]
+        numbers = [*_of_groups(groups)]
         if numbers:
             places = [*accumulate(map(len, pieces), initial=run.start())]
             for begin, end, number in numbers:
                 yield found((places[2 * begin], places[2 * end - 1], number))
 
 
-def _of_groups(groups: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int, str]]:
-    """Which groups, from `first` up to `last`, are card numbers together."""
-    begun = [at for at in range(first, last) if groups[at][:2] in _ISSUED]
+def _of_groups(groups: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Which groups, from one up to another, are card numbers together."""
+    begun = [at for at, group in enumerate(groups) if group[:2] in _ISSUED]
     places = [*accumulate(map(len, groups), initial=0)]
-    if not begun or places[last] - places[begun[0]] < _ANY[-1]:
+    if not begun or places[-1] - places[begun[0]] < _ANY[-1]:
         return
-    ends = dict(zip(places[: last + 1], range(last + 1), strict=True))
+    ends = {place: at for at, place in enumerate(places)}
+    first = 0
     number = _Sums("".join(groups))
     for at in begun:
         if at < first:

@@ -16,7 +16,8 @@ _LENGTHS = {
 }  # fmt: skip
 LENGTH = {country: length for length, countries in _LENGTHS.items() for country in countries.split()}
 
-_START = re.compile(r"(?<![^\W_])[A-Za-z]{2}\d{2}(?=[ \-]?[A-Za-z0-9])", re.ASCII)
+_START = re.compile(r"(?<![^\W_])[A-Za-z]{2,14}\d{2}(?=[ \-]?[A-Za-z0-9])", re.ASCII)
+"""The country and the check digits; a word may stand before them ("IBANDE89...")."""
 _begun = drawn(b"aa00")
 _AS_NUMBER = str.maketrans({chr(65 + at): str(10 + at) for at in range(26)})
 _SEPARATORS = str.maketrans("", "", " -")
@@ -24,7 +25,10 @@ _SEPARATORS = str.maketrans("", "", " -")
 
 @lru_cache(maxsize=64)
 def _account(characters: int) -> re.Pattern[str]:
-    return re.compile(rf"(?:[ \-]?+[A-Za-z0-9]){{{characters}}}+(?![^\W_])", re.ASCII)
+    """So many letters and digits; a word may stand behind the last digit."""
+    return re.compile(
+        rf"(?:[ \-]?+[A-Za-z0-9]){{{characters}}}+(?:(?![^\W_])|(?<=\d)(?=[A-Za-z]{{1,12}}(?![^\W_])))", re.ASCII
+    )
 
 
 def ibans(text: str) -> Iterator[tuple[int, int, str]]:
@@ -33,7 +37,8 @@ def ibans(text: str) -> Iterator[tuple[int, int, str]]:
         return
     valid: dict[str, bool] = {}
     for match in _START.finditer(text):
-        start, end = match.span()
+        end = match.end()
+        start = end - 4
         length = LENGTH.get(text[start : start + 2].upper())
         account = _account(length - 4).match(text, end) if length else None
         if account is None:

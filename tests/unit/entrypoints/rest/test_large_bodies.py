@@ -1,0 +1,52 @@
+"""A large body is held to the same rules as a small one, beside the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from mnemic.entrypoints.rest.boundary import QUICK_BYTES
+from mnemic.guard import strict_json
+from tests.unit.entrypoints.rest.conftest import Running
+
+_LONG = b'"' + b"a" * QUICK_BYTES + b'"'
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b'{"content": ' + _LONG + b', "content": "b"}', "invalid_input:json"),
+        (b"[" * 64 + _LONG + b"]" * 64, "invalid_input:json"),
+        (b"[" + b"1," * 50_001 + b"1]", "invalid_input:body:too_large"),
+        (b"[" + b"1," * 49_990 + b"1", "invalid_input:json"),
+        (b'"\xff' + _LONG, "invalid_input:body:encoding"),
+    ],
+)
+async def test_its_flaws_are_found(running: Running, body: bytes, reason: str) -> None:
+    headers = {**await running.caller("writer"), "Content-Type": "application/json"}
+    answer = await running.client.post("/v1/memories", content=body, headers=headers)
+    assert answer.json()["reason"] == reason
+
+
+async def test_it_is_checked_beside_the_loop_one_at_a_time(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[bool, int]] = []
+    busy = threading.Semaphore(1)
+    plain = strict_json.loads
+
+    def watched(text: object, **bounds: Any) -> object:
+        alone = busy.acquire(blocking=False)
+        try:
+            assert alone
+            seen.append((threading.current_thread() is threading.main_thread(), len(str(text))))
+            return plain(text, **bounds)
+        finally:
+            busy.release()
+
+    monkeypatch.setattr(strict_json, "loads", watched)
+    headers = {**await running.caller("writer"), "Content-Type": "application/json"}
+    bodies = [b'{"content": "short"}', *[b'{"content": ' + _LONG + b"}"] * 3]
+    await asyncio.gather(*(running.client.post("/v1/memories", content=body, headers=headers) for body in bodies))
+    assert sorted(seen) == [(False, QUICK_BYTES + 15)] * 3 + [(True, 20)]

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from mnemic.retrieve.period import period_of
+from mnemic.retrieve.period import READ, period_of
 from mnemic.retrieve.question import content_words, named_date
 from mnemic.text.english import COUNTS, WEEKDAYS
 from mnemic.text.pattern import Pattern
 
 LONGEST = 200
 """Characters of a clause; what is longer is no clause."""
-READ = 1000
-"""Characters of a query that are read: what is longer is a text, whose times are its own."""
 _BEFORE_IT = 40
 
 

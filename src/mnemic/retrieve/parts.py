@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from mnemic.guard.intent import MAX_PARTS
+from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import content_words
 from mnemic.text.pattern import Pattern
 
@@ -32,7 +33,7 @@ _JOINED = (
 
 def parts_of(query: str) -> tuple[str, ...]:
     """What `query` asks about, two or three parts in its words; nothing for a question about one thing."""
-    text = " ".join(query.split())
+    text = " ".join(query.split())[:READ]
     asked = _QUESTIONS.split(text)
     if len(asked) > 1:
         return _several(asked[:MAX_PARTS]) if text.endswith("?") else ()

@@ -21,6 +21,8 @@ _DAYS_OF = {"day": 1, "week": 7, "weekend": 7, "month": 30.44, "year": 365.25}
 _AROUND = {"day": 1, "week": 4, "weekend": 3, "month": 16, "year": 122}
 """How many days before and after "so many of them ago" is still meant."""
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+READ = 1000
+"""Characters of a query that are read for what it asks: what is longer is a text, whose times are its own."""
 LONGEST_SLACK = 10
 
 
@@ -42,7 +44,7 @@ class Period:
 def period_of(query: str, asked_on: date) -> Period | None:
     """The time that `query` tells, by the day it is asked on; None where it tells none, or one out of the calendar."""
     for pattern, reading in _READINGS:
-        found = pattern.search(query)
+        found = pattern.search(query, 0, READ)
         if found:
             try:
                 return reading(found, asked_on)

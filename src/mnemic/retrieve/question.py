@@ -200,10 +200,9 @@ def content_words(text: str) -> list[str]:
 def spelled_keys(query: str) -> frozenset[str]:
     """Every key that some neighbouring words of `query` could spell: "update channel" spells `update_channel`."""
     words = _WORD.findall(query.lower())
-    return frozenset(
-        "_".join(words[start : start + length])
-        for length in range(1, _KEY_WORDS + 1)
-        for start in range(len(words) - length + 1)
+    shifted = [words[shift:] for shift in range(_KEY_WORDS)]
+    return frozenset().union(
+        *(map("_".join, zip(*shifted[:length], strict=False)) for length in range(1, _KEY_WORDS + 1))
     )
 
 

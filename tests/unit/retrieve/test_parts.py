@@ -44,6 +44,12 @@ def test_a_question_about_one_thing_stays_whole(query: str) -> None:
     assert parts_of(query) == ()
 
 
+def test_of_a_long_text_the_beginning_is_read() -> None:
+    asked = "How many cats had I then? How many now?"
+    assert parts_of("so " * 300 + asked)
+    assert parts_of("so " * 400 + asked) == ()
+
+
 def test_what_answers_one_part_answers_the_question() -> None:
     assert either({"a": 0.2, "b": 0.9}, {"a": 0.7, "c": 0.1}) == {"a": 0.7, "b": 0.9, "c": 0.1}
 

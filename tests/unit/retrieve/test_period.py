@@ -71,3 +71,8 @@ def test_a_question_tells_the_time_it_names_or_means() -> None:
 def test_no_day_breaks_it(asked: date, query: str) -> None:
     read = period_of(query, asked)
     assert read is None or read.begin <= read.end <= asked
+
+
+def test_of_a_long_text_the_beginning_is_read() -> None:
+    assert period_of("so " * 300 + "last week", ASKED) == period_of("last week", ASKED)
+    assert period_of("so " * 400 + "last week", ASKED) is None

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import linear_regression
+from statistics import fmean, linear_regression
 
 import httpx
 
@@ -45,12 +45,10 @@ def growth(looks: Sequence[float]) -> float:
 
 def watched(process: subprocess.Popen[str], ask: Callable[[int], None]) -> list[float]:
     """The memory of the process after each fiftieth of the requests; the first ones are to warm it up."""
-    for number in range(WARM):
-        ask(number)
     looks = []
-    for number in range(REQUESTS):
+    for number in range(WARM + REQUESTS):
         ask(number)
-        if number % (REQUESTS // LOOKS) == 0:
+        if number >= WARM and number % (REQUESTS // LOOKS) == 0:
             looks.append(resident(process))
     return looks
 
@@ -68,7 +66,8 @@ def test_a_service_in_use_does_not_grow(tmp_path: Path, say: Callable[[str], Non
                 failed.extend(answer.text for answer in _asked(client, number) if answer.status_code >= 400)
 
             looks = watched(service.process, ask)
-    grown = f"{looks[0]:.0f} to {looks[-1]:.0f} MB, {growth(looks):+.2f} MB on the line"
+    fifths = " ".join(f"{fmean(looks[first : first + LOOKS // 5]):.1f}" for first in range(0, LOOKS, LOOKS // 5))
+    grown = f"{growth(looks):+.2f} MB on the line (fifth by fifth {fifths})"
     say(f"{WARM} + {REQUESTS} requests: {grown}, {len(failed)} errors")
     assert not failed
     assert max(looks) < ALLOWED_MB

@@ -47,9 +47,12 @@ def test_no_call_breaks_the_service_or_its_description(
     text = asyncio.run(_key(engine))
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     operations = [found.ok() for found in schema.get_all_operations()]
-    made = sum(_try(operation, text, CASES // len(operations)) for operation in operations)
+    made = 0
+    # Last to first: what one cannot use, as there are only so many ways to call it, is left to those before it.
+    for left in range(len(operations), 0, -1):
+        made += _try(operations[left - 1], text, -(-(CASES - made) // left))
     record_property("said", f"{made} calls of {len(operations)} operations")
-    assert made >= CASES // 2
+    assert made >= 0.9 * CASES
 
 
 async def _key(engine: MemoryEngine) -> str:

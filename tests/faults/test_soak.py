@@ -21,8 +21,10 @@ from tests.service import serving
 WARM, REQUESTS, LOOKS = size(150, 15_000), size(250, 90_000), 50
 PER_SECOND = 50
 ALLOWED_MB = 512
-GROWTH_MB = size(6, 2)
-"""What a steady service may seem to grow by over all requests: at full size 1 MB an hour, and as much for the noise."""
+GROWTH_MB = size(6, 1)
+"""What a steady service may seem to grow by over all requests: at full size half of 1 MB an hour, and as much for the
+noise.
+"""
 LEAK = f"""
 import sys
 kept = []

@@ -59,7 +59,7 @@ _PARTS = (
     memories, versions, runs, imports, changes, episodes, entities, structured, personas, subjects, stewards,
     operations, policies, tenants, keys, health, sign_on, console,
 )  # fmt: skip
-_PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 422, 429, 500, 501, 502, 503, 507)
+_PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
 
 
 def create_app(

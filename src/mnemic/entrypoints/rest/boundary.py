@@ -34,10 +34,11 @@ BODY_BYTES = "body_bytes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Of one request: bytes of its body (and of one without a credential), seconds until it must be answered; and how
-    many may be answered at once.
+    """Of one request: bytes of what follows its `?`, of its body (and of one without a credential), seconds until it
+    must be answered; and how many may be answered at once.
     """
 
+    query_bytes: int = 16 * 1024
     max_bytes: int = 2 * 1024 * 1024
     stranger_bytes: int = 4 * 1024
     seconds: float = 30.0
@@ -45,7 +46,7 @@ class Bounds:
 
 
 class Boundary:
-    """The layer. Refuses with 400, 401, 413, 429 or 503 and a problem that says why. `knows` tells whether the
+    """The layer. Refuses with 400, 401, 413, 414, 429 or 503 and a problem that says why. `knows` tells whether the
     credential of a request opens anything.
     """
 
@@ -98,6 +99,8 @@ class Boundary:
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, a strict JSON text. Raises Refused as soon as it is known to be none that is taken."""
+        if len(scope["query_string"]) > self._bounds.query_bytes:
+            raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, "invalid_input:query:too_large")
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         size = int(declared) if declared.isdigit() else 0
         known = await self._require_taken(scope, size, known=False)

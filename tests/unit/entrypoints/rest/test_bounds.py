@@ -36,6 +36,15 @@ async def test_of_a_stranger_little_is_read(running: Running, authorization: str
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.parametrize("known", [False, True])
+async def test_an_address_has_an_end(running: Running, known: bool) -> None:
+    headers = await running.caller("reader") if known else {}
+    taken = await running.client.get("/v1/memories?" + "kind=long_term&" * 1_000, headers=headers)
+    answer = await running.client.get("/v1/memories?" + "kind=long_term&" * 1_100, headers=headers)
+    assert taken.status_code == (200 if known else 401)
+    assert (answer.status_code, answer.json()["reason"]) == (414, "invalid_input:query:too_large")
+
+
 async def test_of_who_is_known_more_is_read(running: Running) -> None:
     headers = {"Content-Type": "application/json", **await running.caller("writer")}
     answer = await running.client.post("/v1/memories", content=LARGE, headers=headers)

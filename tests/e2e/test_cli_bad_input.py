@@ -238,6 +238,13 @@ def test_bytes_that_are_no_text(process: Callable[..., subprocess.CompletedProce
     assert run.stderr.count(b"\n") == 1
 
 
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is not measured: on a full disk it could not write down which lines it ran either, and says so."""
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+
+
+@pytest.mark.usefixtures("unmeasured")
 def test_a_full_disk(process: Callable[..., subprocess.CompletedProcess[bytes]], mnemic: Call, store: Path) -> None:
     """A write that finds no room leaves one line, and everything acknowledged before it."""
     acknowledged = json.loads(process("add", "The cat is called Miso.", "--json").stdout)["memory_id"]
@@ -257,6 +264,7 @@ def test_a_full_disk(process: Callable[..., subprocess.CompletedProcess[bytes]],
     assert json.loads(process("list", "--json").stdout)["total"] == 1
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_an_import_on_a_full_disk_goes_on_later(
     process: Callable[..., subprocess.CompletedProcess[bytes]], store: Path, tmp_path: Path
 ) -> None:

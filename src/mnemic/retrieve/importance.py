@@ -16,6 +16,8 @@ IMPORTANCE = "importance"
 """The field of a memory's `data` in which its writer says how important it is, 0 to 1; and the name of the sign."""
 ORDINARY = 0.5
 USUAL_CONFIDENCE = 0.8
+RUNNERS_UP = 5
+"""Where a hundred memories are about as relevant, reading all of them cost a search more than all its lists."""
 _FOR_CONFIDENCE, _FOR_LOW_TRUST, _FOR_VERSION, _FOR_GUIDING = 0.5, 0.2, 0.05, 0.15
 _MOST_VERSIONS = 4
 _GUIDING = frozenset({"preference", "instruction"})
@@ -41,9 +43,12 @@ def importance(memory: Memory) -> float:
 
 
 def contenders(scores: Mapping[str, float], top_k: int, weight: float) -> list[str]:
-    """Those that can be among the `top_k` best once importance has moved every score by at most half of `weight`."""
-    best = sorted(scores.values(), reverse=True)[:top_k]
-    return [memory_id for memory_id, score in scores.items() if score >= best[-1] - weight] if best else []
+    """Those that can be among the `top_k` best once importance has moved every score by at most half of `weight`, best
+    first, and no more than `RUNNERS_UP` beyond `top_k`: each of them is read.
+    """
+    best = sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[: top_k + RUNNERS_UP]
+    least = scores[best[:top_k][-1]] - weight if best else 0.0
+    return [memory_id for memory_id in best if scores[memory_id] >= least]
 
 
 def weighed(scores: Mapping[str, float], memories: Mapping[str, Memory], weight: float) -> dict[str, float]:

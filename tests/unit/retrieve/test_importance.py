@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.maintain.archive import read_line
 from mnemic.ports import RecordStore
-from mnemic.retrieve.importance import ORDINARY, contenders, importance, importance_ranks, weighed
+from mnemic.retrieve.importance import ORDINARY, RUNNERS_UP, contenders, importance, importance_ranks, weighed
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.stores.inprocess import InProcessStore
@@ -90,8 +90,11 @@ def test_reading_only_those_that_can_come_in_decides_as_reading_all(
     def best(moved: dict[str, float]) -> set[float]:
         return {round(score, 9) for score in sorted(moved.values(), reverse=True)[:top_k]}
 
-    few = {memory_id: memories[memory_id] for memory_id in contenders(scores, top_k, weight + 1e-9)}
-    assert best(weighed(scores, few, weight)) == best(weighed(scores, memories, weight))
+    read = contenders(scores, top_k, weight + 1e-9)
+    nearest = sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[: top_k + RUNNERS_UP]
+    few, all_near = ({memory_id: memories[memory_id] for memory_id in chosen} for chosen in (read, nearest))
+    assert len(read) <= top_k + RUNNERS_UP
+    assert best(weighed(scores, few, weight)) == best(weighed(scores, all_near, weight))
 
 
 def test_what_is_ordinary_has_no_rank_and_is_not_moved() -> None:

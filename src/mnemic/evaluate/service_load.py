@@ -193,7 +193,7 @@ async def _called(
 
 
 async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: LoadOptions) -> dict[str, float]:
-    """`options.requests` calls by so many callers at once."""
+    """`options.requests` calls by so many callers at once. Raises what the first call that failed did."""
     taken: list[float] = []
     left = iter(range(options.requests))
 
@@ -204,9 +204,12 @@ async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: 
             taken.append((time.perf_counter() - began) * 1000)
 
     began = time.perf_counter()
-    async with asyncio.TaskGroup() as group:
-        for _ in range(connections):
-            group.create_task(caller())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(connections):
+                group.create_task(caller())
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
     return {"per_second": round(options.requests / (time.perf_counter() - began), 1), **percentiles(taken)}
 
 

@@ -6,7 +6,10 @@ import json
 import socket
 import sys
 
-from mnemic.evaluate.service_load import _RUNNING, LoadOptions, _running, load_table, run
+import pytest
+
+from mnemic.errors import StoreBusy
+from mnemic.evaluate.service_load import _RUNNING, LoadOptions, _running, _timed, load_table, run
 
 
 def test_every_call_is_counted_over_every_number_of_connections() -> None:
@@ -35,3 +38,11 @@ def test_a_service_that_writes_much_is_not_stopped_by_it() -> None:
         with _running([sys.executable, "-c", said + ends]) as address:
             listening.accept()[0].close()
     assert address == "http://here"
+
+
+async def test_a_call_that_fails_is_named() -> None:
+    async def refused() -> None:
+        raise StoreBusy("deadline")
+
+    with pytest.raises(StoreBusy):
+        await _timed(refused, 3, LoadOptions(requests=6))

@@ -137,12 +137,25 @@ class Searcher:
         return await self._read(search.embedded(vectors), partial(self._answer, early))
 
     async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
-        """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for."""
+        """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for. A
+        store may try `work` again: what failed in a try that was given up is not noted.
+        """
+        tried, known, where = search, len(search.failures), search.where
+        if search.known_at is not None:
+            where = replace(where, live_at=search.known_at)
+
+        async def once(moment: Snapshot) -> T:
+            nonlocal tried
+            tried = replace(search, where=where, errors=dict(search.errors), failures=search.failures[:known])
+            return await work(tried, moment)
+
         if search.known_at is None:
-            return await self.store.read(partial(work, search))
-        where = search.where
-        past = await self.store.believed(where.scopes, search.known_at, live_at=where.live_at)
-        return await work(replace(search, where=replace(where, live_at=search.known_at)), past)
+            outcome = await self.store.read(once)
+        else:
+            outcome = await once(await self.store.believed(where.scopes, search.known_at, live_at=search.where.live_at))
+        search.errors.update(tried.errors)
+        search.failures.extend(tried.failures[known:])
+        return outcome
 
     async def _vectors(self, search: _Search, deadline: Deadline | None) -> Sequence[Vector | None]:
         """The vector of each text that is asked, None where there is none to be had."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
@@ -22,6 +22,7 @@ from mnemic.retrieve.importance import IMPORTANCE, contenders, importance_ranks,
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, STANDING_LISTS, RankedList
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.parts import parts_of
+from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.signals import SignalWeights, with_signals
@@ -70,6 +71,16 @@ class _Search:
         self.failures.append(failure)
 
 
+def _read(
+    text: str, parts: Sequence[str], *, speakers: frozenset[str], asked_on: date | None, depth: int
+) -> tuple[Question, tuple[Question, ...], Clause | None, Question | None]:
+    """What is asked: the whole, its parts, the clause that tells a time by an event, and the words of that."""
+    read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=depth)
+    clause = clause_of(text, asked_on)
+    event = None if clause is None else read(clause.text)
+    return read(text), tuple(read(part) for part in (parts or parts_of(text))), clause, event
+
+
 @dataclass(slots=True)
 class Searcher:
     """Searches one record store with one embedder.
@@ -115,14 +126,15 @@ class Searcher:
             self.embedder.begin()  # while the store reads what it needs of the scope
         speakers = await self.store.speakers(where) if text else frozenset[str]()
         asked_on = None if asked_at is None else asked_at.date()
-        read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=self.depth)
-        clause = clause_of(text, asked_on)
+        read = partial(_read, text, parts, speakers=speakers, asked_on=asked_on, depth=self.depth)
+        # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
+        question, asked, clause, event = read() if len(text) <= READ else await asyncio.to_thread(read)
         search = _Search(
             where=where,
-            question=read(text),
-            parts=tuple(read(part) for part in (parts or parts_of(text))),
+            question=question,
+            parts=asked,
             clause=clause,
-            event=None if clause is None else read(clause.text),
+            event=event,
             top_k=top_k,
             bias=bias or Bias(),
             min_score=min_score,

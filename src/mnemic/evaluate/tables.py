@@ -145,8 +145,8 @@ def _call_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
         "bare commit": result["floor"]["commit"],
         f"one pass over {result['search']['rows']:,} vectors": result["floor"]["scan"],
     }
-    columns = ("p50_ms", "p95_ms", "p99_ms", "embed_p50_ms", "embed_p95_ms", "overhead_p50_ms", "overhead_p95_ms")
-    columns += ("cpu_ms", "times_floor")
+    columns = ["p50_ms", "p95_ms", "p99_ms", "embed_p50_ms", "embed_p95_ms", "overhead_p50_ms", "overhead_p95_ms"]
+    columns += ["cpu_ms", "times_floor"]
     for label, figures in calls.items():
         if figures:
             yield [label, *(_ms(figures.get(column)) for column in columns)]

@@ -81,10 +81,9 @@ class ReadVerbs:
             raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
         window, times = (happened_from, happened_to), (as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
-        where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
         result = await self.gateway.searcher.search(
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
-            where,
+            self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
             top_k=top_k,
             bias=self.gateway.beside(preference_bias, standing),
             min_score=min_score,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
@@ -23,6 +23,7 @@ from mnemic.retrieve.importance import IMPORTANCE, contenders, importance_ranks,
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, STANDING_LISTS, RankedList
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.parts import parts_of
+from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.signals import SignalWeights, with_signals
@@ -33,6 +34,7 @@ MAX_QUERY_CHARS = 8192
 
 T = TypeVar("T")
 Lists = dict[str, Sequence[Scored]]
+_Read = tuple[Question, tuple[Question, ...], Clause | None, Question | None]
 Hidden = Callable[[], Awaitable[frozenset[str]]]
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
@@ -75,6 +77,24 @@ class _Search:
         """Say in the result that `name` failed."""
         self.errors[name] = failure.reason
         self.failures.append(failure)
+
+
+def _read_of(text: str, parts: Sequence[str], *, speakers: frozenset[str], asked_on: date | None, depth: int) -> _Read:
+    """What is asked: the whole, its parts, the clause that tells a time by an event, and the words of that."""
+    read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=depth)
+    clause = clause_of(text, asked_on)
+    event = None if clause is None else read(clause.text)
+    return read(text), tuple(read(part) for part in (parts or parts_of(text))), clause, event
+
+
+async def _asked(
+    given: Callable[..., _Search], read: Callable[..., _Read], length: int, speakers: frozenset[str]
+) -> _Search:
+    """A search with its text, of that `length`, read against those who speak."""
+    read = partial(read, speakers=speakers)
+    # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
+    question, parts, clause, event = read() if length <= READ else await asyncio.to_thread(read)
+    return given(question=question, parts=parts, clause=clause, event=event)
 
 
 @dataclass(slots=True)
@@ -122,25 +142,18 @@ class Searcher:
         """
         text = query.strip()[:MAX_QUERY_CHARS]
         asked_on = None if asked_at is None else asked_at.date()
-        clause = clause_of(text, asked_on)
-
-        def asked(speakers: frozenset[str]) -> _Search:
-            read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=self.depth)
-            return _Search(
-                where=where,
-                question=read(text),
-                parts=tuple(read(part) for part in (parts or parts_of(text))),
-                clause=clause,
-                event=None if clause is None else read(clause.text),
-                top_k=top_k,
-                bias=bias or Bias(),
-                min_score=min_score,
-                named=named,
-                known_at=known_at,
-            )
-
+        given = partial(
+            _Search,
+            where=where,
+            top_k=top_k,
+            bias=bias or Bias(),
+            min_score=min_score,
+            named=named,
+            known_at=known_at,
+        )
+        asked = partial(_asked, given, partial(_read_of, text, parts, asked_on=asked_on, depth=self.depth), len(text))
         if not text:
-            return await self._read(await _without(hidden, asked(frozenset())), self._listed)
+            return await self._read(await _without(hidden, await asked(frozenset())), self._listed)
         embedding = Embedding(self.embedder, deadline)
         try:
             search = await _without(hidden, await self._heard(asked, where, embedding))
@@ -151,12 +164,14 @@ class Searcher:
             embedding.close()
         return await self._read(search.embedded(vectors), partial(self._answer, early))
 
-    async def _heard(self, asked: Callable[[frozenset[str]], _Search], where: Where, embedding: Embedding) -> _Search:
+    async def _heard(
+        self, asked: Callable[[frozenset[str]], Awaitable[_Search]], where: Where, embedding: Embedding
+    ) -> _Search:
         """The search as it is asked of those who speak in its scopes. What they were at the last search is embedded
         while the store says what they are now.
         """
         guess = self._spoken.last(where.scopes)
-        search = None if guess is None else asked(guess)
+        search = None if guess is None else await asked(guess)
         if search is not None:
             embedding.begin(search.texts)
         elif isinstance(self.embedder, Loading):
@@ -164,7 +179,7 @@ class Searcher:
         speakers = await self.store.speakers(where)
         if search is None or speakers != guess:
             self._spoken.note(where.scopes, speakers)
-            search = asked(speakers)
+            search = await asked(speakers)
         return search
 
     async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:

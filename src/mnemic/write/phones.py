@@ -293,6 +293,8 @@ def _bare(text: str, nominated: Nominated) -> None:
         return
     told_after = _After(text)
     near, other = _Before(_CALLED, text, (*_WORDS, "contact", "number")), _Before(_OTHER_NUMBER, text, _OTHER_SIGNS)
+    if not (near.ever or told_after.ever):
+        return
     for match in _PIECE.finditer(text):
         span = start, end = match.span()
         if (

@@ -1,17 +1,19 @@
-"""What a search says of lists that failed."""
+"""What a search says of lists that failed; where a long query is read."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy
 from mnemic.ports import Snapshot
+from mnemic.retrieve import search
 from mnemic.retrieve.lists import by_keyword, by_recency
-from mnemic.retrieve.question import Question
+from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
@@ -66,3 +68,19 @@ async def test_where_every_list_fails_the_failure_is_raised(store: TwiceStore) -
     searcher = Searcher(store, WordEmbedder(), early_lists={"keyword": failing}, late_lists={"vector": failing})
     with pytest.raises(StoreBusy):
         await searcher.search("the ship", MINE, top_k=3)
+
+
+@pytest.mark.parametrize(("query", "beside"), [("the ship", False), ("the ship " * 200, True)])
+async def test_a_long_query_is_read_beside_the_loop(
+    store: TwiceStore, monkeypatch: pytest.MonkeyPatch, query: str, beside: bool
+) -> None:
+    threads = []
+
+    def watched(text: str, **given: Any) -> Question:
+        threads.append(threading.current_thread() is not threading.main_thread())
+        return read_question(text, **given)
+
+    monkeypatch.setattr(search, "read_question", watched)
+    result = await Searcher(store, WordEmbedder()).search(query, MINE, top_k=3)
+    assert result.hits
+    assert threads == [beside]

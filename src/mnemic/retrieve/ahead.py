@@ -36,19 +36,20 @@ class Embedding:
         self._embedder = embedder
         self._deadline = deadline
         self._texts: list[str] = []
-        self._made: asyncio.Future[Sequence[Vector]] | None = None
+        self._made: asyncio.Future[list[Vector]] | None = None
 
-    def begin(self, texts: Sequence[str]) -> asyncio.Future[Sequence[Vector]]:
+    def begin(self, texts: Sequence[str]) -> None:
         """Begin to embed `texts`, in the place of what was begun before."""
         self.close()
         self._texts = list(texts)
         self._made = asyncio.ensure_future(self._embedder.embed(self._texts, deadline=self._deadline))
-        return self._made
 
     async def of(self, texts: Sequence[str]) -> Sequence[Vector]:
         """The vectors of `texts`, those that were begun where they are the same. Raises EmbedderFailed."""
-        known = self._made if self._texts == list(texts) else None
-        return await (known or self.begin(texts))
+        if self._made is None or self._texts != list(texts):
+            self.begin(texts)
+        assert self._made is not None
+        return await self._made
 
     def close(self) -> None:
         """Give up what is not done; of what nobody waited for no failure is told."""

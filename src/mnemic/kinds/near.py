@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from enum import Enum
 from functools import partial
 from typing import Any
 
@@ -22,17 +23,15 @@ from mnemic.retrieve.surroundings import Reached, Walk
 from mnemic.text.names import slug
 from mnemic.text.spelled import spelled_names
 from mnemic.types import Kind, Level, Neighbour, Scope, Where
-from mnemic.types.graph import MAX_NODES
 
 PATIENCE = timedelta(milliseconds=500)
 MOST_STARTS = 4
-MOST_ONWARD = 6
+MOST_ONWARD = 3
 MOST_REACHED = 20
+MOST_UNSAID = 6
+MOST_OF_HUB = 50
+MOST_OF_MINE = 100
 MOST_SAME = 500
-_WORTH = {(True, 1): 1.0, (True, 2): 0.8, (False, 1): 0.2, (False, 2): 0.1}
-"""What a relation is worth, by whether the query says it and how far it leads: one that nobody asked for is hardly more
-than a name."""
-
 _NOT_NAMES = COMMON | {"s"}
 _ME: str = ME_NODE["node"]
 
@@ -40,7 +39,8 @@ _ME: str = ME_NODE["node"]
 @dataclass(frozen=True, slots=True)
 class GraphSurroundings:
     """`mnemic.retrieve.surroundings.Surroundings` by the graph of entities: from at most four things, at most two
-    relations far, to at most twenty.
+    relations far, to at most twenty that the query asks for and six others. The second relation is only gone along
+    where the query says it ("employer", "city").
 
     Nobody goes through the user, to whom everything is near; from the user only along a relation that the query calls
     theirs ("my sister"). `patience`: how long the graph is waited for; StoreBusy then.
@@ -59,9 +59,8 @@ class GraphSurroundings:
         starts = await _called(spelled, inside, moment)
         if not starts and not (asked.mine and await moment.recent(inside, limit=1)):
             return None
-        told = await moment.newest(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
-        at = where.as_of or where.live_at
-        walk = _Walk(Walks(self.graph, own, Same.told(reversed(told)), at), asked, frozenset(spelled))
+        walks = Walks(self.graph, own, await _same(inside, moment), where.as_of or where.live_at)
+        walk = _Walk(walks, asked, frozenset(spelled))
         return partial(self._walked, walk, starts)
 
     async def _walked(self, walk: _Walk, starts: Sequence[dict[str, Any]]) -> Sequence[Reached]:
@@ -98,6 +97,24 @@ async def _called(spelled: Sequence[str], inside: Where, moment: Snapshot) -> li
     return list({node["node"]: node for node in nodes if node is not None}.values())[:MOST_STARTS]
 
 
+class _Worth(Enum):
+    """What a relation is worth: one that the query says, as the first or the `further` one; one that it says and that
+    was gone along already (who else works there); one that it does not say, which is hardly more than a name.
+    """
+
+    said = 1.0
+    further = 0.8
+    again = 0.3
+    unsaid = 0.2
+
+
+async def _same(inside: Where, moment: Snapshot) -> Same:
+    """Which nodes are one. Where nobody said so, as mostly, no memory is read."""
+    told = await moment.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
+    memories = await moment.get_many([entry.memory_id for entry in told], scopes=inside.scopes) if told else {}
+    return Same.told(memories[memory_id] for memory_id in sorted(memories))
+
+
 @dataclass(slots=True)
 class _Walk:
     """One walk; `walks` are those of the scope at the time that is asked for. `spelled`: what the query may name."""
@@ -116,12 +133,24 @@ class _Walk:
         self.named = [Reached(node=node, names=names, named=True) for node, names in zip(meant, others, strict=True)]
         if self.asked.mine:
             self.named += await self._of_mine()
-        await self._onward(self.named, hops=1)
-        first = {one.node: one for one in reversed(self._best())}
-        for one in (*self.named, Reached(node=_ME, names=())):
-            first.pop(one.node, None)
-        await self._onward(list(reversed(first.values()))[:MOST_ONWARD], hops=2)
-        return [*self.named, *self._best()[:MOST_REACHED]]
+        for before, one in await self._beyond(self.named, limit=MOST_OF_HUB):
+            self._meet(self._step(before, one, _Worth.said if self._says(one) else _Worth.unsaid))
+        for before, one in await self._beyond(self._onward(), limit=MOST_OF_HUB):
+            if self._says(one):
+                again = before.relation == one.path[-1].relation
+                self._meet(self._step(before, one, _Worth.again if again else _Worth.further))
+        best = self._best()
+        said = [one for one in best if one.said]
+        return [*self.named, *said[:MOST_REACHED], *[one for one in best if not one.said][:MOST_UNSAID]]
+
+    def _onward(self) -> list[Reached]:
+        """From where a second relation is looked for: none, where the query says none."""
+        if not self.asked.said:
+            return []
+        passed = {_ME, *(one.node for one in self.named)}
+        first = [one for one in self._best() if one.node not in passed]
+        said = [one for one in first if one.said]
+        return (said or first)[:MOST_ONWARD]
 
     async def _others(self, node: str) -> tuple[str, ...]:
         """What else the things that are one with `node` are called."""
@@ -130,30 +159,33 @@ class _Walk:
         return self._unspelled(name for one in nodes for name in (one.name, *one.aliases))
 
     async def _of_mine(self) -> list[Reached]:
-        """Who the user calls theirs in the query."""
-        around = await self.walks.around(_ME, hops=1, limit=MAX_NODES)
+        """Who the user calls theirs in the query; nobody where that are many."""
+        around = await self.walks.around(_ME, hops=1, limit=MOST_OF_MINE)
         meant = [one for one in around if one.path[0].relation in self.asked.mine and _leads_to(one)]
-        return [replace(self._step((), one, 1), named=True) for one in meant[:MOST_STARTS]]
+        return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MOST_STARTS]
 
-    async def _onward(self, begin: Sequence[Reached], *, hops: int) -> None:
-        """One relation further from each."""
-        around = [self.walks.around(one.node, hops=1, limit=MOST_REACHED) for one in begin]
-        for before, found in zip(begin, await asyncio.gather(*around), strict=True):
-            for one in found:
-                step = self._step(before.way, one, hops)
-                known = self.near.get(step.way[-1])
-                if step.way[-1] not in before.way and (known is None or known.score < step.score):
-                    self.near[step.way[-1]] = step
+    async def _beyond(self, begin: Sequence[Reached], *, limit: int) -> list[tuple[Reached, Neighbour]]:
+        """What is one relation further from each."""
+        around = await asyncio.gather(*(self.walks.around(one.node, hops=1, limit=limit) for one in begin))
+        return [(before, one) for before, found in zip(begin, around, strict=True) for one in found]
 
-    def _step(self, way: tuple[str, ...], one: Neighbour, hops: int) -> Reached:
-        said = self.asked.says(one.path[-1].relation, common=_NOT_NAMES)
+    def _meet(self, step: Reached) -> None:
+        known = self.near.get(step.way[-1])
+        if step.way[-1] not in step.way[:-1] and (known is None or known.score < step.score):
+            self.near[step.way[-1]] = step
+
+    def _says(self, one: Neighbour) -> bool:
+        return self.asked.says(one.path[-1].relation, common=_NOT_NAMES)
+
+    def _step(self, before: Reached | None, one: Neighbour, worth: _Worth) -> Reached:
         names = () if one.node.node == _ME else self._unspelled((one.node.name, *one.node.aliases))
         return Reached(
             node=one.node.node,
             names=names,
-            way=(*way, *(relation.memory_id for relation in one.path)),
-            score=_WORTH[said, hops],
-            said=said,
+            way=(*(before.way if before else ()), *(relation.memory_id for relation in one.path)),
+            relation=one.path[-1].relation,
+            score=worth.value,
+            said=worth in (_Worth.said, _Worth.further),
         )
 
     def _unspelled(self, names: Iterable[str]) -> tuple[str, ...]:

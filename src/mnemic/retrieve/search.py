@@ -153,7 +153,7 @@ class Searcher:
         lists, walk = await self._read(search, self._first)
         try:
             reached = () if walk is None else await walk()
-            return lists | await self._read(search, partial(self._around, reached)) if reached else lists
+            return lists | await self._read(search, partial(self._around, reached, lists)) if reached else lists
         except MnemicError as failure:
             search.note(GRAPH, failure)
             return lists
@@ -169,10 +169,10 @@ class Searcher:
             search.note(GRAPH, failure)
             return lists, None
 
-    async def _around(self, reached: Sequence[Reached], search: _Search, moment: Snapshot) -> Lists:
-        near, lists = await around(reached, search.where, search.question, moment)
+    async def _around(self, reached: Sequence[Reached], lists: Lists, search: _Search, moment: Snapshot) -> Lists:
+        near, more = await around(reached, search.where, lists.get("keyword", ()), moment, depth=self.depth)
         search.reached.extend(near)
-        return dict(lists)
+        return dict(more)
 
     async def _vectors(self, search: _Search, deadline: Deadline | None) -> Sequence[Vector | None]:
         """The vector of each text that is asked, None where there is none to be had."""

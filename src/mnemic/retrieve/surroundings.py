@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from mnemic.ports import Snapshot
-from mnemic.retrieve.question import Question
 from mnemic.types import Memory, Scored, Where
 
 GRAPH, NEAR = "graph", "near"
@@ -23,14 +22,15 @@ _QUOTES = str.maketrans(dict.fromkeys('"“”', " "))
 class Reached:
     """A thing that the query names, or that is near to one.
 
-    `way`: the memories of the relations that lead to it, one after the other, none for what is called by its name.
-    `names`: what it is called, the words of the query left out. `score`: 0 to 1, more for what is nearer, and for a
-    relation that the query says (`said`). `named`: the query means the thing itself.
+    `way`: the memories of the relations that lead to it, one after the other, none for what is called by its name;
+    `relation`: what the last of them is. `names`: what it is called, the words of the query left out. `score`: 0 to 1,
+    more for what is nearer, and for a relation that the query says (`said`). `named`: the query means the thing itself.
     """
 
     node: str = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
     way: tuple[str, ...] = ()
+    relation: str = ""
     score: float = 0.0
     said: bool = False
     named: bool = False
@@ -50,17 +50,17 @@ class Surroundings(Protocol):
 
 
 async def around(
-    reached: Iterable[Reached], where: Where, question: Question, moment: Snapshot
+    reached: Iterable[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, *, depth: int
 ) -> tuple[Sequence[Reached], Mapping[str, Sequence[Scored]]]:
     """Those of `reached` whose way may be known here, and the lists that are made of them. A way is not known where one
-    of its memories is gone, hidden, or was not true or not told at the time of `where`.
+    of its memories is gone, hidden, or was not true or not told at the time of `where`. `keyword`: that list.
     """
     passed = sorted({memory_id for one in reached for memory_id in one.way})
     memories = await moment.get_many(passed, scopes=where.scopes) if passed else {}
     any_kind = replace(where, kinds=None, categories=None, keys=None, happened_from=None, happened_to=None)
     known = {memory_id for memory_id, memory in memories.items() if any_kind.accepts(memory)}
     near = [one for one in reached if known.issuperset(one.way)]
-    lists = {GRAPH: _relations(near, where, memories), NEAR: await _remembered(near, where, question, moment)}
+    lists = {GRAPH: _relations(near, where, memories), NEAR: await _remembered(near, where, keyword, moment, depth)}
     return near, {name: entries for name, entries in lists.items() if entries}
 
 
@@ -75,15 +75,17 @@ def _relations(near: Sequence[Reached], where: Where, memories: Mapping[str, Mem
     )
 
 
-async def _remembered(near: Sequence[Reached], where: Where, question: Question, moment: Snapshot) -> Sequence[Scored]:
+async def _remembered(
+    near: Sequence[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, depth: int
+) -> Sequence[Scored]:
     """What holds the name of one that was reached along a relation that the query says, or another name of one that it
-    means itself: by BM25 of the query's words and these names.
+    means itself: by BM25 of these names and of the query's own words, which add up.
     """
     meant = [one for one in near if one.said or one.named]
     names = " ".join(name for one in meant[:MOST_NAMES] for name in one.names).translate(_QUOTES)
     if not names.strip():
         return ()
-    holding = {entry.memory_id for entry in await moment.match(where, names, limit=question.depth)}
-    words = f"{question.keywords} {names}".translate(_QUOTES)
-    found = await moment.match(where, words, limit=question.depth) if holding else ()
-    return [entry for entry in found if entry.memory_id in holding]
+    asked = dict(keyword)
+    found = await moment.match(where, names, limit=depth)
+    scores = [Scored(entry.memory_id, entry.score + asked.get(entry.memory_id, 0.0)) for entry in found]
+    return sorted(scores, key=lambda one: (one.score, one.memory_id), reverse=True)

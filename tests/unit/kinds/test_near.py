@@ -189,10 +189,11 @@ async def test_of_many_the_nearest_and_the_asked_for_come(engine: MemoryEngine) 
     entity = entities(engine)
     for number in range(40):
         await entity.relate("Eva", "knows", f"Person {chr(65 + number % 26)}{number}")
-    for query, most in (("Whom did Eva's employer hire?", 1 + MOST_UNSAID), ("Whom does Eva know?", MOST_REACHED)):
-        found = await engine.search(query, actor=ANA, top_k=50)
-        assert (found.plan.nodes, found.plan.reached) == (("person:eva",), most)
-    assert len(in_list(found, "graph")) == MOST_REACHED + MOST_UNSAID
+    hired = await engine.search("Whom did Eva's employer hire?", actor=ANA, top_k=50)
+    assert (hired.plan.nodes, hired.plan.reached) == (("person:eva",), 1 + MOST_UNSAID)
+    known = in_list(await engine.search("Whom does Eva know?", actor=ANA, top_k=50), "graph")
+    assert len([content for content in known if "knows" in content]) == MOST_REACHED
+    assert set(known[MOST_REACHED:]) == {"Eva works at Siemens.", "Eva is the sister of the user."}
 
 
 class Faulty(InProcessGraph):

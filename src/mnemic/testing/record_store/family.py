@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from mnemic.kinds.named import ME_NODE, name_key
@@ -63,8 +64,8 @@ async def tell(store: RecordStore, graph: GraphStore, *memories: Memory) -> None
 async def ask(
     store: RecordStore, graph: GraphStore, query: str, where: Where, *, weights: Weights | None = None, top_k: int = 4
 ) -> SearchResult:
-    """The search of an engine that has this graph."""
-    searcher = Searcher(store, EMBEDDER, GraphSurroundings(graph), weights or Weights())
+    """The search of an engine that has this graph, and waits for it."""
+    searcher = Searcher(store, EMBEDDER, GraphSurroundings(graph, timedelta(minutes=2)), weights or Weights())
     return await searcher.search(query, where, top_k=top_k)
 
 

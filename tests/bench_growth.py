@@ -28,6 +28,7 @@ import numpy as np
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.evaluate.conditions import conditions, file_system, load
+from mnemic.evaluate.floors import scan
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.plots import Line, line_chart
 from mnemic.evaluate.texts import questions, statements
@@ -89,17 +90,6 @@ async def timed(call: Callable[[str], Awaitable[Any]], texts: Sequence[str]) -> 
     return {**percentiles(taken), "cpu_ms": round(busy, 3)}
 
 
-def scan_floor(rows: int) -> float:
-    """Milliseconds in which all vectors of the scope are read and multiplied out once, the median of five."""
-    matrix, vector = np.ones((rows, SPACE.dimension), np.float32), np.ones(SPACE.dimension, np.float32)
-    taken = []
-    for _ in range(5):
-        began = time.perf_counter()
-        np.vecdot(matrix, vector)
-        taken.append(1000 * (time.perf_counter() - began))
-    return round(sorted(taken)[2], 3)
-
-
 async def measured(folder: Path, rows: int, repeats: int) -> dict[str, Any]:
     """The figures of one size."""
     said, asked, path = statements(SEED), questions(SEED), folder / "growth.db"
@@ -123,7 +113,7 @@ async def measured(folder: Path, rows: int, repeats: int) -> dict[str, Any]:
         "peak_rss_mb": round(peak, 1),
         "floor": {
             "commit": percentiles([1000 * one for one in commits[WARM:]]),
-            "scan_ms": scan_floor(rows),
+            "scan_ms": scan(rows, SPACE.dimension)["p50_ms"],
         },
     }
 

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import EmbedderFailed, SpaceMismatch
+from mnemic.errors import EmbedderFailed, SpaceMismatch, StoreFailed
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.reembed import BATCH
-from mnemic.ports import RecordStore
+from mnemic.ports import RecordStore, Snapshot
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.calls import FailingEmbedder
-from mnemic.types import Actor, Deadline, Memory, Status, Vector, VectorSpace
+from mnemic.types import Actor, Deadline, Level, Memory, Status, Vector, VectorSpace, Where
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 
@@ -151,6 +151,33 @@ async def test_who_still_has_the_old_embedder_finds_by_words_and_says_so(
                 await other.add("Something new.", actor=ANA)
             await one.add("Something newer.", actor=ANA)
             assert (await other.search("newer", actor=ANA)).hits[0].memory.content == "Something newer."
+
+
+async def test_a_read_that_meets_the_change_itself_is_done_again(tmp_path: Path, postgres: PostgresServer) -> None:
+    """The first statement fails, for its plan is outdated, and with it all that follow in its transaction: whoever
+    goes on without the list that failed would go on without any.
+    """
+    stores = [PostgresStore(postgres.database(tmp_path)) for _ in range(2)]
+    async with (
+        MemoryEngine(store=stores[0], embedder=WordEmbedder()) as one,
+        MemoryEngine(store=stores[1], embedder=WordEmbedder()) as other,
+    ):
+        where, found = Where(scopes=ANA.scopes([Level.USER])), list[int]()
+
+        async def words(moment: Snapshot) -> int:
+            try:
+                found.append(len(await moment.match(where, "lies", limit=10)))
+            except StoreFailed:
+                found.append(-1)
+            return found[-1]
+
+        for number in range(3):
+            await one.add(statement(number), actor=ANA)
+            await other.store.read(words)
+        await one.reembed(WordEmbedder(NEW))
+        await one.add("Another lies here.", actor=ANA)
+        assert await other.store.read(words) == 4
+        assert -1 in found
 
 
 class _Slow(WordEmbedder):

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.scorecard.row import ROOT, Ran, Row, run
+from tests.scorecard.row import ROOT, SEED, Ran, Row, run
 from tests.scorecard.rows import all_rows
 
 AT_ONCE = 2
@@ -24,17 +24,18 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", choices=("small", "full"), default="small", help="full: the published sizes")
     parser.add_argument("--only", nargs="*", metavar="ID", help="these rows alone, for instance S1 S22")
     parser.add_argument("--json", type=Path, default=ROOT / "build" / "scorecard.json", metavar="FILE")
+    parser.add_argument("--seed", type=int, default=SEED, help=f"what property tests draw from ({SEED})")
     given = parser.parse_args(words)
     rows = [row for row in all_rows() if not given.only or row.id in given.only]
     done: list[Ran] = []
     given.json.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="mnemic-scorecard-") as folder:
-        for ran in results(rows, partial(run, size=given.size, folder=Path(folder))):
+        for ran in results(rows, partial(run, size=given.size, folder=Path(folder), seed=given.seed)):
             done = sorted([*done, ran], key=lambda one: rows.index(one.row))
             given.json.write_text(json.dumps([one.as_dict() for one in done], indent=1) + "\n", encoding="utf-8")
             print(line(ran), flush=True)
     passed = sum(one.verdict == "pass" for one in done)
-    print(f"\n{passed} of {len(done)} rows pass; {given.json}")
+    print(f"\n{passed} of {len(done)} rows pass; seed {given.seed}; {given.json}")
     return 0 if passed == len(done) else 1
 
 

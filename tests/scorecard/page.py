@@ -20,8 +20,13 @@ What mnemic promises, each row run by the tests that would break it. `make score
 writes `build/scorecard.json`; `make soak` runs them at the published sizes, for hours. A row that did not run is a
 failure, and so is one of which a part is not covered: it says which.
 
-Every table below is made from the results of such runs by `python -m tests.scorecard.page`; the day is that of the run.
+Every table below is made from the results of such runs by `python -m tests.scorecard.page`; the day is that of the run,
+the seed what its property tests drew their examples from (none: whatever that run drew).
 """
+COMMANDS = (
+    "With `MNEMIC_FAULT_SCALE=small` or `full` and `--hypothesis-seed=SEED` before it, "
+    "as `build/scorecard.json` has it; one row alone: `make scorecard ROWS=S1`."
+)
 TABLES = (
     ("small", "## Small (`make scorecard`)"),
     ("full", "## At the published sizes (`python -m tests.scorecard --size full --only ROW`)"),
@@ -34,18 +39,21 @@ def page(results: Sequence[Mapping[str, Any]]) -> str:
     parts = [HEAD]
     for size, title in TABLES:
         lines = [_line(last[size, row.id]) for row in all_rows() if (size, row.id) in last]
-        table = ["| | property | aim | result | verdict | day |", f"|{'---|' * 6}", *lines, ""] if lines else []
+        table = ["| | property | aim | result | verdict | seed | day |", f"|{'---|' * 7}", *lines, ""] if lines else []
         absent = [row.id for row in all_rows() if (size, row.id) not in last]
         parts.append(
             "\n".join([title, "", *table, *([f"No run is on record: {', '.join(absent)}.", ""] if absent else [])])
         )
     bites = [f"- **{row.id}**: {row.bites}" for row in all_rows() if row.bites]
     parts.append("\n".join(["## How the rows bite", "", *bites, ""]))
+    commands = [f"- **{row.id}**: `pytest {' '.join(row.tests)}`" for row in all_rows()]
+    parts.append("\n".join(["## What each row runs", "", COMMANDS, "", *commands, ""]))
     return "\n".join(parts)
 
 
 def _line(ran: Mapping[str, Any]) -> str:
-    cells = [ran["id"], ran["property"], ran["aim"], ran["result"], ran["verdict"], ran["ended_at"][:10]]
+    seed = str(ran.get("seed", "none"))
+    cells = [ran["id"], ran["property"], ran["aim"], ran["result"], ran["verdict"], seed, ran["ended_at"][:10]]
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

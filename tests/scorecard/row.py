@@ -10,11 +10,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[2]
+SEED = 20240229
+"""What the property tests draw their examples from, unless another one is given."""
 
 Verdict = Literal["pass", "fail", "not_run"]
 
@@ -47,6 +50,7 @@ class Ran:
     result: str
     seconds: float
     command: str
+    seed: int
     size: str
     ended_at: datetime
 
@@ -63,15 +67,18 @@ class Ran:
             "verdict": self.verdict,
             "seconds": round(self.seconds, 1),
             "command": self.command,
+            "seed": self.seed,
         }
 
 
-def run(row: Row, *, size: str, folder: Path) -> Ran:
+def run(row: Row, *, size: str, folder: Path, seed: int = SEED) -> Ran:
     """Run the row's tests at `size` (`small` or `full`) in a process of their own."""
-    command = f"MNEMIC_FAULT_SCALE={size} pytest {' '.join(row.tests)}"
+    command = f"MNEMIC_FAULT_SCALE={size} pytest --hypothesis-seed={seed} {' '.join(row.tests)}"
+    told = partial(Ran, row=row, size=size, seed=seed)
     absent = [path for path in row.tests if not (ROOT / path.partition("::")[0]).exists()]
     if not row.tests or absent:
-        return _ran(row, size, "not_run", row.missing or f"no {', '.join(absent)}", seconds=0, command="")
+        result = row.missing or f"no {', '.join(absent)}"
+        return told(verdict="not_run", result=result, seconds=0, command="", ended_at=datetime.now(UTC))
     report = folder / f"{row.id}.xml"
     began = time.monotonic()
     subprocess.run(
@@ -85,6 +92,7 @@ def run(row: Row, *, size: str, folder: Path) -> Ran:
             "-o",
             "junit_family=xunit1",
             f"--junitxml={report}",
+            f"--hypothesis-seed={seed}",
             *row.tests,
         ],
         cwd=ROOT,
@@ -94,13 +102,8 @@ def run(row: Row, *, size: str, folder: Path) -> Ran:
         check=False,
     )
     verdict, result = judged(report, row)
-    return _ran(row, size, verdict, result, seconds=time.monotonic() - began, command=command)
-
-
-def _ran(row: Row, size: str, verdict: Verdict, result: str, *, seconds: float, command: str) -> Ran:
-    return Ran(
-        row=row, size=size, verdict=verdict, result=result, seconds=seconds, command=command, ended_at=datetime.now(UTC)
-    )
+    seconds = time.monotonic() - began
+    return told(verdict=verdict, result=result, seconds=seconds, command=command, ended_at=datetime.now(UTC))
 
 
 def judged(report: Path, row: Row) -> tuple[Verdict, str]:

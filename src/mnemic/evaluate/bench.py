@@ -19,11 +19,12 @@ from mnemic.bootstrap import build_embedder, build_graph
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.evaluate.conditions import conditions, file_system, load
+from mnemic.evaluate.floors import UNDER, WARM, embedding_alone, scan, times_floor
 from mnemic.evaluate.footprint import footprint
 from mnemic.evaluate.graph import RELATIONS, graph_figures
 from mnemic.evaluate.jobs import job_figures
 from mnemic.evaluate.kinds import HELD, kind_latencies
-from mnemic.evaluate.latency import WARM, Bench, embedding_alone
+from mnemic.evaluate.latency import Bench
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.outcome import SEED
 from mnemic.evaluate.place import Place, place
@@ -100,7 +101,7 @@ async def _run(
     options: BenchOptions, where: Place, folder: Path, embedder: TimedEmbedder, progress: Progress
 ) -> dict[str, Any]:
     said, asked = statements(options.seed), questions(options.seed)
-    floor = await _floors(where, embedder.inner, list(islice(said, options.repeats + WARM)), progress)
+    floor = await _floors(where, embedder.inner, list(islice(said, options.repeats + WARM)), options.rows, progress)
     bench = Bench(
         location=where.location,
         folder=folder,
@@ -112,6 +113,8 @@ async def _run(
         progress=progress,
     )
     figures = await _calls(bench, options)
+    for call in UNDER:
+        figures[call]["times_floor"] = times_floor(call, figures[call], floor)
     async with bench.engine() as engine:
         stored = sum([await engine.count(actor=Actor(user=user)) for user in _users(options)])
     await embedder.inner.close()
@@ -129,11 +132,17 @@ def _users(options: BenchOptions) -> list[str]:
     return [USER, IMPORTER, *(f"other-{number}" for number in range(1, options.others + 1))]
 
 
-async def _floors(where: Place, embedder: Embedder, texts: Sequence[str], progress: Progress) -> dict[str, Any]:
+async def _floors(
+    where: Place, embedder: Embedder, texts: Sequence[str], rows: int, progress: Progress
+) -> dict[str, Any]:
     alone = await embedding_alone(embedder, texts, progress)
-    rows = [(text, bytes(4 * embedder.space.dimension)) for text in texts]
-    seconds = await asyncio.to_thread(where.commits, rows)
-    return {"embed": alone, "commit": percentiles([1000 * second for second in seconds[WARM:]])}
+    bare = [(text, bytes(4 * embedder.space.dimension)) for text in texts]
+    seconds = await asyncio.to_thread(where.commits, bare)
+    return {
+        "embed": alone,
+        "commit": percentiles([1000 * second for second in seconds[WARM:]]),
+        "scan": await asyncio.to_thread(scan, rows, embedder.space.dimension),
+    }
 
 
 async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from mnemic.catalog import CATALOG
 from mnemic.engine import MemoryEngine
-from mnemic.evaluate.latency import WARM, Bench
+from mnemic.evaluate.floors import WARM
+from mnemic.evaluate.latency import Bench
 from mnemic.evaluate.metrics import percentiles
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.seven import SevenKinds

@@ -1,4 +1,4 @@
-"""One call after the other, timed: embedding alone, a bare commit, writes, searches, injections, imports."""
+"""One call after the other, timed: writes, searches, injections, contexts, imports."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mnemic.bootstrap import build_graph, build_sessions, build_store, keeps_gra
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.evaluate.floors import WARM
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import TimedEmbedder
@@ -25,7 +26,6 @@ from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Deadline, Kind
 
-WARM = 5
 FILL_CHUNK = 500
 TOP_K = 10
 
@@ -142,6 +142,7 @@ class Bench:
         total, embed = [], []
         for text in texts[:WARM]:
             await call(text)
+        busy = time.process_time()
         for done, text in enumerate(texts[WARM:], start=1):
             self.embedder.take()
             began = time.perf_counter()
@@ -154,6 +155,7 @@ class Bench:
             **percentiles(total),
             **percentiles(embed, "embed_"),
             **percentiles(overhead, "overhead_"),
+            "cpu_ms": round(1000 * (time.process_time() - busy) / len(total), 3),
             "calls": len(total),
         }
 
@@ -182,18 +184,6 @@ class Bench:
             "share_of_embedder": round(rate / (sum(alone) / 2), 3),
             "outcomes": dict(Counter(receipt.outcome.value for receipt in receipts)),
         }
-
-
-async def embedding_alone(embedder: Embedder, texts: Sequence[str], progress: Progress) -> dict[str, Any]:
-    """One text at a time through the embedder, nothing else: the floor under every write and search."""
-    await embedder.embed(texts[:WARM])
-    times = []
-    for done, text in enumerate(texts[WARM:], start=1):
-        began = time.perf_counter()
-        await embedder.embed([text])
-        times.append(1000 * (time.perf_counter() - began))
-        progress("embedder alone", done, len(texts) - WARM)
-    return {**percentiles(times), "calls": len(times)}
 
 
 async def batch_rate(embedder: Embedder, texts: Sequence[str]) -> float:

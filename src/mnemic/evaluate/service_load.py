@@ -29,7 +29,7 @@ from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import StoreFailed
 from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.latency import WARM, embedding_alone
+from mnemic.evaluate.floors import WARM, embedding_alone
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.outcome import SEED
 from mnemic.evaluate.place import Place, place

@@ -114,12 +114,8 @@ def _ablation_rows(ablation: Mapping[str, Any], names: Sequence[str]) -> list[st
 
 def bench_table(result: Mapping[str, Any]) -> str:
     """The figures of a bench, milliseconds unless a unit is named."""
-    lines = _grid(
-        [
-            ["milliseconds", "p50", "p95", "p99", "embed p50", "embed p95", "overhead p50", "overhead p95"],
-            *_call_rows(result),
-        ]
-    )
+    parts = (f"{part} {point}" for part in ("embed", "overhead") for point in ("p50", "p95"))
+    lines = _grid([["milliseconds", "p50", "p95", "p99", *parts, "CPU", "by its floor"], *_call_rows(result)])
     kinds = [*_grid([["each kind, milliseconds", "store", "p50", "p95", "budget p95"], *_kind_rows(result)]), ""]
     return "\n".join([*lines, "", *kinds, *_single_figures(result), "", *_conditions(result["settings"])])
 
@@ -147,8 +143,10 @@ def _call_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
         f"search, {shared.get('other_rows', 0):,} rows of others": shared.get("search"),
         "embedder alone": result["floor"]["embed"],
         "bare commit": result["floor"]["commit"],
+        f"one pass over {result['search']['rows']:,} vectors": result["floor"]["scan"],
     }
-    columns = ("p50_ms", "p95_ms", "p99_ms", "embed_p50_ms", "embed_p95_ms", "overhead_p50_ms", "overhead_p95_ms")
+    columns = ["p50_ms", "p95_ms", "p99_ms", "embed_p50_ms", "embed_p95_ms", "overhead_p50_ms", "overhead_p95_ms"]
+    columns += ["cpu_ms", "times_floor"]
     for label, figures in calls.items():
         if figures:
             yield [label, *(_ms(figures.get(column)) for column in columns)]

@@ -24,7 +24,10 @@ from mnemic.text.names import slug
 from mnemic.text.spelled import spelled_names
 from mnemic.types import Kind, Level, Neighbour, Scope, Where
 
-PATIENCE = timedelta(milliseconds=500)
+PATIENCE = timedelta(seconds=1)
+MOST_CHARS = 2_000
+"""Of a query; what stands behind them names nothing."""
+
 MOST_STARTS = 4
 MOST_ONWARD = 3
 MOST_REACHED = 20
@@ -55,7 +58,8 @@ class GraphSurroundings:
         if own is None:
             return None
         inside = _entities(where, own)
-        spelled, asked = spelled_names(query, common=_NOT_NAMES), read_asked(query)
+        begin = query[:MOST_CHARS]
+        spelled, asked = spelled_names(begin, common=_NOT_NAMES), read_asked(begin)
         starts = await _called(spelled, inside, moment)
         if not starts and not (asked.mine and await moment.recent(inside, limit=1)):
             return None

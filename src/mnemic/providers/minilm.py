@@ -28,6 +28,8 @@ T = TypeVar("T")
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 REMEMBERED_TEXTS = 1_024
+LONG_CHARS = 1_000
+"""Texts of more together are embedded in a thread of their own: a short question does not wait for them."""
 TOKENS_PER_RUN = 128
 """Padded tokens in one call of the model. On one core larger calls are slower: what passes from layer to layer no
 longer fits into the core's cache, and short texts are padded to the longest (docs/benchmarks/performance.md has them).
@@ -37,9 +39,10 @@ longer fits into the core's cache, and short texts are padded to the longest (do
 class MiniLmEmbedder:
     """384 dimensions, mean-pooled, unit length; texts beyond `max_tokens` word pieces are cut there.
 
-    The model is loaded at the first use, or by `warm`, and works in a thread of its own with `threads` cores. `batch`
-    texts are embedded at a time; between two batches a waiting call gets its turn, so that an import does not hold up a
-    search. The vectors of the last 1,024 texts are kept. May be shared by several event loops, and used after a fork.
+    The model is loaded at the first use, or by `warm`, and works in two threads with `threads` cores each: in one of
+    them long texts, and many, so that neither an import nor a text made to be slow holds up a question. `batch` texts
+    are embedded at a time; between two batches a waiting call gets its turn. The vectors of the last 1,024 texts are
+    kept. May be shared by several event loops, and used after a fork.
 
     Raises EmbedderFailed: `embedder_failed:timeout` past the deadline (never a partial list), `:model_file` when the
     weights are absent or not the pinned ones, `:not_finite`, `:closed`.
@@ -59,7 +62,10 @@ class MiniLmEmbedder:
     def _start(self) -> None:
         self._process = os.getpid()
         self._model: _Model | None = None
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mnemic-minilm")
+        self._loading = threading.Lock()
+        self._short, self._long = (
+            ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"mnemic-minilm-{name}") for name in ("short", "long")
+        )
 
     @property
     def space(self) -> VectorSpace:
@@ -72,7 +78,7 @@ class MiniLmEmbedder:
     def begin(self) -> None:
         if self._model is None and self._process == os.getpid():
             with suppress(RuntimeError):  # closed
-                self._worker.submit(self._loaded)
+                self._short.submit(self._loaded)
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
@@ -82,26 +88,30 @@ class MiniLmEmbedder:
         new = sorted((text for text in dict.fromkeys(texts) if text not in vectors), key=len)
         for first in range(0, len(new), self._batch):
             chosen = new[first : first + self._batch]
-            for text, made in zip(chosen, await self._in_worker(partial(self._make, chosen), deadline), strict=True):
-                vectors[text] = made
-                self._recent.put(text, made)
+            long = sum(map(len, chosen)) > LONG_CHARS
+            made = await self._in_worker(partial(self._make, chosen), deadline, long=long)
+            for text, vector in zip(chosen, made, strict=True):
+                vectors[text] = vector
+                self._recent.put(text, vector)
         return [vectors[text] for text in texts]
 
     async def close(self) -> None:
         self._closed = True
         self._model = None
         self._recent.clear()
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        for worker in (self._short, self._long):
+            worker.shutdown(wait=False, cancel_futures=True)
 
     def _loaded(self) -> _Model:
-        if self._model is None:
-            self._model = _Model(self._threads, self._max_tokens)
-        return self._model
+        with self._loading:
+            if self._model is None:
+                self._model = _Model(self._threads, self._max_tokens)
+            return self._model
 
     def _make(self, texts: Sequence[str]) -> list[Vector]:
         return self._loaded().vectors(texts)
 
-    async def _in_worker(self, work: Callable[[], T], deadline: Deadline | None) -> T:
+    async def _in_worker(self, work: Callable[[], T], deadline: Deadline | None, *, long: bool = False) -> T:
         if self._closed:
             raise EmbedderFailed("closed")
         if self._process != os.getpid():  # a forked child has no worker thread: waiting for it would never end
@@ -109,7 +119,7 @@ class MiniLmEmbedder:
         if deadline is not None and deadline.expired:
             raise EmbedderFailed("timeout")
         try:
-            future: Future[T] = self._worker.submit(work)
+            future: Future[T] = (self._long if long else self._short).submit(work)
         except RuntimeError:  # closed in between, or the interpreter is going down
             raise EmbedderFailed("closed") from None
         seconds = None if deadline is None else deadline.remaining()
@@ -156,7 +166,7 @@ def _digest(text: str) -> bytes:
 
 
 class _Model:
-    """The loaded network. Used by one thread at a time."""
+    """The loaded network. May be used by several threads."""
 
     def __init__(self, threads: int, max_tokens: int) -> None:
         try:

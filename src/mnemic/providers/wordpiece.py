@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
 
@@ -49,6 +49,7 @@ class WordPiece:
     def __init__(self, vocabulary: Mapping[str, int], *, max_tokens: int = MAX_TOKENS) -> None:
         self._vocabulary = vocabulary
         self._room = max_tokens - 2
+        self._longest_piece = max(map(len, vocabulary))
         self._start, self._end, self._unknown = (vocabulary[token] for token in (_START, _END, _UNKNOWN))
         self._cached_pieces = lru_cache(CACHED_CHUNKS)(self._pieces)
 
@@ -69,7 +70,12 @@ class WordPiece:
         return ids
 
     def _pieces(self, chunk: str) -> list[int]:
-        return [number for word in _split_punctuation(chunk) for number in self._word_pieces(word)]
+        pieces: list[int] = []
+        for word in _split_punctuation(chunk):
+            pieces += self._word_pieces(word)
+            if len(pieces) >= self._room:
+                break
+        return pieces
 
     def _word_pieces(self, word: str) -> list[int]:
         if len(word) > MAX_WORD_CHARS:
@@ -87,7 +93,7 @@ class WordPiece:
     def _longest(self, word: str, start: int) -> tuple[int, int] | None:
         """The id of the longest piece at `start` and where it ends, or None."""
         prefix = "##" if start else ""
-        for end in range(len(word), start, -1):
+        for end in range(min(len(word), start + self._longest_piece), start, -1):
             number = self._vocabulary.get(prefix + word[start:end])
             if number is not None:
                 return number, end
@@ -116,17 +122,19 @@ def _clean(char: str) -> str:
     return f" {char} " if any(first <= code <= last for first, last in _CJK) else char
 
 
-def _split_punctuation(chunk: str) -> list[str]:
+def _split_punctuation(chunk: str) -> Iterator[str]:
     if chunk.isalnum():
-        return [chunk]
-    words: list[str] = []
+        yield chunk
+        return
     begin = 0
     for place, char in enumerate(chunk):
         if _is_punctuation(char):
-            words += (chunk[begin:place], char)
+            if begin < place:
+                yield chunk[begin:place]
+            yield char
             begin = place + 1
-    words.append(chunk[begin:])
-    return [word for word in words if word]
+    if begin < len(chunk):
+        yield chunk[begin:]
 
 
 @lru_cache(4_096)

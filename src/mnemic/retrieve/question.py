@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from mnemic.retrieve.period import Period, period_of
+from mnemic.retrieve.period import READ, Period, period_of
 from mnemic.types import Vector
 
 _KEY_WORDS = 4
@@ -157,7 +157,7 @@ def read_question(
         keys=spelled_keys(text),
         speakers=named,
         asks_when=_WHEN.match(text) is not None,
-        names_date=named_date(text),
+        names_date=named_date(text[:READ]),
         period=None if asked_on is None else period_of(text, asked_on),
         depth=depth,
     )
@@ -195,7 +195,9 @@ def _longest_first(people: Mapping[str, Sequence[str]]) -> list[str]:
 
 def content_words(text: str) -> list[str]:
     """The words of `text` that are not common ones."""
-    return [word for word in text.split() if word.strip(".,;:!?'’()").lower() not in COMMON]
+    words = text.split()
+    common = {word for word in set(words) if word.strip(".,;:!?'’()").lower() in COMMON}
+    return [word for word in words if word not in common]
 
 
 def spelled_keys(query: str) -> frozenset[str]:
@@ -203,7 +205,7 @@ def spelled_keys(query: str) -> frozenset[str]:
     words = _WORD.findall(query.lower())
     shifted = [words[shift:] for shift in range(_KEY_WORDS)]
     return frozenset().union(
-        *(map("_".join, zip(*shifted[:length], strict=False)) for length in range(1, _KEY_WORDS + 1))
+        *(map("_".join, set(zip(*shifted[:length], strict=False))) for length in range(1, _KEY_WORDS + 1))
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from types import MappingProxyType
 from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Snapshot
+from mnemic.retrieve.ahead import Embedding, Spoken
 from mnemic.retrieve.anchor import Anchor, anchor_of, anchored
 from mnemic.retrieve.bias import STANDING, Bias, find_biased, in_order
 from mnemic.retrieve.clause import Clause, clause_of
@@ -22,6 +23,7 @@ from mnemic.retrieve.importance import IMPORTANCE, contenders, importance_ranks,
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, STANDING_LISTS, RankedList
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.parts import parts_of
+from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.signals import SignalWeights, with_signals
@@ -33,6 +35,8 @@ MAX_QUERY_CHARS = 8192
 
 T = TypeVar("T")
 Lists = dict[str, Sequence[Scored]]
+_Read = tuple[Question, tuple[Question, ...], Clause | None, Question | None]
+Hidden = Callable[[], Awaitable[frozenset[str]]]
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 
@@ -62,6 +66,11 @@ class _Search:
         """All that is embedded: the question, its parts, the event."""
         return (self.question, *self.parts, *(() if self.event is None else (self.event,)))
 
+    @property
+    def texts(self) -> list[str]:
+        """The texts of `asked`."""
+        return [one.embedded for one in self.asked]
+
     def embedded(self, vectors: Sequence[Vector | None]) -> _Search:
         """The same with the vectors of `asked`."""
         asked = [replace(one, vector=vector) for one, vector in zip(self.asked, vectors, strict=True)]
@@ -74,15 +83,33 @@ class _Search:
         self.failures.append(failure)
 
 
+def _read_of(text: str, parts: Sequence[str], *, speakers: frozenset[str], asked_on: date | None, depth: int) -> _Read:
+    """What is asked: the whole, its parts, the clause that tells a time by an event, and the words of that."""
+    read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=depth)
+    clause = clause_of(text, asked_on)
+    event = None if clause is None else read(clause.text)
+    return read(text), tuple(read(part) for part in (parts or parts_of(text))), clause, event
+
+
+async def _asked(
+    given: Callable[..., _Search], read: Callable[..., _Read], length: int, speakers: frozenset[str]
+) -> _Search:
+    """A search with its text, of that `length`, read against those who speak."""
+    read = partial(read, speakers=speakers)
+    # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
+    question, parts, clause, event = read() if length <= READ else await asyncio.to_thread(read)
+    return given(question=question, parts=parts, clause=clause, event=event)
+
+
 @dataclass(slots=True)
 class Searcher:
     """Searches one record store with one embedder.
 
-    While the query is embedded, the lists that need no vector are made, and where it names what `surroundings` knows,
-    those of what is near to that; the rest is one more read of the store. A list that fails is named in
-    `SearchResult.errors` and the rest still answer; if all of them fail, the first failure is raised, so that an outage
-    never looks like "nothing is known". `per_session`: at most so many messages of one conversation come before the
-    others had theirs; None: however many there are.
+    While the query is embedded, the store says who speaks in it, and the lists that need no vector are made, where the
+    query names what `surroundings` knows those of what is near to it, too; the rest is one more read of the store. A
+    list that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure
+    is raised, so that an outage never looks like "nothing is known". `per_session`: at most so many messages of one
+    conversation come before the others had theirs; None: however many there are.
     """
 
     store: RecordStore
@@ -94,6 +121,7 @@ class Searcher:
     late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
     depth: int = 100
     per_session: int | None = None
+    _spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
 
     async def search(
         self,
@@ -108,55 +136,72 @@ class Searcher:
         known_at: datetime | None = None,
         asked_at: datetime | None = None,
         deadline: Deadline | None = None,
+        hidden: Hidden | None = None,
     ) -> SearchResult:
         """The `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty query
         lists the newest. `parts`: what the query asks about, each looked for by itself, too; empty: found by rules.
         `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are searched as they
-        stood then. `asked_at` gives "last week" its meaning.
+        stood then. `asked_at` gives "last week" its meaning. `hidden` reads the keys of which nothing may be found, in
+        the place of those of `where`: embedding need not wait for it.
 
         Raises MnemicError if every list fails.
         """
         text = query.strip()[:MAX_QUERY_CHARS]
-        if text and isinstance(self.embedder, Loading):
-            self.embedder.begin()  # while the store reads what it needs of the scope
-        speakers = await self.store.speakers(where) if text else frozenset[str]()
         asked_on = None if asked_at is None else asked_at.date()
-        read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=self.depth)
-        clause = clause_of(text, asked_on)
-        search = _Search(
+        given = partial(
+            _Search,
             where=where,
-            question=read(text),
-            parts=tuple(read(part) for part in (parts or parts_of(text))),
-            clause=clause,
-            event=None if clause is None else read(clause.text),
             top_k=top_k,
             bias=bias or Bias(),
             min_score=min_score,
             named=named,
             known_at=known_at,
         )
+        asked = partial(_asked, given, partial(_read_of, text, parts, asked_on=asked_on, depth=self.depth), len(text))
         if not text:
-            return await self._read(search, self._listed)
-        vectors, early = await asyncio.gather(self._vectors(search, deadline), self._early(search))
+            return await self._read(await _without(hidden, await asked(frozenset())), self._listed)
+        embedding = Embedding(self.embedder, deadline)
+        try:
+            search = await _without(hidden, await self._heard(asked, where, embedding))
+            vectors, early = await asyncio.gather(self._vectors(search, embedding), self._early(search))
+        finally:
+            embedding.close()
         return await self._read(search.embedded(vectors), partial(self._answer, early))
 
-    async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
-        """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for."""
-        if search.known_at is None:
-            return await self.store.read(partial(work, search))
-        where = search.where
-        past = await self.store.believed(where.scopes, search.known_at, live_at=where.live_at)
-        return await work(replace(search, where=replace(where, live_at=search.known_at)), past)
+    async def _heard(
+        self, asked: Callable[[frozenset[str]], Awaitable[_Search]], where: Where, embedding: Embedding
+    ) -> _Search:
+        """The search as it is asked of those who speak in its scopes. What they were at the last search is embedded
+        while the store says what they are now.
+        """
+        guess = self._spoken.last(where.scopes)
+        search = None if guess is None else await asked(guess)
+        if search is not None:
+            embedding.begin(search.texts)
+        elif isinstance(self.embedder, Loading):
+            self.embedder.begin()  # while the store reads what it needs of the scope
+        speakers = await self.store.speakers(where)
+        if search is None or speakers != guess:
+            self._spoken.note(where.scopes, speakers)
+            search = await asked(speakers)
+        return search
 
     async def _early(self, search: _Search) -> Lists:
         """The lists that need no vector."""
         lists, walk = await self._read(search, self._first)
         try:
             reached = () if walk is None else await walk()
-            return lists | await self._read(search, partial(self._around, reached, lists)) if reached else lists
+            if not reached:
+                return lists
+            words, depth = lists.get("keyword", ()), self.depth
+            near, more = await self._read(
+                search, lambda one, then: around(reached, one.where, words, then, depth=depth)
+            )
         except MnemicError as failure:
             search.note(GRAPH, failure)
             return lists
+        search.reached.extend(near)
+        return lists | more
 
     async def _first(self, search: _Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
         """The early lists, and the walk to what is near to what the query names."""
@@ -169,19 +214,34 @@ class Searcher:
             search.note(GRAPH, failure)
             return lists, None
 
-    async def _around(self, reached: Sequence[Reached], lists: Lists, search: _Search, moment: Snapshot) -> Lists:
-        near, more = await around(reached, search.where, lists.get("keyword", ()), moment, depth=self.depth)
-        search.reached.extend(near)
-        return dict(more)
+    async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
+        """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for. A
+        store may try `work` again: what failed in a try that was given up is not noted.
+        """
+        tried, known, where = search, len(search.failures), search.where
+        if search.known_at is not None:
+            where = replace(where, live_at=search.known_at)
 
-    async def _vectors(self, search: _Search, deadline: Deadline | None) -> Sequence[Vector | None]:
+        async def once(moment: Snapshot) -> T:
+            nonlocal tried
+            tried = replace(search, where=where, errors=dict(search.errors), failures=search.failures[:known])
+            return await work(tried, moment)
+
+        if search.known_at is None:
+            outcome = await self.store.read(once)
+        else:
+            outcome = await once(await self.store.believed(where.scopes, search.known_at, live_at=search.where.live_at))
+        search.errors.update(tried.errors)
+        search.failures.extend(tried.failures[known:])
+        return outcome
+
+    async def _vectors(self, search: _Search, embedding: Embedding) -> Sequence[Vector | None]:
         """The vector of each text that is asked, None where there is none to be had."""
-        texts = [one.embedded for one in search.asked]
         try:
-            return await self.embedder.embed(texts, deadline=deadline)
+            return await embedding.of(search.texts)
         except MnemicError as failure:
             search.note("vector", failure)
-            return [None] * len(texts)
+            return [None] * len(search.texts)
 
     async def _made(self, lists: Mapping[str, RankedList], search: _Search, moment: Snapshot) -> Lists:
         made: Lists = {}
@@ -332,3 +392,8 @@ class Searcher:
             except MnemicError as failure:
                 search.note(STANDING, failure)
         return found
+
+
+async def _without(hidden: Hidden | None, search: _Search) -> _Search:
+    """The same without what is `hidden`."""
+    return search if hidden is None else replace(search, where=replace(search.where, hidden_keys=await hidden()))

@@ -51,7 +51,7 @@ class Surroundings(Protocol):
 
 async def around(
     reached: Iterable[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, *, depth: int
-) -> tuple[Sequence[Reached], Mapping[str, Sequence[Scored]]]:
+) -> tuple[Sequence[Reached], dict[str, Sequence[Scored]]]:
     """Those of `reached` whose way may be known here, and the lists that are made of them. A way is not known where one
     of its memories is gone, hidden, or was not true or not told at the time of `where`. `keyword`: that list.
     """

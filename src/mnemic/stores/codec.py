@@ -37,6 +37,12 @@ CUES = struct.Struct("<If??")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+# Looked up, not called: an enumeration takes four times as long, and a search decodes fifteen memories, a write thirty.
+_KINDS = {kind.value: kind for kind in Kind}
+_STATUSES = {status.value: status for status in Status}
+_TRUSTS = {trust.value: trust for trust in Trust}
+_SOURCES = {origin.value: Source(origin=origin) for origin in Origin}
+"""What most sources are: a channel, and nothing more."""
 _TIMES = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
 
 
@@ -123,11 +129,12 @@ def memory_from(fields: dict[str, Any], scope: Scope, vector: Vector | None) -> 
     """The memory of `memory_fields`, which are used up. Raises StoreCorrupt where they are not those of one."""
     try:
         for name in _TIMES:
-            if name in fields:
-                fields[name] = from_micros(fields[name])
-        fields["kind"] = Kind(fields["kind"])
-        fields["status"] = Status(fields["status"])
-        fields["trust"] = Trust(fields["trust"])
+            micros = fields.get(name)
+            if micros is not None:
+                fields[name] = moment_of(micros)
+        fields["kind"] = _KINDS[fields["kind"]]
+        fields["status"] = _STATUSES[fields["status"]]
+        fields["trust"] = _TRUSTS[fields["trust"]]
         fields["source"] = _decode_source(fields["source"])
         fields["supersedes"] = tuple(fields["supersedes"])
         fields["conflicts_with"] = tuple(fields["conflicts_with"])
@@ -142,8 +149,11 @@ def _encode_source(source: Source) -> dict[str, Any]:
 
 
 def _decode_source(fields: dict[str, Any]) -> Source:
+    plain = _SOURCES[fields["origin"]]
+    if len(fields) == 1:
+        return plain
     span = fields.get("span")
-    return Source(**fields | {"origin": Origin(fields["origin"]), "span": span and tuple(span)})
+    return Source(**fields | {"origin": plain.origin, "span": span and tuple(span)})
 
 
 def encode_message(message: Message) -> str:

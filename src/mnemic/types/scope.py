@@ -63,7 +63,7 @@ class Actor:
         owner = getattr(self, level, None) if level in _LEVELS else None
         if owner is None:
             raise InvalidInput(f"scope:{level}", hint="the actor names no owner at this level")
-        return _scope(self.tenant, Level(level), owner)
+        return scope_named(self.tenant, level, owner)
 
     def scopes(self, levels: Sequence[Level | str]) -> tuple[Scope, ...]:
         """The actor's scopes at `levels`, in that order."""
@@ -71,6 +71,8 @@ class Actor:
 
 
 @lru_cache(maxsize=1024)
-def _scope(tenant: str, level: Level, owner: str) -> Scope:
-    """One object for a scope that is asked for again and again: each write names its own a dozen times."""
-    return Scope(tenant=tenant, level=level, owner=owner)
+def scope_named(tenant: str, level: Level | str, owner: str) -> Scope:
+    """The scope of these names, one object where it is asked for again and again: each write names its own a dozen
+    times, and each memory that is read its own once. Raises as `Scope` does.
+    """
+    return Scope(tenant=tenant, level=Level(level), owner=owner)

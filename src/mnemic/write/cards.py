@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, compress, count
+from operator import itemgetter
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
@@ -34,6 +36,8 @@ _RUN = Pattern(
 )
 """Groups that may have twelve digits together: three of them, or two of six."""
 _BETWEEN = Pattern(r"([ .\-]+)")
+_GROUP = Pattern(r"\d+")
+_FIRST_TWO = itemgetter(slice(2))
 _DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
 _SINGLE = bytes.maketrans(b"0123456789", bytes(range(10)))
 
@@ -75,29 +79,29 @@ def _in_groups(text: str) -> Iterator[Found]:
     if not _in_groups_drawn(text):
         return
     for run in _RUN.finditer(text):
-        pieces = _BETWEEN.split(run.group())
-        groups = pieces[::2]
-        numbers = [*_of_groups(groups)]
+        whole = run.group()
+        numbers = [*_of_groups(_GROUP.findall(whole))]
         if numbers:
-            places = [*accumulate(map(len, pieces), initial=run.start())]
+            places = [*accumulate(map(len, _BETWEEN.split(whole)), initial=run.start())]
             for begin, end, number in numbers:
                 yield found((places[2 * begin], places[2 * end - 1], number))
 
 
 def _of_groups(groups: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Which groups, from one up to another, are card numbers together."""
-    begun = [at for at, group in enumerate(groups) if group[:2] in _ISSUED]
+    issued = [*map(_ISSUED.get, map(_FIRST_TWO, groups))]
+    begun = [*compress(count(), issued)]
     places = [*accumulate(map(len, groups), initial=0)]
     if not begun or places[-1] - places[begun[0]] < _ANY[-1]:
         return
-    ends = {place: at for at, place in enumerate(places)}
+    ends = dict(zip(places, count(), strict=False))
+    number = _Number(groups)
     first = 0
-    number = _Sums("".join(groups))
     for at in begun:
         if at < first:
             continue
         begin = places[at]
-        for length in _ISSUED[groups[at][:2]]:
+        for length in issued[at] or ():
             end = ends.get(begin + length)
             if end is not None and number.is_card(begin, begin + length):
                 yield at, end, number.digits[begin : begin + length]
@@ -105,24 +109,27 @@ def _of_groups(groups: Sequence[str]) -> Iterator[tuple[int, int, str]]:
                 break
 
 
-class _Sums:
-    """A long number, with running sums, so that the check digit of any stretch of it is one subtraction."""
+class _Number:
+    """The digits of all groups, with running sums, so that the check digit of any stretch is one subtraction."""
 
-    def __init__(self, digits: str) -> None:
-        self.digits = digits
-        raw = digits.encode()
-        self._sums = [self._running(raw, doubled) for doubled in (0, 1)]
+    def __init__(self, groups: Sequence[str]) -> None:
+        self.digits = "".join(groups)
 
-    @staticmethod
-    def _running(raw: bytes, doubled: int) -> list[int]:
-        values = bytearray(raw.translate(_SINGLE))
-        values[doubled::2] = raw[doubled::2].translate(_DOUBLED)
-        return [0, *accumulate(values)]
+    @cached_property
+    def _sums(self) -> tuple[list[int], list[int]]:
+        raw = self.digits.encode()
+        return _running(raw, 0), _running(raw, 1)
 
     def is_card(self, start: int, end: int) -> bool:
         """Whether this stretch is a card number of a known issuer."""
         sums = self._sums[end % 2]
-        return (sums[end] - sums[start]) % 10 == 0 and _CARD.fullmatch(self.digits[start:end]) is not None
+        return (sums[end] - sums[start]) % 10 == 0 and _CARD.compiled.fullmatch(self.digits, start, end) is not None
+
+
+def _running(raw: bytes, doubled: int) -> list[int]:
+    values = bytearray(raw.translate(_SINGLE))
+    values[doubled::2] = raw[doubled::2].translate(_DOUBLED)
+    return [0, *accumulate(values)]
 
 
 _digit_by_digit = pattern(

@@ -43,8 +43,8 @@ _SIGNED_STARTS = {
     sign: tuple(start for start in _SHAPE_STARTS if next((each for each in "_-.:" if each in start), "") == sign)
     for sign in ("", "_", "-", ".", ":")
 }
-_WEBHOOK = (
-    r"(?i)(?<=://)(?:hooks\.slack\.com/(?:services|workflows)/([\w/]{20,120})"
+_WEBHOOK = AnyCase(
+    r"(?<=://)(?:hooks\.slack\.com/(?:services|workflows)/([\w/]{20,120})"
     r"|(?:\w{1,12}\.)?discord(?:app)?\.com/api/webhooks/([\w\-/]{20,160}))"
 )
 _PEM = (
@@ -67,8 +67,8 @@ _ASSIGNED = Pattern(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"'`]?({_VAL
 _TOLD = Pattern(rf"[ \t](?:for {_VALUE}{{1,40}}[ \t])?(?:is|was)[ \t]{{1,3}}[\"'`]?({_VALUE}{{4,256}})")
 _FOLLOWS = Pattern(rf"[ \t]{{1,3}}[\"'`]?({_VALUE}{{6,256}})")
 _CREDENTIALS = Pattern(r"[^\s/@:\ufdd0]{0,64}:([^\s/@\ufdd0]{1,128})@")
-_QUERY = (
-    r"(?i)[?&](?:(?:access|api|auth|refresh|id|session|sas)?[_\-]?(?:token|key|secret|password|sig|signature|auth)"
+_QUERY = AnyCase(
+    r"[?&](?:(?:access|api|auth|refresh|id|session|sas)?[_\-]?(?:token|key|secret|password|sig|signature|auth)"
     r"|x-amz-signature|code|sid|jwt)=([\w.~%+/=\-]{8,2000})"
 )
 _NO_VALUE = Pattern(
@@ -192,7 +192,7 @@ secrets = (
     webhooks,
     pattern(_QUERY, needs=("=",), group=1),
     pattern(
-        r"(?i)(?<!\w)(?:bearer|basic)[ \t]{1,3}((?=[^ ]{0,200}\d)[\w.~+/=\-]{16,1024})",
+        AnyCase(r"(?<!\w)(?:bearer|basic)[ \t]{1,3}((?=[^ ]{0,200}\d)[\w.~+/=\-]{16,1024})"),
         needs=("bearer", "basic"),
         group=1,
     ),
@@ -207,8 +207,10 @@ secrets = (
         group=1,
     ),
     pattern(
-        r"(?i)(\d(?<![\w.,\-]\d)\d{3,7}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}"
-        r"(?:code|pin|otp|passcode)(?!\w)",
+        AnyCase(
+            r"(\d(?<![\w.,\-]\d)\d{3,7}) (?:is|as) (?:my|your|the|our) (?:\w{2,14} ){0,3}"
+            r"(?:code|pin|otp|passcode)(?!\w)"
+        ),
         needs=("code", "pin", "otp"),
         accept=_no_example,
         group=1,

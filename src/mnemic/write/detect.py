@@ -15,17 +15,17 @@ from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
 from mnemic.write.network import imeis, ips, macs
 from mnemic.write.outline import drawn
-from mnemic.write.patterns import Finder, digits, found, holds, numbered, pattern
+from mnemic.write.patterns import AnyCase, Finder, digits, found, holds, numbered, pattern
 from mnemic.write.phones import Phones
 
 # -- e-mail ----------------------------------------------------------------------------------------
 
 _LOCAL_CHARS = 64
-_LOCAL = re.compile(r"[\w.%+\-'’&]*[\w%+]")
+_local = re.compile(r"[\w.%+\-'’&]*[\w%+]").match
 """What may stand before an @, read backwards from there; it does not begin with a full stop, hyphen or quote."""
 _DOMAIN = re.compile(r"@(?:[^\W_](?:[^\W_]|-){0,62}\.){1,8}(?:xn--[A-Za-z0-9\-]{1,59}|[^\W\d_]{2,24})")
-_HIDDEN = re.compile(
-    r"(?i) ?[(\[{<] ?at ?[)\]}>] ?(?P<host>[^\W_](?:[^\W_]|-){0,62}"
+_HIDDEN = AnyCase(
+    r" ?[(\[{<] ?at ?[)\]}>] ?(?P<host>[^\W_](?:[^\W_]|-){0,62}"
     r"(?: ?(?:\.|[(\[{<] ?(?:dot|\.) ?[)\]}>]) ?[^\W_](?:[^\W_]|-){0,62}){1,4})"
 )
 _OPENING = tuple(f"{bracket}{gap}at" for bracket in "([{<" for gap in ("", " "))
@@ -60,9 +60,9 @@ def _local_start(text: str, backwards: str, at: int) -> int:
     if at and text[at - 1] == '"':
         opening = text.rfind('"', max(0, at - _LOCAL_CHARS), at - 1)
         return opening if opening != -1 else at
-    behind = len(text) - at
-    before = _LOCAL.match(backwards, behind, behind + _LOCAL_CHARS)
-    return at - before.end() + behind if before else at
+    length = len(text)
+    before = _local(backwards, length - at, length - at + _LOCAL_CHARS)
+    return length - before.end() if before else at
 
 
 # -- US social security number: areas 000, 666 and 900 to 999, group 00 and serial 0000 are not issued
@@ -76,9 +76,11 @@ _ssns = (
         spell=digits,
     ),
     pattern(
-        r"(?i)(?:ssn|social security)(?: number| no\.?|#)?(?: is|:|=| -)? {0,2}("
-        + _SSN % (r"[ .\-]?", r"[ .\-]?")
-        + r")(?!\d)",
+        AnyCase(
+            r"(?:ssn|social security)(?: number| no\.?|#)?(?: is|:|=| -)? {0,2}("
+            + _SSN % (r"[ .\-]?", r"[ .\-]?")
+            + r")(?!\d)"
+        ),
         needs=("ssn", "social security"),
         spell=digits,
         group=1,

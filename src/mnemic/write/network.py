@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mnemic.write.outline import drawn, hexadecimal
-from mnemic.write.patterns import digits, pattern
+from mnemic.write.patterns import AnyCase, digits, pattern
 
 _VERSION = re.compile(r"(?i)(?:\bv(?:er(?:sion)?)?|release|build|section|chapter)$")
 _NOBODY = ("127.", "0.", "255.255.255.")
@@ -86,7 +86,7 @@ macs = (
     ),
     # Named as one, it is taken also where a letter is mistyped.
     pattern(
-        r"(?i)(?<!\w)mac(?: ?address| ?id)?(?: is|:|=)?[ \t]{0,3}((?:[0-9a-z]{2}[:\-]){5}[0-9a-z]{2})(?!\w)",
+        AnyCase(r"(?<!\w)mac(?: ?address| ?id)?(?: is|:|=)?[ \t]{0,3}((?:[0-9a-z]{2}[:\-]){5}[0-9a-z]{2})(?!\w)"),
         needs=("mac",),
         fits=_one_device,
         spell=_plain,
@@ -98,8 +98,10 @@ macs = (
 imeis = (
     pattern(
         # A single digit tells of which of several; one that others follow begins the number.
-        r"(?i)(?<!\w)(?:imei(?:sv)?|meid)(?:[ /]?\d(?!\d))?(?: number| no\.?| code)?(?: is|:|=|#| -)?[ \t]{0,3}"
-        r"(\d(?:[ \-/]?\d){13,15})(?!\d)",
+        AnyCase(
+            r"(?<!\w)(?:imei(?:sv)?|meid)(?:[ /]?\d(?!\d))?(?: number| no\.?| code)?(?: is|:|=|#| -)?[ \t]{0,3}"
+            r"(\d(?:[ \-/]?\d){13,15})(?!\d)"
+        ),
         needs=("imei", "meid"),
         fits=_one_device,
         spell=digits,

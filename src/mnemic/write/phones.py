@@ -90,7 +90,8 @@ _SEPARATED = Pattern(r"[ .\-/]+")
 _NOT_ZERO = Pattern(r"[1-9]")
 _PLUS = Pattern(r"\+(?<![\w+]\+)(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)")
 _UNIT = Pattern(
-    r"(?i) ?(?:[€$£¥%]|(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times|years)\b)"
+    r"(?i) ?(?:[€$£¥%]|(?=[edupybkmrt])(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times"
+    r"|years)\b)"
 )
 _LINE_END = Pattern(r"[ \t.]{0,8}(?:\n|$)")
 _NEAR = 48
@@ -292,6 +293,8 @@ def _bare(text: str, nominated: Nominated) -> None:
         return
     told_after = _After(text)
     near, other = _Before(_CALLED, text, (*_WORDS, "contact", "number")), _Before(_OTHER_NUMBER, text, _OTHER_SIGNS)
+    if not (near.ever or told_after.ever):
+        return
     for match in _PIECE.finditer(text):
         span = start, end = match.span()
         if (
@@ -309,10 +312,14 @@ _long = drawn(b"0" * 9)
 
 def _named(text: str, start: int) -> bool:
     """Whether what stands right before says what the number is: "order #12", "id: 12"."""
-    before = text[max(0, start - _NEAR) : start].removesuffix("\n").lower()
+    end = start - text.startswith("\n", start - 1) if start else 0
     for _ in range(3):
-        before = before[:-1] if before[-1:] in (" ", "#", ":", "=") else before
-    return before.endswith(_NAMES)
+        end -= text[end - 1 : end] in _BEFORE_NUMBER
+    return text[end - 2 : end].lower() in _NAME_ENDS and text[max(0, end - _NEAR) : end].lower().endswith(_NAMES)
+
+
+_BEFORE_NUMBER = frozenset(" #:=")
+_NAME_ENDS = frozenset(name[-2:] for name in _NAMES)
 
 
 _SHAPES = (

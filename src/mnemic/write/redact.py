@@ -231,23 +231,32 @@ def _merged(found: list[_Find], text: str) -> list[_Find]:
     """The matches in order; those that overlap as one, under the name of the longest."""
     merged: list[_Find] = []
     longest = until = 0
+    torn = False  # the last is several that overlap, spelled by the text once it is known how far they reach
     for find in sorted(found, key=_by_start):
         start, end, entity, _ = find
         if start >= until:
+            if torn:
+                merged[-1], torn = _spelled(merged[-1], text), False
             merged.append(find)
             longest, until = end - start, end
             continue
-        last = merged[-1]
-        if find == last:
+        begun, _, name, _ = last = merged[-1]
+        if find == (_spelled(last, text) if torn and (start, end) == (begun, until) else last):
             continue
-        begun, _, name, _ = last
         if end - start > longest:
             name, longest = entity, end - start
         if end > until or name != last[2]:
             until = max(until, end)
-            whole = (start, end) == (begun, until)
-            merged[-1] = (begun, until, name, find[3] if whole else text[begun:until])
+            torn = (start, end) != (begun, until)
+            merged[-1] = (begun, until, name, find[3])
+    if torn:
+        merged[-1] = _spelled(merged[-1], text)
     return merged
+
+
+def _spelled(find: _Find, text: str) -> _Find:
+    start, end, entity, _ = find
+    return (start, end, entity, text[start:end])
 
 
 _by_start = itemgetter(0)

@@ -19,16 +19,18 @@ from typing import NamedTuple
 
 from mnemic.text.normalise import nfkc
 from mnemic.write.synonyms import BROADER, PHRASES, same_word
-from mnemic.write.voice import actives, attributes
+from mnemic.write.voice import LINKING, actives, attributes
 from mnemic.write.wording import ANTONYMS, NEGATIONS, NEGATIVE_PREFIXES, QUALIFIERS, RELATIONS, is_negative
-from mnemic.write.words import PRESENT, Word, parts_of, starts_sentence, value_class, words_of
+from mnemic.write.words import PRESENT, Word, glance, parts_of, starts_sentence, value_class, words_of
 
 MAX_COMPARED_WORDS = 200
 """Longer texts are not one claim; they are never called opposite or covered."""
 MAX_CLAUSES = 24
+_LINKING = frozenset(stem for token in LINKING for stem in glance(token)[0])
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
 _PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
+_NO_ONE = re.compile(r"no(?:'\w+)*[\W_]*one")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -47,17 +49,22 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """A text taken apart, as far as somebody asks. `parts` are the texts of its clauses, where it has more than one."""
+    """A text taken apart, as far as somebody asks."""
 
     plain: str
-    parts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Statement:
         """The statement that `text` makes."""
-        plain = _PHRASE.sub(lambda match: PHRASES[match.group().lower()], nfkc(text).replace("’", "'"))
-        parts = tuple(part for part in _CLAUSE_END.split(plain) if part.strip())
-        return cls(plain, parts if 1 < len(parts) <= MAX_CLAUSES else ())
+        plain = nfkc(text).replace("’", "'")
+        low = plain.lower()
+        return cls(_PHRASE.sub(_said_plainly, plain) if any(phrase in low for phrase in PHRASES) else plain)
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The texts of its clauses, where it has more than one."""
+        parts = tuple(part for part in _CLAUSE_END.split(self.plain) if part.strip())
+        return parts if 1 < len(parts) <= MAX_CLAUSES else ()
 
     @cached_property
     def _tokens(self) -> _Tokens:
@@ -69,9 +76,26 @@ class Statement:
         return self._tokens.words
 
     @cached_property
+    def _seen(self) -> list[tuple[tuple[str, ...], int]]:
+        """Token by token, at a glance: most statements are told apart by that and never read in full."""
+        return [glance(token) for token in _TOKEN.findall(self.plain)]
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Every stem that it or a clause of it may have."""
+        return frozenset(chain.from_iterable([stems for stems, _ in self._seen]))
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The stems of its words, in order."""
+        if _NO_ONE.search(self.plain.lower()):
+            return [word.stem for word in self.words]
+        return list(chain.from_iterable([stems for stems, _ in self._seen]))
+
+    @cached_property
     def negations(self) -> int:
         """How often it negates."""
-        return self._tokens.negations
+        return sum([negations for _, negations in self._seen])
 
     @property
     def asks(self) -> bool:
@@ -81,7 +105,7 @@ class Statement:
     @cached_property
     def denied(self) -> tuple[str, ...]:
         """The words that its negations stand before, in alphabetical order."""
-        return _denied(self._tokens)
+        return _denied(self._tokens) if self.negations else ()
 
     @cached_property
     def readings(self) -> tuple[tuple[Word, ...], ...]:
@@ -91,13 +115,14 @@ class Statement:
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """Its clauses, one for the whole where it has no parts; most statements are compared without."""
-        told = [_Tokens.of(part) for part in self.parts] or [self._tokens]
-        return tuple(Clause(frozenset(word.stem for word in one.words), one.negations) for one in told)
+        told = [Statement(part) for part in self.parts] or [self]
+        return tuple(Clause(frozenset(one.stems), one.negations) for one in told)
 
     @cached_property
-    def stems(self) -> list[str]:
-        """The stems of its words, in order."""
-        return [word.stem for word in self.words]
+    def wide(self) -> frozenset[str]:
+        """Its stems and what is broader than any of them."""
+        stems = frozenset(self.stems)
+        return stems.union(*(BROADER.get(stem, ()) for stem in stems))
 
     @cached_property
     def counted(self) -> Counter[str]:
@@ -107,7 +132,12 @@ class Statement:
     @property
     def comparable(self) -> bool:
         """Whether it is short enough, and says enough, to be compared."""
-        return 0 < len(self.words) <= MAX_COMPARED_WORDS
+        return 0 < len(self.stems) <= MAX_COMPARED_WORDS
+
+
+def _said_plainly(match: re.Match[str]) -> str:
+    # A letter that only looks like one of the phrase, as the Turkish dotless i, is found in any case and is no phrase.
+    return PHRASES.get(match.group().lower(), match.group())
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +153,14 @@ class _Tokens:
         low, gaps, told = [], [], []
         ended, before = 0, ""
         for match in _TOKEN.finditer(plain):
+            start, end = match.span()
             for token in parts_of(match.group()):
-                initial = not token[0].isupper() or starts_sentence(plain, match.start())
+                initial = not token[0].isupper() or starts_sentence(plain, start)
                 small = token.casefold()
                 empty = small in NEGATIONS or (small == "one" and before == "no")
                 low.append(small)
-                gaps.append(plain[ended : match.start()])
-                ended = match.end()
+                gaps.append(plain[ended:start])
+                ended = end
                 told.append(() if empty else words_of(token, before, initial=initial))
                 before = small
         return cls(low, gaps, told)
@@ -176,22 +207,25 @@ def opposition(one: Statement, other: Statement) -> Opposition | None:
         return None
     how = _opposed(one, other) if one.asks == other.asks else None
     if how is not None:
-        return Opposition(how, 10 * _alike(one, other) >= 6 * min(len(one.words), len(other.words)))
+        return Opposition(how, 10 * _alike(one, other) >= 6 * min(len(one.stems), len(other.stems)))
     return Opposition("negation", strong=True) if _denies(one, other) or _denies(other, one) else None
 
 
 def _opposed(one: Statement, other: Statement) -> str | None:
     mine, theirs = one.counted, other.counted
-    shared, shorter = (mine & theirs).total(), min(len(one.words), len(other.words))
+    shared, shorter = (mine & theirs).total(), min(len(one.stems), len(other.stems))
     # Denying two things is denying; two denials of one thing are rare.
     negated = (one.negations - other.negations) % 2 == 1 or (one.negations == 0) != (other.negations == 0)
+    # Whatever they are opposed by wants this much in common.
+    if 2 * (_alike(one, other) if negated else shared + 1) < shorter:
+        return None
     ours = [word for word in one.words if word.stem not in theirs]
     others = [word for word in other.words if word.stem not in mine]
     if any_opposite(ours, others):
         # "not open" against "closed" agrees.
         return "antonym" if not negated and 2 * (shared + 1) >= shorter else None
     if negated:
-        return "negation" if 2 * _alike(one, other) >= shorter else None
+        return "negation"
     # At a glance: their order, which takes longer to look at, cannot make more of what they share and how they differ.
     if 2 * shared < shorter or any(word.value in _NO_VALUES for word in chain(ours, others)):
         return None
@@ -200,9 +234,8 @@ def _opposed(one: Statement, other: Statement) -> str | None:
 
 def _alike(one: Statement, other: Statement) -> int:
     """How many words of the shorter have their like, or a broader or narrower word, in the longer."""
-    short, long = sorted((one, other), key=lambda statement: len(statement.words))
-    stems = set(long.stems)
-    wide = stems.union(*(BROADER.get(stem, ()) for stem in stems))
+    short, long = sorted((one, other), key=lambda statement: len(statement.stems))
+    stems, wide = long.counted.keys(), long.wide
     return sum(stem in wide or not stems.isdisjoint(BROADER.get(stem, ())) for stem in short.stems)
 
 
@@ -224,7 +257,7 @@ def denies(one: Statement, other: Statement) -> bool:
 
 
 def _denies_one(one: Statement, other: Statement) -> bool:
-    claims = list(_denied_claims(one))
+    claims = [said for said in _denied_claims(one) if 3 * len(other.named & said) >= 2 * len(said)]
     return bool(claims) and any(3 * len(words & said) >= 2 * len(said) for words in _asserted(other) for said in claims)
 
 
@@ -235,7 +268,7 @@ def _asserted(statement: Statement) -> list[frozenset[str]]:
 
 def _denied_claims(statement: Statement) -> Iterator[frozenset[str]]:
     """The stems of each clause that denies one thing, where they are enough to know the thing by."""
-    for clause in statement.clauses:
+    for clause in statement.clauses if statement.negations else ():
         said = clause.stems - RELATIONS
         if clause.negations == 1 and len(said) >= 3:
             yield said
@@ -297,11 +330,22 @@ def beyond(full: Statement, part: Statement) -> int | None:
     qualifies nothing, brings in nobody else, and adds no value of a class of which `part` already names one. Questions
     claim nothing: they cover nothing.
     """
-    if not (full.comparable and part.comparable) or full.asks or part.asks or full.denied != part.denied:
+    if not (full.comparable and part.comparable) or full.asks or part.asks:
+        return None
+    if not (_holds(full, part) and full.denied == part.denied):
         return None
     readings = product(full.readings, part.readings)
     found = [_beyond(said, wanted, exact=full.negations > 0) for said, wanted in readings]
     return min((count for count in found if count is not None), default=None)
+
+
+def _holds(full: Statement, part: Statement) -> bool:
+    """Whether each word of `part` may have its like in `full`, at a glance: a passive, told as its active, may have
+    other words, and a clause told as an adjective less of them.
+    """
+    if "by" in full.plain.lower() or "by" in part.plain.lower():
+        return True
+    return full.wide.issuperset(part.stems) or full.wide.issuperset(set(part.stems) - _LINKING)
 
 
 def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int | None:

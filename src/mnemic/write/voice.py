@@ -12,9 +12,9 @@ from mnemic.write.synonyms import PARTICIPLES
 _NOW, _THEN, _BEING = frozenset({"is", "are"}), frozenset({"was", "were"}), frozenset({"being", "been"})
 _FINITE = _NOW | _THEN | {"has", "have", "had", "will"}
 _TAIL = frozenset("in on at with from to into through near beside behind under over along across during after".split())
-
-
 _WHICH, _MOST = frozenset({"which", "who", "that"}), 4
+LINKING = _WHICH | _NOW | _THEN
+"""The words of which a describing clause has two that its adjective has not."""
 
 
 class Active(NamedTuple):

@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 from mnemic.text.analyse import analyse
 from mnemic.write.synonyms import BROADER, GROUP_HEADS, same_word
-from mnemic.write.wording import BEFORE_AMOUNTS, BEFORE_NAMES, EMPTY_WORDS, NUMBER_WORDS, POSTURES, VALUE_CLASSES
+from mnemic.write.wording import (
+    BEFORE_AMOUNTS,
+    BEFORE_NAMES,
+    EMPTY_WORDS,
+    NEGATIONS,
+    NUMBER_WORDS,
+    POSTURES,
+    VALUE_CLASSES,
+)
 
 PRESENT = ""
 """The form of a verb that was a participle and is told as active: it fits any inflection."""
@@ -17,6 +25,8 @@ _FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
 _CLITICS = frozenset("s m re ve d ll".split())
 _CLASS = {"label": "number", "person": "name"}
 _DOING = frozenset("is are am was were m s re".split())
+_TELLING = _DOING | BEFORE_AMOUNTS | BEFORE_NAMES
+"""The words that say something of the one behind them."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
 _BETWEEN, _ENDS = " \"'(", ".!?:\n"
@@ -48,6 +58,7 @@ def value_class(word: Word) -> str:
     return _CLASS.get(word.value or "", word.value or "")
 
 
+@lru_cache(maxsize=8192)
 def parts_of(token: str) -> tuple[str, ...]:
     """A token without its clitics: "doesn't" is "does not", "user's" is "user"."""
     low = token.casefold()
@@ -64,6 +75,11 @@ def words_of(token: str, before: str = "", *, initial: bool = True) -> tuple[Wor
     """The words of content of one token that follows `before`: none where it is empty of content. Of one that is not
     `initial` a capital says that it is a name.
     """
+    return _words_behind(token, before if before in _TELLING else "", initial)
+
+
+@lru_cache(maxsize=16384)
+def _words_behind(token: str, before: str, initial: bool) -> tuple[Word, ...]:
     if token[0] == "[":
         return (Word(token, token, token.split("#", maxsplit=1)[0]),)
     low = token.casefold()
@@ -93,6 +109,16 @@ def _word(stem: str, low: str, named: str | None) -> Word:
     else:
         form = _INFLECTION.sub("", low)
     return Word(told, form, VALUE_CLASSES.get(told, named))
+
+
+@lru_cache(maxsize=16384)
+def glance(token: str) -> tuple[tuple[str, ...], int]:
+    """The stems of a token's words of content, and how often it negates: what does not hang on the words around it, but
+    for "one", which is none behind "no".
+    """
+    parts = parts_of(token)
+    said = [part for part in parts if part.casefold() not in NEGATIONS]
+    return tuple(word.stem for part in said for word in words_of(part)), len(parts) - len(said)
 
 
 def starts_sentence(text: str, at: int) -> bool:

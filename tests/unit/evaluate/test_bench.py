@@ -72,6 +72,16 @@ def test_the_table_shows_what_the_json_holds(measured: dict[str, Any]) -> None:
     assert "mnemic --help" not in table
 
 
+def test_each_call_stands_beside_what_it_cannot_do_without(measured: dict[str, Any]) -> None:
+    floor = {name: measured["floor"][name]["p50_ms"] for name in ("embed", "commit", "scan")}
+    assert min(floor.values()) > 0
+    for call, last in (("write", "commit"), ("search", "scan"), ("injection", "scan")):
+        under = floor["embed"] + floor[last]
+        assert measured[call]["times_floor"] == pytest.approx(measured[call]["p50_ms"] / under, abs=0.01)
+        assert measured[call]["cpu_ms"] > 0
+    assert "one pass over 30 vectors" in bench_table(measured)
+
+
 def test_a_context_is_built_without_the_embedder(measured: dict[str, Any]) -> None:
     context = measured["context"]
     assert 0 < context["p50_ms"] < measured["injection"]["p95_ms"]

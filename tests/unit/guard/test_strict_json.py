@@ -86,6 +86,13 @@ def test_whatever_can_be_written_is_read(value: Any) -> None:
     assert loads(json.dumps(value)) == value
 
 
+@given(values, st.text(max_size=6))
+def test_a_name_that_stands_twice_is_found_wherever_it_is(value: Any, name: str) -> None:
+    name, inner = json.dumps(name), json.dumps(value)
+    with pytest.raises(NotStrictJson, match="twice"):
+        loads(f'[{inner}, {{{name}: {inner}, "a:\\\\": [":"], {name}: {inner}}}]')
+
+
 @given(st.text(alphabet='[]{}",:\\1aé\ud800 '))
 def test_whatever_is_read_the_plain_parser_reads_alike(text: str) -> None:
     try:

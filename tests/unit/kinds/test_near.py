@@ -29,6 +29,7 @@ from mnemic.types.graph import fragment_of
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 DAY = timedelta(days=1)
+LONG = timedelta(minutes=2)
 CITY = "Which city is my sister's employer in?"
 CANTEEN = "When is the canteen of Eva's employer closed?"
 FRIDAYS = "Siemens' canteen is closed on Fridays."
@@ -38,6 +39,7 @@ FRIDAYS = "Siemens' canteen is closed on Fridays."
 async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
     store, graph = SqliteStore(tmp_path / "m.db"), SqliteGraph(tmp_path / "m.db")
     async with MemoryEngine(store=store, graph=graph, embedder=WordEmbedder(), clock=ManualClock()) as engine:
+        engine.gateway.searcher.surroundings = GraphSurroundings(graph, LONG)
         entity = entities(engine)
         await entity.relate("me", "sister", "Eva")
         await entity.relate("Eva", "works_at", "Siemens")
@@ -235,6 +237,7 @@ async def test_nothing_comes_that_the_filter_does_not_accept(
 ) -> None:
     graph = InProcessGraph()
     async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
+        engine.gateway.searcher.surroundings = GraphSurroundings(graph, LONG)
         for source, relation, target, ends in told:
             if source != target:
                 await (entities(engine).end if ends else entities(engine).relate)(source, relation, target)

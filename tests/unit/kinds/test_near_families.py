@@ -5,6 +5,7 @@ same matters. It says that the part works, not how often people ask so.
 from __future__ import annotations
 
 import random
+from datetime import timedelta
 from pathlib import Path
 
 from mnemic.bootstrap import build_embedder
@@ -13,6 +14,7 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.face import awaited
 from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.near import GraphSurroundings
 from mnemic.ports import Embedder
 from mnemic.retrieve.fuse import Weights
 from mnemic.stores.sqlite import SqliteStore
@@ -33,6 +35,7 @@ async def recalled(folder: Path, embedder: Embedder) -> dict[str, float]:
     chance = random.Random(20261122)
     store, graph = SqliteStore(folder / "m.db", durability="fast"), SqliteGraph(folder / "m.db")
     async with MemoryEngine(store=store, graph=graph, embedder=embedder) as engine:
+        engine.gateway.searcher.surroundings = GraphSurroundings(graph, timedelta(minutes=2))
         entity = EntityMemory(engine, ANA, awaited())
         firms, towns = chance.sample(FIRMS, len(FIRMS)), chance.sample(TOWNS, len(TOWNS))
         asked: list[tuple[str, str]] = []

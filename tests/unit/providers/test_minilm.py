@@ -169,6 +169,29 @@ async def test_a_search_is_served_between_the_batches_of_an_import(embedder: Min
     assert ended == ["search", "import"]
 
 
+async def test_a_question_does_not_wait_for_a_long_text(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, make = threading.Event(), embedder._make
+    monkeypatch.setattr(embedder, "_make", lambda texts: (len(texts[0]) < 1_000 or release.wait(10)) and make(texts))
+    long = asyncio.ensure_future(embedder.embed(["a long text " * 100]))
+    await asyncio.sleep(0)
+    assert len(await embedder.embed(["a question"])) == 1
+    assert not long.done()
+    release.set()
+    assert len(await long) == 1
+
+
+async def test_the_model_is_loaded_once_by_two_threads(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[object] = []
+    model = minilm._Model
+    monkeypatch.setattr(minilm, "_Model", lambda *given: loaded.append(given) or model(*given))
+    await asyncio.gather(embedder.embed(["a long text " * 100]), embedder.embed(["a question"]))
+    assert len(loaded) == 1
+
+
 async def test_the_model_is_loaded_once_however_often_its_loading_is_begun(
     embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

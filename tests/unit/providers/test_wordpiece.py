@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,23 @@ def test_special_tokens_in_a_text_are_ordinary_text() -> None:
     assert ids.count(102) == 1
     assert ids.count(101) == 1
     assert 103 not in ids
+
+
+@pytest.mark.parametrize("chunk", ["(" * 20_000, "a-" * 10_000])
+def test_of_a_long_chunk_no_more_is_read_than_has_room(chunk: str) -> None:
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "c_call"
+
+    sys.setprofile(count)
+    try:
+        ids = TOKENISER.ids(chunk)
+    finally:
+        sys.setprofile(None)
+    assert len(ids) <= MAX_TOKENS
+    assert calls < 60 * MAX_TOKENS
 
 
 def test_a_short_limit_keeps_start_and_end() -> None:

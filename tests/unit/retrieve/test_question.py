@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import NamedDate, called, first_person, named_date, read_question, spelled_keys
 
 
@@ -109,3 +110,8 @@ def test_any_query_can_be_read(query: str, speakers: frozenset[str]) -> None:
     question = read_question(query, speakers=speakers)
     assert question.text == query
     assert question.speakers <= speakers
+
+
+def test_of_a_long_text_the_beginning_tells_the_date() -> None:
+    assert read_question("In May 2023 " + "so " * READ).names_date == NamedDate(2023, 5)
+    assert read_question("so " * READ + "in May 2023").names_date is None

@@ -69,8 +69,9 @@ def test_one_can_say_a_figure(record_property: Callable[[str, object], None]) ->
 
 def test_a_row_that_runs_reports_the_figures(tmp_path: Path) -> None:
     one = Row(id="S0", property="p", aim="a", tests=(f"{Path(__file__).relative_to(ROOT)}::test_one_can_say_a_figure",))
-    ran = run(one, size="small", folder=tmp_path)
+    ran = run(one, size="small", folder=tmp_path, seed=7)
     assert (ran.verdict, ran.result) == ("pass", "1 of 1 tests; one figure")
+    assert (ran.as_dict()["seed"], "--hypothesis-seed=7 tests/" in ran.command) == (7, True)
 
 
 def test_a_figure_that_was_said_again_stands_once(tmp_path: Path) -> None:
@@ -102,7 +103,8 @@ def test_the_page_shows_the_last_run_of_each_row_and_size(tmp_path: Path) -> Non
     last = {**ran, "ended_at": "2026-01-02T00:00:00", "result": "a new | figure"}
     shown = page([last, first])
     assert "an old figure" not in shown
-    assert "| a new \\| figure | " in shown
+    assert "| a new \\| figure | not_run | 20240229 | 2026-01-02 |" in shown
+    assert "| none |" in page([{name: value for name, value in last.items() if name != "seed"}])
     assert shown.count("| S4 |") == 1
     assert shown.count("No run is on record") == 2
     assert "S3, S5" in shown

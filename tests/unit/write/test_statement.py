@@ -215,3 +215,28 @@ def test_one_is_a_number_but_not_behind_no() -> None:
     assert Statement.of("There is no one at home").stems == ["at", "home"]
     assert Statement.of("One is at home").stems == ["1", "at", "home"]
     assert Statement.of("There is no chance of one").stems == ["chanc", "1"]
+
+
+TELLING = (
+    "no one No phone someone don't isn't cannot never by which is was are who that white crane woman man sliced eaten "
+    "slices eats a the onion I Berlin Ann 3 four 12:30 closed unable visited but and so in at without won't one's"
+).split()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(TELLING), st.sampled_from([" ", " ", ", ", ". ", "? ", " but "])), min_size=1)
+)
+def test_a_glance_sees_what_reading_in_full_sees(told: list[tuple[str, str]]) -> None:
+    statement = Statement.of("".join(word + after for word, after in told))
+    assert statement.stems == [word.stem for word in statement.words]
+    assert all(clause.stems <= statement.named for clause in statement.clauses)
+    assert sum(clause.negations for clause in statement.clauses) == statement.negations
+
+
+def test_a_clause_told_as_an_adjective_is_seen_at_a_glance() -> None:
+    assert beyond(Statement.of("A white crane stands"), Statement.of("A crane which was white")) == 1
+
+
+def test_a_letter_that_only_looks_like_one_of_a_phrase_makes_none() -> None:
+    assert Statement.of("He faıled to come").plain == "He faıled to come"
+    assert Statement.of("He Failed to come").plain == "He not come"

@@ -33,7 +33,7 @@ from mnemic.types import Actor
 
 BYTES_OF_A_CALL = 16 * 1024
 """A body of this size counts as one call more."""
-_KNOWN = "principal"
+_KNOWN, _COUNTED = "principal", "counted"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
 
@@ -127,20 +127,31 @@ TheService = Annotated[Service, Depends(governed)]
 
 
 def require_rate(principal: Principal, request: HTTPConnection, service: Service) -> None:
-    """Take what a request counts for of the credential's rate. Refuses with 429."""
-    size = request.scope.get("state", {}).get(BODY_BYTES, 0)
-    wait = service.rate.wait_for(principal.key_id, calls=1 + size // BYTES_OF_A_CALL)
+    """Take what a request counts for of the credential's rate, but for what was taken before. Refuses with 429."""
+    state = request.scope.get("state", {})
+    _take(principal, request, service, state.get(BODY_BYTES, 0))
+
+
+def _take(principal: Principal, request: HTTPConnection, service: Service, size: int) -> None:
+    state = request.scope.setdefault("state", {})
+    due, counted = 1 + size // BYTES_OF_A_CALL, f"{_COUNTED}:{principal.key_id}"
+    calls, state[counted] = due - state.get(counted, 0), due
+    wait = service.rate.wait_for(principal.key_id, calls=calls) if calls > 0 else 0.0
     if wait:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
 
 
-async def knows(request: HTTPConnection, *, service: Service) -> bool:
-    """Whether a request's credential opens anything, before its body is read. Its route need not look it up again."""
+async def admit(request: HTTPConnection, size: int, *, service: Service) -> None:
+    """Look at a request's credential, and take what a body of `size` counts for, before it is read; its route need do
+    neither again. Refuses with 401 where the credential opens nothing, with 429 past the rate.
+    """
+    principal = None
     with suppress(Refused):
         principal = await credential_of(request, service)
-        request.scope.setdefault("state", {})[_KNOWN] = principal
-        return principal is not None
-    return False
+    if principal is None:
+        raise unauthenticated()
+    request.scope.setdefault("state", {})[_KNOWN] = principal
+    _take(principal, request, service, size)
 
 
 async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:

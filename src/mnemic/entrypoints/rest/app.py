@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest import problems
-from mnemic.entrypoints.rest.access import Rate, Service, knows
+from mnemic.entrypoints.rest.access import Rate, Service, admit
 from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.loop_lag import watched_loop
@@ -104,7 +104,7 @@ def create_app(
     )
     engine.gateway.watchers.on_write, engine.gateway.watchers.on_search = service.meter.wrote, service.meter.searched
     return Observed(
-        _Hardened(Boundary(_routed(service), bounds, knows=partial(knows, service=service))),
+        _Hardened(Boundary(_routed(service), bounds, admit=partial(admit, service=service))),
         [service.meter, *observers],
     )
 

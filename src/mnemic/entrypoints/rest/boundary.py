@@ -1,7 +1,8 @@
 """What is refused before anything is parsed: bodies too large, too deep or no strict JSON, and too many calls.
 
-An ASGI layer around the application. It reads a body whole, bounded by `max_bytes`, and hands it on unchanged. Of a
-sender who has not shown a credential it reads no more than `stranger_bytes`.
+An ASGI layer around the application. It reads a body whole, bounded by `max_bytes`, and hands it on unchanged, with
+what it says, so that nobody parses it again. Of a sender who has not shown a credential it reads no more than
+`stranger_bytes`; of one who has, a larger body is counted before it is read.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from http import HTTPStatus
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mnemic.entrypoints.rest.problems import Refused, problem, unauthenticated
+from mnemic.entrypoints.rest.problems import Refused, problem
 from mnemic.guard import strict_json
 
 OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream"})
@@ -30,6 +31,8 @@ microsecond a byte, in which nobody else would be answered.
 """
 BODY_BYTES = "body_bytes"
 """Where a request's `state` says how large its body was."""
+BODY_VALUE = "body_value"
+"""Where it has what the body says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +48,18 @@ class Bounds:
     at_once: int = 64
 
 
+Admit = Callable[[HTTPConnection, int], Awaitable[object]]
+
+
 class Boundary:
-    """The layer. Refuses with 400, 401, 413, 414, 429 or 503 and a problem that says why. `knows` tells whether the
-    credential of a request opens anything.
+    """The layer. Refuses with 400, 401, 413, 414, 429 or 503 and a problem that says why. `admit` is asked before a
+    body of so many bytes is read; it raises Refused for a credential that opens nothing, or too often.
     """
 
-    def __init__(
-        self, app: ASGIApp, bounds: Bounds | None = None, *, knows: Callable[[HTTPConnection], Awaitable[bool]]
-    ) -> None:
+    def __init__(self, app: ASGIApp, bounds: Bounds | None = None, *, admit: Admit) -> None:
         self._app = app
         self._bounds = bounds or Bounds()
-        self._knows = knows
+        self._admit = admit
         self._running = 0
         self._checking = asyncio.Lock()
 
@@ -111,13 +115,17 @@ class Boundary:
             body += message.get("body", b"")
             more = message.get("more_body", False)
             known = await self._require_taken(scope, len(body), known=known)
-        if len(body) <= QUICK_BYTES:
-            _require_strict(scope, body)
-        else:
-            async with self._checking:
-                await asyncio.to_thread(_require_strict, scope, body)
-        scope.setdefault("state", {})[BODY_BYTES] = len(body)
+        state = scope.setdefault("state", {})
+        state[BODY_BYTES] = len(body)
+        if body and scope["method"] not in ("GET", "HEAD"):
+            state[BODY_VALUE] = await self._value(body)
         return bytes(body)
+
+    async def _value(self, body: bytearray) -> object:
+        if len(body) <= QUICK_BYTES:
+            return _strict(body)
+        async with self._checking:
+            return await asyncio.to_thread(_strict, body)
 
     async def _require_taken(self, scope: Scope, size: int, *, known: bool) -> bool:
         """Refuse a body of `size` bytes where it is too large for its sender; whether the sender had to be known."""
@@ -125,17 +133,14 @@ class Boundary:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "invalid_input:body:too_large")
         if known or size <= self._bounds.stranger_bytes:
             return known
-        if not await self._knows(HTTPConnection(scope)):
-            raise unauthenticated()
+        await self._admit(HTTPConnection(scope), size)
         return True
 
 
-def _require_strict(scope: Scope, body: bytes | bytearray) -> None:
-    """Refuse a body that is not JSON which can be handed on."""
-    if not body or scope["method"] in ("GET", "HEAD"):
-        return
+def _strict(body: bytes | bytearray) -> object:
+    """What a body says. Refuses one that is not JSON which can be handed on."""
     try:
-        strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
+        return strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
     except UnicodeDecodeError as error:
         raise Refused(HTTPStatus.BAD_REQUEST, "invalid_input:body:encoding") from error
     except strict_json.NotStrictJson as error:

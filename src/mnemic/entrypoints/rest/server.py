@@ -20,6 +20,7 @@ from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.entrypoints.rest.lasting import keep_what_lasts
 from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.sign_on import Client
@@ -144,11 +145,15 @@ async def require_safe(settings: Settings, service: ServiceSettings, *, opened: 
 
 
 class _Draining(uvicorn.Server):
-    """A server that ends its streams when it stops, so that only requests are waited for."""
+    """A server that ends its streams when it stops, so that only requests are waited for; and that keeps what lasts."""
 
     def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
         super().__init__(config)
         self._streams = streams
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        await super().startup(sockets)
+        keep_what_lasts()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         self._streams.stopping.set()

@@ -255,6 +255,9 @@ class _Attempt:
         await session.execute(self._begin)
         result = await work(session)
         if self._begin == _READ:
+            # Whoever goes on without a list that failed does not see that the whole moment was lost with it.
+            if session.failure is not None and lost_race(session.failure):
+                raise typed(session.failure)
             return result
         self._committing = True
         try:

@@ -15,8 +15,9 @@ from mnemic.errors import InvalidInput
 from mnemic.stores.codec import cues_of, fields_of, to_micros
 from mnemic.stores.sealing import Sealer
 from mnemic.text.analyse import analyse
-from mnemic.types import Level, Memory, Scope, Vector, Where
+from mnemic.types import Memory, Scope, Vector, Where
 from mnemic.types.facets import ANY, facets_of
+from mnemic.types.scope import scope_named
 
 ANY_FACET = 0
 """Stands for every facet."""
@@ -47,7 +48,7 @@ def floats(vector: Vector) -> array[float]:
 
 def memory_of(row: Any, sealer: Sealer) -> Memory:
     """The memory of a row with the part `columns`."""
-    scope = Scope(tenant=row["tenant"], level=Level(row["level"]), owner=row["owner"])
+    scope = scope_named(row["tenant"], row["level"], row["owner"])
     return sealer.memory(row["body"], scope, row["vector"])
 
 

@@ -13,8 +13,9 @@ import apsw
 from mnemic.stores.codec import cues_of, dump, fields_of, to_micros
 from mnemic.stores.sealing import Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
-from mnemic.types import Kind, Level, Memory, Scope, Where
+from mnemic.types import Kind, Memory, Scope, Where
 from mnemic.types.facets import ANY, facets_of
+from mnemic.types.scope import scope_named
 
 ANY_FACET = 0
 """Stands for every facet."""
@@ -95,7 +96,7 @@ class Rows:
     def memory(self, row: Sequence[Any]) -> Memory:
         """The memory of a row with the columns of `MEMORY`."""
         body, vector, tenant, level, owner = row
-        return self.sealer.memory(body, Scope(tenant=tenant, level=Level(level), owner=owner), vector)
+        return self.sealer.memory(body, scope_named(tenant, level, owner), vector)
 
     def columns(self, memory: Memory) -> dict[str, Any]:
         """What the columns of `memory` hold, but for those that the store itself gives out."""

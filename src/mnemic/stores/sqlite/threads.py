@@ -6,8 +6,8 @@ import asyncio
 import queue
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 import apsw
 
@@ -19,19 +19,21 @@ async def finished(job: Future[T]) -> T:
 
     So a cancelled call leaves either nothing or a whole transaction, never one that is still running.
     """
+    try:
+        return await asyncio.wrap_future(job)
+    except asyncio.CancelledError:
+        if not job.cancel():
+            await _ended(job)
+        raise
+
+
+async def _ended(job: Future[Any]) -> None:
+    """Wait for a job that cannot be stopped any more, however often this is cancelled."""
     waiting = asyncio.wrap_future(job)
-    cancelled: asyncio.CancelledError | None = None
     while not waiting.done():
-        try:
+        with suppress(asyncio.CancelledError):
             await asyncio.wait([waiting])
-        except asyncio.CancelledError as error:
-            if job.cancel():
-                raise
-            cancelled = error
-    if cancelled is not None:
-        waiting.exception()
-        raise cancelled
-    return waiting.result()
+    waiting.exception()
 
 
 class Readers:

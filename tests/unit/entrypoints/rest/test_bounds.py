@@ -93,3 +93,37 @@ async def test_who_asks_too_often_or_too_much_waits() -> None:
     assert small == [422, 422, 422, 429]
     assert large.status_code == 422
     assert (late.status_code, late.json()["reason"], late.headers["retry-after"]) == (429, "rate_limited", "4")
+
+
+async def test_who_asks_too_often_is_not_read() -> None:
+    read = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        read.append("a piece")
+        yield LARGE
+
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock())
+    app = create_app(engine, per_second=1.0, burst=3)
+    async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service") as client:
+        _, key = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=["writer"], user="ana")
+        headers = {"Authorization": f"Bearer {key}", "Content-Length": str(len(LARGE))}
+        broken = await client.post("/v1/memories", content=b"[" * 70_000, headers={"Authorization": f"Bearer {key}"})
+        late = await client.post("/v1/memories", content=pieces(), headers=headers)
+    assert (broken.status_code, broken.json()["reason"]) == (400, "invalid_input:json")
+    assert (late.status_code, late.json()["reason"], late.headers["retry-after"]) == (429, "rate_limited", "4")
+    assert read == []
+
+
+async def test_what_comes_without_its_length_is_counted_as_a_whole() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock())
+    app = create_app(engine, per_second=1.0, burst=9)
+    async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service") as client:
+        _, key = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=["writer"], user="ana")
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+
+        async def pieces() -> AsyncIterator[bytes]:
+            for first in range(0, len(LARGE), 5_000):
+                yield LARGE[first : first + 5_000]
+
+        answers = [await client.post("/v1/memories", content=pieces(), headers=headers) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [422, 422, 429]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 
+from mnemic.entrypoints.rest.app import _PARTS
 from mnemic.entrypoints.rest.boundary import QUICK_BYTES
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.guard import strict_json
 from tests.unit.entrypoints.rest.conftest import Running
 
@@ -50,3 +54,35 @@ async def test_it_is_checked_beside_the_loop_one_at_a_time(running: Running, mon
     bodies = [b'{"content": "short"}', *[b'{"content": ' + _LONG + b"}"] * 3]
     await asyncio.gather(*(running.client.post("/v1/memories", content=body, headers=headers) for body in bodies))
     assert sorted(seen) == [(False, QUICK_BYTES + 15)] * 3 + [(True, 20)]
+
+
+@pytest.mark.parametrize("length", [10, 2 * QUICK_BYTES])
+async def test_it_is_parsed_once(running: Running, monkeypatch: pytest.MonkeyPatch, length: int) -> None:
+    parsed = []
+    plain = json.loads
+
+    def counted(text: Any, **rules: Any) -> object:
+        parsed.append(len(text))
+        return plain(text, **rules)
+
+    headers = {**await running.caller("writer"), "Content-Type": "application/json"}
+    body = b'{"content": "I like tea.", "context": "' + b"a" * length + b'"}'
+    monkeypatch.setattr(json, "loads", counted)
+    answer = await running.client.post("/v1/memories", content=body, headers=headers)
+    monkeypatch.undo()
+    assert answer.status_code in (201, 422)
+    assert parsed.count(len(body)) == 1
+
+
+@pytest.mark.parametrize("body", [b"null", b"[]", b'"text"', b"3"])
+async def test_what_is_no_object_is_told(running: Running, body: bytes) -> None:
+    headers = {**await running.caller("writer"), "Content-Type": "application/json"}
+    answer = await running.client.post("/v1/memories", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["reason"]) == (422, "invalid_input:body")
+
+
+def test_no_route_parses_a_body_again() -> None:
+    routes = [route for part in _PARTS for route in part.router.routes if isinstance(route, APIRoute)]
+    taking = [route for route in routes if route.body_field is not None]
+    assert len(taking) > 20
+    assert [route.path for route in taking if not isinstance(route, Parsed)] == []

@@ -28,11 +28,12 @@ from mnemic.entrypoints.rest.access import (
     require_same_origin,
 )
 from mnemic.entrypoints.rest.credentials import Principal, shown_key
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.sessions import COOKIE, LASTS
 from mnemic.entrypoints.rest.shapes import Strict
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=Parsed)
 
 _ROOT = files("mnemic.entrypoints") / "console"
 _TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}

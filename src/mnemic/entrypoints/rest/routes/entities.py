@@ -25,13 +25,14 @@ from mnemic.entrypoints.rest.kind_shapes import (
     node_dict,
     relations_list,
 )
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import Moment
 from mnemic.entrypoints.wire import receipt_dict
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.types import Actor
 
-router = APIRouter(prefix="/v1/entities", tags=["kinds"])
+router = APIRouter(prefix="/v1/entities", tags=["kinds"], route_class=Parsed)
 
 NamedThing = Annotated[str, Query(min_length=1, max_length=80)]
 At = Annotated[Moment | None, Query(description="The moment of which the relations are; now.")]

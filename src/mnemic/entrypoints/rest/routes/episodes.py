@@ -10,12 +10,13 @@ from fastapi import APIRouter, Query, Response
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import EpisodeAnswer, EpisodePageAnswer, ReceiptAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import Feedback, NewEpisode, Task, episode_dict, lesson_dict
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import MemoryId
 from mnemic.entrypoints.wire import receipt_dict
 from mnemic.face import awaited
 from mnemic.kinds.episodic import EpisodicMemory, Step
 
-router = APIRouter(prefix="/v1/episodes", tags=["kinds"])
+router = APIRouter(prefix="/v1/episodes", tags=["kinds"], route_class=Parsed)
 
 
 @router.post("", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Path
 
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import ImportAnswer, answering
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import ImportPart
 from mnemic.entrypoints.wire import receipt_dict
 from mnemic.maintain.intake import ImportProgress, import_progress, take_part
 from mnemic.types import Candidate, Origin
 
-router = APIRouter(prefix="/v1/imports", tags=["imports"])
+router = APIRouter(prefix="/v1/imports", tags=["imports"], route_class=Parsed)
 
 ImportId = Annotated[str, Path(min_length=1, max_length=64)]
 

@@ -23,10 +23,11 @@ from mnemic.entrypoints.rest.access import (
     require_service_admin,
 )
 from mnemic.entrypoints.rest.credentials import ApiKey, Principal, Role
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import KeyWanted, TokenWanted
 
-router = APIRouter(prefix="/v1", tags=["keys"])
+router = APIRouter(prefix="/v1", tags=["keys"], route_class=Parsed)
 
 KeyId = Annotated[str, Path(min_length=1, max_length=64)]
 

@@ -19,6 +19,7 @@ from mnemic.entrypoints.rest.answers import (
     SearchAnswer,
     answering,
 )
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import (
     ContextWanted,
@@ -41,7 +42,7 @@ from mnemic.inject.bound import injector_for
 from mnemic.inject.injector import InjectionConfig
 from mnemic.types import Memory
 
-router = APIRouter(prefix="/v1", tags=["memories"])
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=Parsed)
 
 IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
 At = Annotated[Moment | None, Query(description="A time; without a zone it is UTC.")]

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Path, Query
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import HistoryAnswer, ReceiptAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import NewTrait
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.types import Actor
 
-router = APIRouter(prefix="/v1/persona", tags=["kinds"])
+router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=Parsed)
 
 
 def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from mnemic.entrypoints.rest.access import Operating, TheService
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.routes.memories import IfMatch, version_of
 from mnemic.entrypoints.rest.shapes import PolicyBack, PolicyWanted
@@ -18,7 +19,7 @@ from mnemic.maintain.policies import PolicyVersion
 from mnemic.maintain.trial import tried
 from mnemic.tenancy import guard_of
 
-router = APIRouter(prefix="/v1/policy", tags=["operations"])
+router = APIRouter(prefix="/v1/policy", tags=["operations"], route_class=Parsed)
 
 
 @router.get("")

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.rest.access import Reading, Service, TheService, Writing
 from mnemic.entrypoints.rest.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import IdempotencyKey, Turn
 from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, written
 from mnemic.entrypoints.wire import memory_dict, report_dict
@@ -21,7 +22,7 @@ from mnemic.types import Actor
 
 _log = logging.getLogger(__name__)
 
-router = APIRouter(prefix="/v1/runs", tags=["runs"])
+router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=Parsed)
 
 
 @router.post("", **answering(ReportAnswer))

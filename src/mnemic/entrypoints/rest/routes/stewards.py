@@ -8,13 +8,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query
 
 from mnemic.entrypoints.rest.access import Operating, Reviewing, TheService
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import Approval, MemoryId
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.maintain.export import plain
 from mnemic.maintain.review import Waiting
 from mnemic.types import AuditEvent
 
-router = APIRouter(prefix="/v1", tags=["stewards"])
+router = APIRouter(prefix="/v1", tags=["stewards"], route_class=Parsed)
 
 MAX_DAYS = 36_500
 

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Path
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import MemoriesAnswer, ReceiptsAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import DataWanted, NewData, StructuredText
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.structured import StructuredMemory
 from mnemic.types import Actor
 
-router = APIRouter(prefix="/v1/structured", tags=["kinds"])
+router = APIRouter(prefix="/v1/structured", tags=["kinds"], route_class=Parsed)
 
 ShapeName = Annotated[str, Path(min_length=1, max_length=64)]
 

@@ -13,12 +13,13 @@ from pydantic import JsonValue
 
 from mnemic.entrypoints.rest.access import Correcting, Erasing, OneselfOnly, Reading, TheService, require_role
 from mnemic.entrypoints.rest.credentials import Role
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import Erasure
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 
-router = APIRouter(prefix="/v1", tags=["subjects"])
+router = APIRouter(prefix="/v1", tags=["subjects"], route_class=Parsed)
 
 Key = Annotated[str, Path(min_length=1, max_length=128)]
 

@@ -13,13 +13,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.rest.access import AnyService, ServiceAdmin
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.routes.operations import quotas_used
 from mnemic.entrypoints.rest.shapes import QuotasWanted, QuotaWanted, TenantWanted
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.guard.limits import Quota
 from mnemic.maintain.tenants import tenant_data
 
-router = APIRouter(prefix="/v1/tenants", tags=["tenants"])
+router = APIRouter(prefix="/v1/tenants", tags=["tenants"], route_class=Parsed)
 
 TenantName = Annotated[str, Path(min_length=1, max_length=128)]
 

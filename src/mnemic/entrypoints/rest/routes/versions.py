@@ -9,10 +9,11 @@ from fastapi import APIRouter, Query
 from mnemic.entrypoints.rest.access import Correcting, Reading, Revealing, TheService
 from mnemic.entrypoints.rest.answers import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
 from mnemic.entrypoints.rest.credentials import Role
+from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import MemoryId, Rollback
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 
-router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"])
+router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=Parsed)
 
 
 @router.get("/lineage", **answering(LineageAnswer))

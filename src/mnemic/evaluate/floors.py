@@ -1,0 +1,51 @@
+"""What no engine can be faster than: the embedder alone, a bare commit, one pass over all vectors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mnemic.evaluate.metrics import percentiles
+from mnemic.evaluate.progress import Progress
+from mnemic.ports import Embedder
+
+WARM = 5
+_SCANS = 20
+UNDER = {
+    "write": ("embed", "commit"),
+    "search": ("embed", "scan"),
+    "injection": ("embed", "scan"),
+}
+"""What each call cannot do without: its floor is the sum of these."""
+
+
+async def embedding_alone(embedder: Embedder, texts: Sequence[str], progress: Progress) -> dict[str, Any]:
+    """One text at a time through the embedder, nothing else: the floor under every write and search."""
+    await embedder.embed(texts[:WARM])
+    times = []
+    for done, text in enumerate(texts[WARM:], start=1):
+        began = time.perf_counter()
+        await embedder.embed([text])
+        times.append(1000 * (time.perf_counter() - began))
+        progress("embedder alone", done, len(texts) - WARM)
+    return {**percentiles(times), "calls": len(times)}
+
+
+def scan(rows: int, dimension: int) -> dict[str, float]:
+    """Milliseconds in which `rows` vectors are read and multiplied out once, as fast as this machine's memory is."""
+    matrix, vector = np.ones((rows, dimension), np.float32), np.ones(dimension, np.float32)
+    taken = []
+    for _ in range(_SCANS):
+        began = time.perf_counter()
+        np.vecdot(matrix, vector)
+        taken.append(1000 * (time.perf_counter() - began))
+    return percentiles(taken)
+
+
+def times_floor(call: str, measured: Mapping[str, Any], floor: Mapping[str, Mapping[str, float]]) -> float:
+    """The median of a call by the sum of the medians under it, which were measured in the same run."""
+    taken: float = measured["p50_ms"]
+    return round(taken / sum(floor[name]["p50_ms"] for name in UNDER[call]), 2)

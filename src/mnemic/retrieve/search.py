@@ -27,6 +27,7 @@ from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.signals import SignalWeights, with_signals
+from mnemic.retrieve.surroundings import GRAPH, Reached, Surroundings, Walk, around
 from mnemic.types import Deadline, Hit, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
@@ -42,7 +43,9 @@ NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """One search on its way. `event`: the words of `clause`. `errors` collects what failed: `name: reason`."""
+    """One search on its way. `event`: the words of `clause`. `errors` collects what failed: `name: reason`, `reached`
+    what the query names and what is near to it.
+    """
 
     where: Where
     question: Question
@@ -56,6 +59,7 @@ class _Search:
     known_at: datetime | None
     errors: dict[str, str] = field(default_factory=dict)
     failures: list[MnemicError] = field(default_factory=list)
+    reached: list[Reached] = field(default_factory=list)
 
     @property
     def asked(self) -> tuple[Question, ...]:
@@ -101,14 +105,16 @@ async def _asked(
 class Searcher:
     """Searches one record store with one embedder.
 
-    While the query is embedded, the store says who speaks in it and the lists that need no vector are made; the rest is
-    one more read of the store. A list that fails is named in `SearchResult.errors` and the rest still answer; if all of
-    them fail, the first failure is raised, so that an outage never looks like "nothing is known". `per_session`: at
-    most so many messages of one conversation come before the others had theirs; None: however many there are.
+    While the query is embedded, the store says who speaks in it, and the lists that need no vector are made, where the
+    query names what `surroundings` knows those of what is near to it, too; the rest is one more read of the store. A
+    list that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure
+    is raised, so that an outage never looks like "nothing is known". `per_session`: at most so many messages of one
+    conversation come before the others had theirs; None: however many there are.
     """
 
     store: RecordStore
     embedder: Embedder
+    surroundings: Surroundings | None = None
     weights: Weights = field(default_factory=Weights)
     signal_weights: SignalWeights = field(default_factory=SignalWeights)
     early_lists: Mapping[str, RankedList] = field(default_factory=lambda: EARLY_LISTS)
@@ -157,9 +163,7 @@ class Searcher:
         embedding = Embedding(self.embedder, deadline)
         try:
             search = await _without(hidden, await self._heard(asked, where, embedding))
-            vectors, early = await asyncio.gather(
-                self._vectors(search, embedding), self._read(search, partial(self._made, self.early_lists))
-            )
+            vectors, early = await asyncio.gather(self._vectors(search, embedding), self._early(search))
         finally:
             embedding.close()
         return await self._read(search.embedded(vectors), partial(self._answer, early))
@@ -181,6 +185,34 @@ class Searcher:
             self._spoken.note(where.scopes, speakers)
             search = await asked(speakers)
         return search
+
+    async def _early(self, search: _Search) -> Lists:
+        """The lists that need no vector."""
+        lists, walk = await self._read(search, self._first)
+        try:
+            reached = () if walk is None else await walk()
+            if not reached:
+                return lists
+            words, depth = lists.get("keyword", ()), self.depth
+            near, more = await self._read(
+                search, lambda one, then: around(reached, one.where, words, then, depth=depth)
+            )
+        except MnemicError as failure:
+            search.note(GRAPH, failure)
+            return lists
+        search.reached.extend(near)
+        return lists | more
+
+    async def _first(self, search: _Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
+        """The early lists, and the walk to what is near to what the query names."""
+        lists = await self._made(self.early_lists, search, moment)
+        if self.surroundings is None or not (self.weights.graph or self.weights.near):
+            return lists, None
+        try:
+            return lists, await self.surroundings.named(search.question.text, search.where, moment)
+        except MnemicError as failure:
+            search.note(GRAPH, failure)
+            return lists, None
 
     async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
         """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for. A
@@ -274,8 +306,7 @@ class Searcher:
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
-        weights = self.weights
-        most = weights.vector + weights.keyword + weights.key + weights.recency + self.signal_weights.most
+        most = self.weights.most + self.signal_weights.most
         return {memory_id: min(1.0, max(0.0, score / most)) for memory_id, score in scores.items()}
 
     async def _result(
@@ -306,6 +337,7 @@ class Searcher:
             top_k=search.top_k,
             known_at=search.known_at,
             named=search.named,
+            reached=search.reached,
             lists=lists,
         )
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
@@ -25,6 +26,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 from uuid import uuid4
 
+import asyncpg
 import numpy as np
 
 from mnemic.bootstrap import build_store
@@ -35,6 +37,7 @@ from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Candidate
+from tests.servers import PostgresServer, in_thread
 
 WARM = 5
 TOP_K = 10
@@ -82,18 +85,30 @@ class Peer(Protocol):
     def search(self, query: str) -> int:
         """How many of the ten best were found."""
 
+    def size(self, folder: Path) -> int:
+        """Bytes of all that is stored."""
+
     def close(self) -> None:
         """Let go of the folder."""
+
+
+def files(folder: Path) -> int:
+    """Bytes of all files in `folder`."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 class Mnemic:
     """This product, default settings."""
 
     name, package, durability = "mnemic", "mnemic", "every add synced (WAL, synchronous=FULL)"
+    size = staticmethod(files)
 
     def __init__(self, folder: Path, embedding: Embedding) -> None:
+        self._open(str(folder / "m.db"), embedding)
+
+    def _open(self, location: str, embedding: Embedding) -> None:
         self._embedding = embedding
-        store = build_store(str(folder / "m.db"), durability="durable")
+        store = build_store(location, durability="durable")
         self._engine = MemoryEngine(store=store, embedder=embedding.timed)
         self._actor = Actor(user=USER)
         embedding.wait(self._engine.open())
@@ -115,6 +130,7 @@ class Bare:
     """The floor: a row of text and vector, and an exact scan of all vectors. No key, no words, no history."""
 
     name, package, durability = "bare SQLite and numpy", "numpy", "every add synced (WAL, synchronous=FULL)"
+    size = staticmethod(files)
 
     def __init__(self, folder: Path, embedding: Embedding) -> None:
         self._embedding = embedding
@@ -149,6 +165,7 @@ class LangGraph:
     """LangGraph's SqliteStore with its vector index, a namespace for the user."""
 
     name, package = "LangGraph SqliteStore", "langgraph-checkpoint-sqlite"
+    size = staticmethod(files)
 
     def __init__(self, folder: Path, embedding: Embedding) -> None:
         from langgraph.store.sqlite import SqliteStore
@@ -183,6 +200,7 @@ class Chroma:
     """Chroma on disk, a collection for the user."""
 
     name, package, durability = "Chroma", "chromadb", "SQLite log, its default settings"
+    size = staticmethod(files)
 
     def __init__(self, folder: Path, embedding: Embedding) -> None:
         import chromadb
@@ -211,6 +229,7 @@ class Mem0:
     """mem0 without a language model (`infer=False`) on its local Qdrant, the vectors on disk."""
 
     name, package, durability = "mem0 (infer off)", "mem0ai", "local Qdrant and a history in SQLite, default settings"
+    size = staticmethod(files)
 
     def __init__(self, folder: Path, embedding: Embedding) -> None:
         os.environ["MEM0_TELEMETRY"] = "False"
@@ -246,7 +265,70 @@ class Mem0:
         """It closes with the process."""
 
 
-PEERS: tuple[Callable[[Path, Embedding], Peer], ...] = (Bare, Mnemic, LangGraph, Chroma, Mem0)
+class OnServer:
+    """A private PostgreSQL server with its default settings, for one contestant."""
+
+    durability = "PostgreSQL 18, fsync and synchronous_commit on"
+
+    def _start(self) -> str:
+        self._server = PostgresServer()
+        self._server.start()
+        self._empty = self._weight()
+        return self._server.dsn()
+
+    def _weight(self) -> int:
+        [(size,)] = in_thread(partial(fetched, self._server.dsn(), "SELECT pg_database_size(current_database())"))
+        return int(size)
+
+    def size(self, folder: Path) -> int:
+        """What the database weighs beyond an empty one, its log left out."""
+        return self._weight() - self._empty
+
+
+async def fetched(dsn: str, statement: str) -> list[Any]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        rows: list[Any] = await connection.fetch(statement)
+    finally:
+        await connection.close()
+    return rows
+
+
+class MnemicOnPostgres(OnServer, Mnemic):
+    """This product on a server, default settings."""
+
+    name = "mnemic on PostgreSQL"
+
+    def __init__(self, folder: Path, embedding: Embedding) -> None:
+        self._open(self._start(), embedding)
+
+    def close(self) -> None:
+        super().close()
+        self._server.stop()
+
+
+class LangGraphOnPostgres(OnServer, LangGraph):
+    """LangGraph's PostgresStore with its vector index (HNSW, as it makes it by default)."""
+
+    name, package = "LangGraph PostgresStore", "langgraph-checkpoint-postgres"
+
+    def __init__(self, folder: Path, embedding: Embedding) -> None:
+        from langgraph.store.postgres import PostgresStore
+
+        index: Any = {"dims": 384, "embed": embedding.embed_documents, "fields": ["text"]}
+        self._opened = PostgresStore.from_conn_string(self._start(), index=index)
+        self._store = self._opened.__enter__()
+        self._store.setup()
+
+    def close(self) -> None:
+        self._opened.__exit__(None, None, None)
+        self._server.stop()
+
+
+PEERS: tuple[Callable[[Path, Embedding], Peer], ...] = (
+    *(Bare, Mnemic, LangGraph, Chroma, Mem0),
+    *(MnemicOnPostgres, LangGraphOnPostgres),
+)
 CHUNK = 500
 
 
@@ -276,8 +358,8 @@ def raced(make: Callable[[Path, Embedding], Peer], rows: int, repeats: int, embe
         found = [0]
         adds = timed(peer.add, list(islice(said, repeats + WARM)), embedding)
         searches = timed(lambda query: found.append(peer.search(query)), list(islice(asked, repeats + WARM)), embedding)
+        size = peer.size(Path(folder))
         peer.close()
-        size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
     stored = rows // CHUNK * CHUNK + repeats + WARM
     return {
         "peer": peer.name,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from mnemic.errors import BudgetSpent, InvalidIntent
 from mnemic.guard.budget import Budget
@@ -147,7 +148,7 @@ class MemoryGateway:
         granted = admit_intent(intent, self.grant)
         result = await self.searcher.search(
             await self.pipeline.redacted(granted.query, tenant=actor.tenant),
-            replace(self.where(granted, actor), hidden_keys=await self.hidden_keys(actor)),
+            self.where(granted, actor),
             top_k=granted.top_k,
             parts=[await self.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
             bias=self.bias(preference_bias),
@@ -155,6 +156,7 @@ class MemoryGateway:
             known_at=granted.known_at,
             asked_at=self.clock.now(),
             deadline=deadline,
+            hidden=partial(self.hidden_keys, actor),
         )
         return self.watchers.searched(result)
 

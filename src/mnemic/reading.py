@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
@@ -80,10 +81,9 @@ class ReadVerbs:
             raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
         window, times = (happened_from, happened_to), (as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
-        where = self.gateway.where(admit_intent(intent, self.gateway.grant), actor)
         result = await self.gateway.searcher.search(
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
-            replace(where, hidden_keys=await self.gateway.hidden_keys(actor)),
+            self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
             top_k=top_k,
             bias=self.gateway.beside(preference_bias, standing),
             min_score=min_score,
@@ -91,6 +91,7 @@ class ReadVerbs:
             known_at=intent.known_at,
             asked_at=moment(asked_at, "asked_at") or self.clock.now(),
             deadline=deadline,
+            hidden=partial(self.gateway.hidden_keys, actor),
         )
         self.gateway.watchers.searched(result)
         return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))

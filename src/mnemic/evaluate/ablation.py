@@ -30,7 +30,7 @@ NO_SIGNS = SignalWeights(**{weight.name: 0.0 for weight in fields(SignalWeights)
 
 def variants(engine: MemoryEngine) -> dict[str, Searcher]:
     """The searches that are compared, by name; `full` is the engine's own."""
-    full = Searcher(engine.store, engine.embedder)
+    full = engine.gateway.searcher
     alone = {name: Weights(**{**dict.fromkeys(_names(Weights), 0.0), name: 1.0}) for name in ("vector", "keyword")}
     return {
         "full": full,

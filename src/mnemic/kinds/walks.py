@@ -24,12 +24,12 @@ class _Reached:
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """The walks of one scope as it stood `at` a moment. Raises what the graph does."""
+    """The walks of one scope as it stood `at` a moment; None: along all that was told. Raises what the graph does."""
 
     graph: GraphStore
     scope: Scope
     same: Same
-    at: datetime
+    at: datetime | None
 
     async def around(self, start: str, *, hops: int, limit: int) -> list[Neighbour]:
         """At most `limit` nodes within `hops` steps of `start`, in the order of `GraphStore.neighbours`."""

@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from mnemic.retrieve.anchor import Anchor
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.surroundings import Reached
 from mnemic.types import SearchPlan, Where
 
 
@@ -19,10 +20,12 @@ def plan_of(
     top_k: int,
     known_at: datetime | None,
     named: bool,
+    reached: Sequence[Reached],
     lists: Iterable[str],
 ) -> SearchPlan:
     """The plan of a search that is done."""
     told_from, told_to = _told(question)
+    meant = dict.fromkeys(one.node for one in reached if one.named)
     return SearchPlan(
         queries=(question.text, *(part.text for part in parts)) if question.text else (),
         top_k=top_k,
@@ -38,6 +41,8 @@ def plan_of(
         told_from=told_from,
         told_to=told_to,
         speakers=tuple(sorted(question.speakers)),
+        nodes=tuple(meant),
+        reached=len({one.node for one in reached} - meant.keys()),
         lists=tuple(lists),
     )
 

@@ -11,15 +11,29 @@ from dataclasses import dataclass
 
 from mnemic.types import Rank, Scored
 
+FROM_ZERO = frozenset({"keyword", "key", "near"})
+"""Lists whose scores mean something at zero."""
+SHARES = frozenset({"graph"})
+"""Lists whose scores are shares already, 0 to 1: the best of such a list may be worth little."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """What each list is worth, as a part of the fused score."""
+    """What each list is worth, as a part of the fused score. `graph` and `near` are made where a query names what has
+    relations (`mnemic.retrieve.surroundings`); with both at 0 nobody looks.
+    """
 
     vector: float = 0.4
     keyword: float = 0.5
     key: float = 0.3
     recency: float = 0.01
+    graph: float = 0.3
+    near: float = 0.3
+
+    @property
+    def most(self) -> float:
+        """The most that the lists of every query can give together."""
+        return self.vector + self.keyword + self.key + self.recency
 
     def of(self, name: str) -> float:
         """The weight of the list called `name`, 0 for one that is not known."""
@@ -44,7 +58,7 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights) -> dict[str, f
     fused: dict[str, float] = {}
     for name, entries in lists.items():
         weight = weights.of(name)
-        shares = normalised(entries, from_zero=name in {"keyword", "key"})
+        shares = [one.score for one in entries] if name in SHARES else normalised(entries, from_zero=name in FROM_ZERO)
         for entry, share in zip(entries, shares, strict=True):
             fused[entry.memory_id] = fused.get(entry.memory_id, 0.0) + weight * share
     return fused

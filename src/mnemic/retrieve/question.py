@@ -35,7 +35,7 @@ _MONTHS = (
 )  # fmt: skip
 _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
-_COMMON = frozenset(
+COMMON = frozenset(
     """
     a an the is are was were be been being am do does did doing have has had having i me my we our you your he she it
     they them his her its their this that these those to of in on at for with by from as and or but if so than then
@@ -43,6 +43,7 @@ _COMMON = frozenset(
     out up down over just also very too
     """.split()
 )
+"""Words of English that say nothing of what is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ def _longest_first(people: Mapping[str, Sequence[str]]) -> list[str]:
 def content_words(text: str) -> list[str]:
     """The words of `text` that are not common ones."""
     words = text.split()
-    common = {word for word in set(words) if word.strip(".,;:!?'’()").lower() in _COMMON}
+    common = {word for word in set(words) if word.strip(".,;:!?'’()").lower() in COMMON}
     return [word for word in words if word not in common]
 
 
@@ -210,7 +211,7 @@ def spelled_keys(query: str) -> frozenset[str]:
 
 def _name(name: str, ending: str = "") -> re.Pattern[str]:
     """Finds a name in any case; one that is also a common word ("Will", "May") only as it is written."""
-    return re.compile(rf"\b{re.escape(name)}{ending}\b", 0 if name.lower() in _COMMON else re.IGNORECASE)
+    return re.compile(rf"\b{re.escape(name)}{ending}\b", 0 if name.lower() in COMMON else re.IGNORECASE)
 
 
 def _keywords(text: str, people: Mapping[str, Sequence[str]]) -> str:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Snapshot
+from mnemic.retrieve.ahead import Embedding, Spoken
 from mnemic.retrieve.anchor import Anchor, anchor_of, anchored
 from mnemic.retrieve.bias import STANDING, Bias, find_biased, in_order
 from mnemic.retrieve.clause import Clause, clause_of
@@ -26,6 +27,7 @@ from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.signals import SignalWeights, with_signals
+from mnemic.retrieve.surroundings import GRAPH, Reached, Surroundings, Walk, around
 from mnemic.types import Deadline, Hit, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
@@ -33,13 +35,17 @@ MAX_QUERY_CHARS = 8192
 
 T = TypeVar("T")
 Lists = dict[str, Sequence[Scored]]
+_Read = tuple[Question, tuple[Question, ...], Clause | None, Question | None]
+Hidden = Callable[[], Awaitable[frozenset[str]]]
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """One search on its way. `event`: the words of `clause`. `errors` collects what failed: `name: reason`."""
+    """One search on its way. `event`: the words of `clause`. `errors` collects what failed: `name: reason`, `reached`
+    what the query names and what is near to it.
+    """
 
     where: Where
     question: Question
@@ -53,11 +59,17 @@ class _Search:
     known_at: datetime | None
     errors: dict[str, str] = field(default_factory=dict)
     failures: list[MnemicError] = field(default_factory=list)
+    reached: list[Reached] = field(default_factory=list)
 
     @property
     def asked(self) -> tuple[Question, ...]:
         """All that is embedded: the question, its parts, the event."""
         return (self.question, *self.parts, *(() if self.event is None else (self.event,)))
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of `asked`."""
+        return [one.embedded for one in self.asked]
 
     def embedded(self, vectors: Sequence[Vector | None]) -> _Search:
         """The same with the vectors of `asked`."""
@@ -71,9 +83,7 @@ class _Search:
         self.failures.append(failure)
 
 
-def _read(
-    text: str, parts: Sequence[str], *, speakers: frozenset[str], asked_on: date | None, depth: int
-) -> tuple[Question, tuple[Question, ...], Clause | None, Question | None]:
+def _read_of(text: str, parts: Sequence[str], *, speakers: frozenset[str], asked_on: date | None, depth: int) -> _Read:
     """What is asked: the whole, its parts, the clause that tells a time by an event, and the words of that."""
     read = partial(read_question, speakers=speakers, asked_on=asked_on, depth=depth)
     clause = clause_of(text, asked_on)
@@ -81,24 +91,37 @@ def _read(
     return read(text), tuple(read(part) for part in (parts or parts_of(text))), clause, event
 
 
+async def _asked(
+    given: Callable[..., _Search], read: Callable[..., _Read], length: int, speakers: frozenset[str]
+) -> _Search:
+    """A search with its text, of that `length`, read against those who speak."""
+    read = partial(read, speakers=speakers)
+    # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
+    question, parts, clause, event = read() if length <= READ else await asyncio.to_thread(read)
+    return given(question=question, parts=parts, clause=clause, event=event)
+
+
 @dataclass(slots=True)
 class Searcher:
     """Searches one record store with one embedder.
 
-    While the query is embedded, the lists that need no vector are made; the rest is one more read of the store. A list
-    that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure is
-    raised, so that an outage never looks like "nothing is known". `per_session`: at most so many messages of one
+    While the query is embedded, the store says who speaks in it, and the lists that need no vector are made, where the
+    query names what `surroundings` knows those of what is near to it, too; the rest is one more read of the store. A
+    list that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure
+    is raised, so that an outage never looks like "nothing is known". `per_session`: at most so many messages of one
     conversation come before the others had theirs; None: however many there are.
     """
 
     store: RecordStore
     embedder: Embedder
+    surroundings: Surroundings | None = None
     weights: Weights = field(default_factory=Weights)
     signal_weights: SignalWeights = field(default_factory=SignalWeights)
     early_lists: Mapping[str, RankedList] = field(default_factory=lambda: EARLY_LISTS)
     late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
     depth: int = 100
     per_session: int | None = None
+    _spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
 
     async def search(
         self,
@@ -113,40 +136,83 @@ class Searcher:
         known_at: datetime | None = None,
         asked_at: datetime | None = None,
         deadline: Deadline | None = None,
+        hidden: Hidden | None = None,
     ) -> SearchResult:
         """The `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty query
         lists the newest. `parts`: what the query asks about, each looked for by itself, too; empty: found by rules.
         `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are searched as they
-        stood then. `asked_at` gives "last week" its meaning.
+        stood then. `asked_at` gives "last week" its meaning. `hidden` reads the keys of which nothing may be found, in
+        the place of those of `where`: embedding need not wait for it.
 
         Raises MnemicError if every list fails.
         """
         text = query.strip()[:MAX_QUERY_CHARS]
-        if text and isinstance(self.embedder, Loading):
-            self.embedder.begin()  # while the store reads what it needs of the scope
-        speakers = await self.store.speakers(where) if text else frozenset[str]()
         asked_on = None if asked_at is None else asked_at.date()
-        read = partial(_read, text, parts, speakers=speakers, asked_on=asked_on, depth=self.depth)
-        # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
-        question, asked, clause, event = read() if len(text) <= READ else await asyncio.to_thread(read)
-        search = _Search(
+        given = partial(
+            _Search,
             where=where,
-            question=question,
-            parts=asked,
-            clause=clause,
-            event=event,
             top_k=top_k,
             bias=bias or Bias(),
             min_score=min_score,
             named=named,
             known_at=known_at,
         )
+        asked = partial(_asked, given, partial(_read_of, text, parts, asked_on=asked_on, depth=self.depth), len(text))
         if not text:
-            return await self._read(search, self._listed)
-        vectors, early = await asyncio.gather(
-            self._vectors(search, deadline), self._read(search, partial(self._made, self.early_lists))
-        )
+            return await self._read(await _without(hidden, await asked(frozenset())), self._listed)
+        embedding = Embedding(self.embedder, deadline)
+        try:
+            search = await _without(hidden, await self._heard(asked, where, embedding))
+            vectors, early = await asyncio.gather(self._vectors(search, embedding), self._early(search))
+        finally:
+            embedding.close()
         return await self._read(search.embedded(vectors), partial(self._answer, early))
+
+    async def _heard(
+        self, asked: Callable[[frozenset[str]], Awaitable[_Search]], where: Where, embedding: Embedding
+    ) -> _Search:
+        """The search as it is asked of those who speak in its scopes. What they were at the last search is embedded
+        while the store says what they are now.
+        """
+        guess = self._spoken.last(where.scopes)
+        search = None if guess is None else await asked(guess)
+        if search is not None:
+            embedding.begin(search.texts)
+        elif isinstance(self.embedder, Loading):
+            self.embedder.begin()  # while the store reads what it needs of the scope
+        speakers = await self.store.speakers(where)
+        if search is None or speakers != guess:
+            self._spoken.note(where.scopes, speakers)
+            search = await asked(speakers)
+        return search
+
+    async def _early(self, search: _Search) -> Lists:
+        """The lists that need no vector."""
+        lists, walk = await self._read(search, self._first)
+        try:
+            reached = () if walk is None else await walk()
+            if not reached:
+                return lists
+            words, depth = lists.get("keyword", ()), self.depth
+            near, more = await self._read(
+                search, lambda one, then: around(reached, one.where, words, then, depth=depth)
+            )
+        except MnemicError as failure:
+            search.note(GRAPH, failure)
+            return lists
+        search.reached.extend(near)
+        return lists | more
+
+    async def _first(self, search: _Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
+        """The early lists, and the walk to what is near to what the query names."""
+        lists = await self._made(self.early_lists, search, moment)
+        if self.surroundings is None or not (self.weights.graph or self.weights.near):
+            return lists, None
+        try:
+            return lists, await self.surroundings.named(search.question.text, search.where, moment)
+        except MnemicError as failure:
+            search.note(GRAPH, failure)
+            return lists, None
 
     async def _read(self, search: _Search, work: Callable[[_Search, Snapshot], Awaitable[T]]) -> T:
         """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for. A
@@ -169,14 +235,13 @@ class Searcher:
         search.failures.extend(tried.failures[known:])
         return outcome
 
-    async def _vectors(self, search: _Search, deadline: Deadline | None) -> Sequence[Vector | None]:
+    async def _vectors(self, search: _Search, embedding: Embedding) -> Sequence[Vector | None]:
         """The vector of each text that is asked, None where there is none to be had."""
-        texts = [one.embedded for one in search.asked]
         try:
-            return await self.embedder.embed(texts, deadline=deadline)
+            return await embedding.of(search.texts)
         except MnemicError as failure:
             search.note("vector", failure)
-            return [None] * len(texts)
+            return [None] * len(search.texts)
 
     async def _made(self, lists: Mapping[str, RankedList], search: _Search, moment: Snapshot) -> Lists:
         made: Lists = {}
@@ -241,8 +306,7 @@ class Searcher:
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
-        weights = self.weights
-        most = weights.vector + weights.keyword + weights.key + weights.recency + self.signal_weights.most
+        most = self.weights.most + self.signal_weights.most
         return {memory_id: min(1.0, max(0.0, score / most)) for memory_id, score in scores.items()}
 
     async def _result(
@@ -273,6 +337,7 @@ class Searcher:
             top_k=search.top_k,
             known_at=search.known_at,
             named=search.named,
+            reached=search.reached,
             lists=lists,
         )
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
@@ -327,3 +392,8 @@ class Searcher:
             except MnemicError as failure:
                 search.note(STANDING, failure)
         return found
+
+
+async def _without(hidden: Hidden | None, search: _Search) -> _Search:
+    """The same without what is `hidden`."""
+    return search if hidden is None else replace(search, where=replace(search.where, hidden_keys=await hidden()))

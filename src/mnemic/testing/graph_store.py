@@ -15,6 +15,9 @@ import pytest_asyncio
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.ports.graph import GraphStore
 from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.record_store.family import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
+from mnemic.testing.record_store.setting import EMBEDDER, everything, memory
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -327,6 +330,20 @@ class GraphStoreContract:
         assert len(await store.neighbours(scope(), "hub")) == 4
         await asyncio.gather(*(store.forget(scope(), [one.memory_id]) for one in said))
         assert await names(store) == []
+
+    async def test_a_search_goes_two_relations_far(self, store: GraphStore) -> None:
+        memories = InProcessStore()
+        await memories.open(EMBEDDER.space)
+        await tell(memories, store, *family(), memory(FRIDAYS))
+        result = await ask(memories, store, CITY, everything())
+        assert (result.plan.nodes, result.errors) == (("thing:ana",), {})
+        assert {hit.memory.content for hit in result.hits if "graph" in hit.ranks} == {
+            "Ana sister me",
+            "Siemens works_at Ana",
+            "Munich located_in Siemens",
+        }
+        assert FRIDAYS in contents(await ask(memories, store, CANTEEN, everything()))
+        await memories.close()
 
     async def test_it_agrees_with_the_model(self, store: GraphStore) -> None:
         """Random memories come, change and go; every read gives what the plain dictionaries give."""

@@ -18,14 +18,15 @@ from typing import NamedTuple
 import Stemmer
 from apsw.unicode import word_iter
 
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
     "\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
 )
-_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+"""The scripts that do not separate words, or build them from many parts, as the inside of a pattern's brackets."""
+_RUN = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
+_UNSPACED_START = re.compile(f"[{UNSPACED}]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _PICTOGRAPH = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
 _NAMED_BY_SIGNS = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![\w+#])")

@@ -166,7 +166,8 @@ class SearchPlan:
     """What a search really looked for. `queries`: the query, and the parts that it was cut into. `levels` to `known_at`
     bound it; None: no bound. What was told from `told_from` to `told_to`, or said by one of `speakers`, is lifted, and
     nothing is cut off for it; nor for what lies `before` or `after` the memory `anchor` (or in its days: `during`), by
-    which the query tells its time. `lists` are those that answered.
+    which the query tells its time. `nodes`: those of the graph of entities that the query means, `reached`: how many
+    others are near to them. `lists` are those that answered.
     """
 
     queries: tuple[str, ...] = field(default=(), repr=False)
@@ -186,6 +187,8 @@ class SearchPlan:
     anchor_at: datetime | None = None
     anchor_side: str | None = None
     speakers: tuple[str, ...] = field(default=(), repr=False)
+    nodes: tuple[str, ...] = field(default=(), repr=False)
+    reached: int = 0
     lists: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, JsonValue]:

@@ -107,7 +107,7 @@ export function statusWords(status) {
   return STATUSES[status] ?? spaced(status);
 }
 
-const LISTS = { vector: "meaning", keyword: "words", entity: "names", entities: "names", recency: "newest", graph: "connections" };
+const LISTS = { vector: "meaning", keyword: "words", entity: "names", entities: "names", recency: "newest", graph: "connections", near: "what is near" };
 
 /** A ranked list's name. @param {string} name */
 export function listWords(name) {

@@ -20,6 +20,7 @@ for _part in (
     "reading",
     "believing",
     "searching",
+    "surrounding",
     "trail",
     "sharing",
     "keeping",
@@ -36,6 +37,7 @@ from mnemic.testing.record_store.searching import SearchingContract  # noqa: E40
 from mnemic.testing.record_store.setting import EMBEDDER, Setting, memory, remember, scope  # noqa: E402
 from mnemic.testing.record_store.sharing import SharingContract  # noqa: E402
 from mnemic.testing.record_store.spaces import SpacesContract  # noqa: E402
+from mnemic.testing.record_store.surrounding import SurroundingContract  # noqa: E402
 from mnemic.testing.record_store.trail import TrailContract  # noqa: E402
 from mnemic.testing.record_store.writing import WritingContract  # noqa: E402
 
@@ -47,6 +49,7 @@ class RecordStoreContract(
     ReadingContract,
     BelievingContract,
     SearchingContract,
+    SurroundingContract,
     TrailContract,
     SharingContract,
     KeepingContract,

@@ -1,0 +1,204 @@
+"""From the names in a query to what is near them in the graph, for a search."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from mnemic.errors import StoreBusy
+from mnemic.extract.entities.asking import AskedRelations, read_asked
+from mnemic.extract.entities.relations import LABELS, THING
+from mnemic.kinds.named import ME_NODE, SAME, key_of, node_of
+from mnemic.kinds.same import Same
+from mnemic.kinds.walks import Walks
+from mnemic.ports import Snapshot
+from mnemic.ports.graph import GraphStore
+from mnemic.retrieve.question import COMMON
+from mnemic.retrieve.surroundings import Reached, Walk
+from mnemic.text.names import slug
+from mnemic.text.spelled import spelled_names
+from mnemic.types import Kind, Level, Neighbour, Scope, Where
+
+PATIENCE = timedelta(seconds=1)
+MOST_CHARS = 2_000
+"""Of a query; what stands behind them names nothing."""
+
+MOST_STARTS = 4
+MOST_ONWARD = 3
+MOST_REACHED = 20
+MOST_UNSAID = 6
+MOST_OF_HUB = 50
+MOST_OF_MINE = 100
+MOST_SAME = 500
+_NOT_NAMES = COMMON | {"s"}
+_ME: str = ME_NODE["node"]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSurroundings:
+    """`mnemic.retrieve.surroundings.Surroundings` by the graph of entities: from at most four things, at most two
+    relations far, to at most twenty that the query asks for and six others. The second relation is only gone along
+    where the query says it ("employer", "city").
+
+    Nobody goes through the user, to whom everything is near; from the user only along a relation that the query calls
+    theirs ("my sister"). `patience`: how long the graph is waited for; StoreBusy then.
+    """
+
+    graph: GraphStore
+    patience: timedelta = PATIENCE
+
+    async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
+        """See `Surroundings`. Names are those of the user's own scope; without it there are none."""
+        own = next((scope for scope in where.scopes if scope.level == Level.USER), None)
+        if own is None:
+            return None
+        inside = _entities(where, own)
+        begin = query[:MOST_CHARS]
+        spelled, asked = spelled_names(begin, common=_NOT_NAMES), read_asked(begin)
+        starts = await _called(spelled, inside, moment)
+        if not starts and not (asked.mine and await moment.recent(inside, limit=1)):
+            return None
+        walks = Walks(self.graph, own, await _same(inside, moment), where.as_of or where.live_at)
+        walk = _Walk(walks, asked, frozenset(spelled))
+        return partial(self._walked, walk, starts)
+
+    async def _walked(self, walk: _Walk, starts: Sequence[dict[str, Any]]) -> Sequence[Reached]:
+        try:
+            async with asyncio.timeout(self.patience.total_seconds()):
+                return await walk.reached(starts)
+        except TimeoutError:
+            raise StoreBusy from None
+
+
+def _entities(where: Where, own: Scope) -> Where:
+    """What is told of names, whatever the query may find, and whenever it asks for: a name has no time."""
+    return replace(
+        where,
+        scopes=(own,),
+        kinds=frozenset({Kind.ENTITY}),
+        categories=None,
+        keys=None,
+        happened_from=None,
+        happened_to=None,
+        as_of=None,
+    )
+
+
+async def _called(spelled: Sequence[str], inside: Where, moment: Snapshot) -> list[dict[str, Any]]:
+    """The nodes that go by one of these names, those that were spoken of last first."""
+    keys = frozenset(key_of(f"{label}:{name}") for name in spelled for label in LABELS)
+    found = await moment.recent(replace(inside, keys=keys), limit=MOST_STARTS * len(LABELS)) if keys else ()
+    if not found:
+        return []
+    ids = [entry.memory_id for entry in found]
+    memories = await moment.get_many(ids, scopes=inside.scopes)
+    nodes = [node_of(memories[memory_id]) for memory_id in ids if memory_id in memories]
+    return list({node["node"]: node for node in nodes if node is not None}.values())[:MOST_STARTS]
+
+
+class _Worth(Enum):
+    """What a relation is worth: one that the query says, as the first or the `further` one; one that it says and that
+    was gone along already (who else works there); one that it does not say, which is hardly more than a name.
+    """
+
+    said = 1.0
+    further = 0.8
+    again = 0.3
+    unsaid = 0.2
+
+
+async def _same(inside: Where, moment: Snapshot) -> Same:
+    """Which nodes are one. Where nobody said so, as mostly, no memory is read."""
+    told = await moment.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
+    memories = await moment.get_many([entry.memory_id for entry in told], scopes=inside.scopes) if told else {}
+    return Same.told(memories[memory_id] for memory_id in sorted(memories))
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One walk; `walks` are those of the scope at the time that is asked for. `spelled`: what the query may name."""
+
+    walks: Walks
+    asked: AskedRelations
+    spelled: frozenset[str]
+    named: list[Reached] = field(default_factory=list)
+    near: dict[str, Reached] = field(default_factory=dict)
+    """By the memory of the last relation."""
+
+    async def reached(self, starts: Sequence[dict[str, Any]]) -> Sequence[Reached]:
+        """What the query names, and what is near to it, best first."""
+        meant = {self.walks.same.chief(start["node"]): start for start in starts}
+        others = await asyncio.gather(*map(self._others, meant))
+        self.named = [Reached(node=node, names=names, named=True) for node, names in zip(meant, others, strict=True)]
+        if self.asked.mine:
+            self.named += await self._of_mine()
+        for before, one in await self._beyond(self.named, limit=MOST_OF_HUB):
+            self._meet(self._step(before, one, _Worth.said if self._says(one) else _Worth.unsaid))
+        for before, one in await self._beyond(self._onward(), limit=MOST_OF_HUB):
+            if self._says(one):
+                again = before.relation == one.path[-1].relation
+                self._meet(self._step(before, one, _Worth.again if again else _Worth.further))
+        best = self._best()
+        said = [one for one in best if one.said]
+        return [*self.named, *said[:MOST_REACHED], *[one for one in best if not one.said][:MOST_UNSAID]]
+
+    def _onward(self) -> list[Reached]:
+        """From where a second relation is looked for: none, where the query says none."""
+        if not self.asked.said:
+            return []
+        passed = {_ME, *(one.node for one in self.named)}
+        first = [one for one in self._best() if one.node not in passed]
+        said = [one for one in first if one.said]
+        return (said or first)[:MOST_ONWARD]
+
+    async def _others(self, node: str) -> tuple[str, ...]:
+        """What else the things that are one with `node` are called."""
+        walks = self.walks
+        nodes = await walks.graph.nodes(walks.scope, among=walks.same.group(node), limit=MOST_REACHED)
+        return self._unspelled(name for one in nodes for name in (one.name, *one.aliases))
+
+    async def _of_mine(self) -> list[Reached]:
+        """Who the user calls theirs in the query; nobody where that are many."""
+        around = await self.walks.around(_ME, hops=1, limit=MOST_OF_MINE)
+        meant = [one for one in around if one.path[0].relation in self.asked.mine and _leads_to(one)]
+        return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MOST_STARTS]
+
+    async def _beyond(self, begin: Sequence[Reached], *, limit: int) -> list[tuple[Reached, Neighbour]]:
+        """What is one relation further from each."""
+        around = await asyncio.gather(*(self.walks.around(one.node, hops=1, limit=limit) for one in begin))
+        return [(before, one) for before, found in zip(begin, around, strict=True) for one in found]
+
+    def _meet(self, step: Reached) -> None:
+        known = self.near.get(step.way[-1])
+        if step.way[-1] not in step.way[:-1] and (known is None or known.score < step.score):
+            self.near[step.way[-1]] = step
+
+    def _says(self, one: Neighbour) -> bool:
+        return self.asked.says(one.path[-1].relation, common=_NOT_NAMES)
+
+    def _step(self, before: Reached | None, one: Neighbour, worth: _Worth) -> Reached:
+        names = () if one.node.node == _ME else self._unspelled((one.node.name, *one.node.aliases))
+        return Reached(
+            node=one.node.node,
+            names=names,
+            way=(*(before.way if before else ()), *(relation.memory_id for relation in one.path)),
+            relation=one.path[-1].relation,
+            score=worth.value,
+            said=worth in (_Worth.said, _Worth.further),
+        )
+
+    def _unspelled(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for name in dict.fromkeys(names) if slug(name, THING) not in self.spelled)
+
+    def _best(self) -> list[Reached]:
+        return sorted(self.near.values(), key=lambda one: (one.score, one.way[-1]), reverse=True)
+
+
+def _leads_to(one: Neighbour) -> bool:
+    """Whether the relation says what the other is to the user, not what the user is to them."""
+    return one.path[0].target == one.node.node

@@ -1,0 +1,91 @@
+"""What is near to the people and things that a query names, as two more lists.
+
+"Which city is my sister's employer in?" is answered by a memory that neither says "sister" nor "employer": one must go
+from memory to memory. `graph` ranks the relations on the way, `near` what else is remembered of those who were reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from mnemic.ports import Snapshot
+from mnemic.types import Memory, Scored, Where
+
+GRAPH, NEAR = "graph", "near"
+MOST_NAMES = 8
+_QUOTES = str.maketrans(dict.fromkeys('"“”', " "))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """A thing that the query names, or that is near to one.
+
+    `way`: the memories of the relations that lead to it, one after the other, none for what is called by its name;
+    `relation`: what the last of them is. `names`: what it is called, the words of the query left out. `score`: 0 to 1,
+    more for what is nearer, and for a relation that the query says (`said`). `named`: the query means the thing itself.
+    """
+
+    node: str = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    way: tuple[str, ...] = ()
+    relation: str = ""
+    score: float = 0.0
+    said: bool = False
+    named: bool = False
+
+
+Walk = Callable[[], Awaitable[Sequence[Reached]]]
+"""Goes from what a query names to what is near. Raises MnemicError."""
+
+
+class Surroundings(Protocol):
+    """Knows who and what is remembered, and how they stand to each other."""
+
+    async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
+        """The walk from what `query` names in the scopes of `where`; None where it names nothing that is known. Only
+        `moment` is read. The walk reads elsewhere, what it finds is not filtered yet.
+        """
+
+
+async def around(
+    reached: Iterable[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, *, depth: int
+) -> tuple[Sequence[Reached], dict[str, Sequence[Scored]]]:
+    """Those of `reached` whose way may be known here, and the lists that are made of them. A way is not known where one
+    of its memories is gone, hidden, or was not true or not told at the time of `where`. `keyword`: that list.
+    """
+    passed = sorted({memory_id for one in reached for memory_id in one.way})
+    memories = await moment.get_many(passed, scopes=where.scopes) if passed else {}
+    any_kind = replace(where, kinds=None, categories=None, keys=None, happened_from=None, happened_to=None)
+    known = {memory_id for memory_id, memory in memories.items() if any_kind.accepts(memory)}
+    near = [one for one in reached if known.issuperset(one.way)]
+    lists = {GRAPH: _relations(near, where, memories), NEAR: await _remembered(near, where, keyword, moment, depth)}
+    return near, {name: entries for name, entries in lists.items() if entries}
+
+
+def _relations(near: Sequence[Reached], where: Where, memories: Mapping[str, Memory]) -> Sequence[Scored]:
+    """The last relation of each way that `where` accepts, best first."""
+    scores: dict[str, float] = {}
+    for one in near:
+        if one.way and where.accepts(memories[one.way[-1]]):
+            scores[one.way[-1]] = max(one.score, scores.get(one.way[-1], 0.0))
+    return sorted(
+        (Scored(*entry) for entry in scores.items()), key=lambda one: (one.score, one.memory_id), reverse=True
+    )
+
+
+async def _remembered(
+    near: Sequence[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, depth: int
+) -> Sequence[Scored]:
+    """What holds the name of one that was reached along a relation that the query says, or another name of one that it
+    means itself: by BM25 of these names and of the query's own words, which add up.
+    """
+    meant = [one for one in near if one.said or one.named]
+    names = " ".join(name for one in meant[:MOST_NAMES] for name in one.names).translate(_QUOTES)
+    if not names.strip():
+        return ()
+    asked = dict(keyword)
+    found = await moment.match(where, names, limit=depth)
+    scores = [Scored(entry.memory_id, entry.score + asked.get(entry.memory_id, 0.0)) for entry in found]
+    return sorted(scores, key=lambda one: (one.score, one.memory_id), reverse=True)

@@ -35,7 +35,7 @@ from mnemic.types import (
 CUES = struct.Struct("<If??")
 """Packed cues: words, asking, oneself, timed."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 # Looked up, not called: an enumeration takes four times as long, and a search decodes fifteen memories, a write thirty.
 _KINDS = {kind.value: kind for kind in Kind}
@@ -48,12 +48,12 @@ _TIMES = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "
 
 def to_micros(moment: datetime | None) -> int | None:
     """Microseconds since 1970; exact, also before it."""
-    return None if moment is None else (moment - _EPOCH) // _MICROSECOND
+    return None if moment is None else (moment - EPOCH) // _MICROSECOND
 
 
 def moment_of(micros: int) -> datetime:
     """The moment of a time that is always there."""
-    return _EPOCH + micros * _MICROSECOND
+    return EPOCH + micros * _MICROSECOND
 
 
 def from_micros(micros: int | None) -> datetime | None:

@@ -8,6 +8,7 @@ that a sketch of their signs brings, and where the store can read them again the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple, Protocol
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.stores.codec import moment_of, to_micros
+from mnemic.stores.codec import EPOCH, to_micros
 from mnemic.stores.expected import Expected
 from mnemic.stores.growing import Growing, Narrow, Rare
 from mnemic.stores.identifiers import Identifiers
@@ -71,6 +72,11 @@ def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
     wanted = np.frombuffer(vector, "<f4")
     scores: list[float] = np.vecdot(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)), wanted).tolist()
     return scores
+
+
+def moments_of(micros: NDArray[np.int64]) -> list[datetime]:
+    """The moment of each of these times."""
+    return list(map(EPOCH.__add__, micros.astype("m8[us]").tolist()))
 
 
 class ScopeIndex:
@@ -233,7 +239,7 @@ class ScopeIndex:
         # A column after the other and past the constructors: some hundred of these are made in every search.
         columns = zip(
             known,
-            map(moment_of, self._happened.all[places].tolist()),
+            moments_of(self._happened.all[places]),
             map(named, self._said["session"].all[places].tolist()),
             self._said["turn"].all[places].tolist(),
             map(named, self._said["speaker"].all[places].tolist()),

@@ -65,7 +65,7 @@ def clean_content(text: str) -> str:
     """
     if "\0" in text:
         raise InvalidInput("content:nul", hint="the text holds a NUL character")
-    if any("\ud800" <= c <= "\udfff" for c in text):
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
         raise InvalidInput("content:surrogate", hint="the text is not valid Unicode")
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     if not text.isascii() or not text.isprintable():

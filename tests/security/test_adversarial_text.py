@@ -99,8 +99,8 @@ def test_the_steps_grow_with_the_text_and_no_faster(piece: str) -> None:
 
 
 def test_the_time_of_each_is_told(record_property: Callable[[str, object], None]) -> None:
-    """What a redaction costs on this machine now, of processor time, at its best of three: a figure, no verdict."""
-    taken = [min(_milliseconds(text(piece)) for _ in range(3)) for piece in CHOSEN]
+    """What a redaction costs on this machine now, of processor time, at its best of seven: a figure, no verdict."""
+    taken = [min(_milliseconds(text(piece)) for _ in range(7)) for piece in CHOSEN]
     within = sum(one <= 5 for one in taken)
     middle, worst = statistics.median(taken), max(taken)
     record_property("said", f"{within} of {len(taken)} texts within 5 ms, median {middle:.1f} ms, worst {worst:.1f} ms")

@@ -95,7 +95,7 @@ class Searcher:
         embedding = Embedding(self.embedder, deadline)
         try:
             search = await _without(hidden, await self._heard(request, embedding))
-            vectors, early = await asyncio.gather(self._vectors(search, embedding), self._early(search))
+            vectors, early = await asyncio.gather(self._vectors(search, embedding), self._early(search, deadline))
         finally:
             embedding.close()
         return await self._read(search.embedded(vectors), partial(self._answer, early))
@@ -117,11 +117,11 @@ class Searcher:
             search = await request.read(speakers)
         return search
 
-    async def _early(self, search: Search) -> Lists:
+    async def _early(self, search: Search, deadline: Deadline | None) -> Lists:
         """The lists that need no vector."""
         lists, walk = await self._read(search, self._first)
         try:
-            reached = () if walk is None else await walk()
+            reached = () if walk is None else await walk(deadline)
             if not reached:
                 return lists
             words, depth = lists.get("keyword", ()), self.depth

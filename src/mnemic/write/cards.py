@@ -8,17 +8,16 @@ from functools import cached_property
 from itertools import accumulate, compress, count
 from operator import itemgetter
 
-from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 from mnemic.write.outline import drawn
-from mnemic.write.patterns import digits, found, pattern
+from mnemic.write.patterns import Folded, digits, found, pattern
 
 # Issuers' ranges under ISO/IEC 7812: Diners (30, 36, 38, 39), Maestro (also 0604), RuPay (81, 82), Troy, UzCard, Humo.
 _NUMBER = (
     r"(?:4(?:\d{18}|\d{15}|\d{12})|3[47]\d{13}|3[0689]\d{12}|35\d{14}|(?:1800|2131)\d{11}"
     r"|0604\d{8,15}|8[12]\d{14}|(?:8600|9792|9860)\d{12}|5[1-5]\d{14}|2[2-7]\d{14}|(?:5[06-9]|6\d)\d{10,17})"
 )
-_CARD = Pattern(_NUMBER)
+_CARD = Folded(_NUMBER)
 _ANY = tuple(range(19, 11, -1))
 _ISSUED = {
     **{f"{first}{second}": _ANY for first in "6" for second in range(10)},
@@ -29,14 +28,14 @@ _ISSUED = {
     **dict.fromkeys(("81", "82", "86", "97", "98"), (16,)),
 }  # fmt: skip
 """How many digits a card number has that begins so, the longest first."""
-_PIECE = Pattern(rf"\d(?<!\d\d)(?<=(?={_NUMBER}(?!\d)).)\d{{11,18}}")
-_RUN = Pattern(
+_PIECE = Folded(rf"\d(?<!\d\d)(?<=(?={_NUMBER}(?!\d)).)\d{{11,18}}")
+_RUN = Folded(
     r"\d(?<!\d\d)\d{2,5}+(?!\d)"
     r"(?:(?:[ .\-]{1,2}+\d{3,6}+(?!\d)){2,}+|(?<=\d{6})[ .\-]{1,2}+\d{6}(?!\d))"
 )
 """Groups that may have twelve digits together: three of them, or two of six."""
-_BETWEEN = Pattern(r"([ .\-]+)")
-_GROUP = Pattern(r"\d+")
+_BETWEEN = Folded(r"([ .\-]+)")
+_GROUP = Folded(r"\d+")
 _FIRST_TWO = itemgetter(slice(2))
 _DOUBLED = bytes.maketrans(b"0123456789", bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
 _SINGLE = bytes.maketrans(b"0123456789", bytes(range(10)))
@@ -52,7 +51,7 @@ def _is_card(number: str) -> bool:
     return luhn(number) and _CARD.fullmatch(number) is not None
 
 
-_GLUED = Pattern(r"[^\W_]{1,16}")
+_GLUED = Folded(r"[^\W_]{1,16}")
 
 
 def _alone(match: re.Match[str]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-from mnemic.write.patterns import AnyCase, found, holds, holds_signed, pattern
+from mnemic.write.patterns import HELD, AnyCase, found, holds, holds_signed, pattern
 
 _KNOWN_SHAPE = (
     r"(?<![A-Za-z0-9_])(?:"
@@ -142,7 +142,7 @@ def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
     """The value behind `name`: assigned, told by "is", or for words of passwords just standing there."""
     end = name.end()
     behind = text[end : end + 2]
-    if behind[:1] not in _BEHIND:
+    if behind[:1] not in _BEHIND or HELD in text[end : end + _SHORTEST]:
         return None
     if behind[-1] in _ASSIGNING or behind[0] not in " \t":
         match = _ASSIGNED.compiled.match(text, end)
@@ -156,6 +156,8 @@ def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
     return match if match is not None and _mixed(match.group(1)) else None
 
 
+_SHORTEST = 5
+"""A sign and a value of four characters: what may stand behind a name has no fewer."""
 _BEHIND = frozenset(" \t\"'=:")
 """What may stand behind a name that announces something."""
 _ASSIGNING = frozenset(" \t=:")

@@ -32,6 +32,31 @@ class Finder:
             yield from search(text)
 
 
+_SIGN = re.compile(r"\\.|\[\^?|.", re.DOTALL)
+
+
+def for_folded(expression: str) -> str:
+    r"""The expression, which holds no bracket in a class but behind a backslash, for texts whose digits are all those
+    of ASCII: comparing with `[0-9]` takes half as long as asking Unicode what a character is (`\d`).
+    """
+    signs = []
+    inside = False
+    for sign in _SIGN.findall(expression):
+        if sign == r"\d":
+            signs.append("0-9" if inside else "[0-9]")
+            continue
+        inside = sign[0] == "[" or (inside and sign != "]")
+        signs.append(sign)
+    return "".join(signs)
+
+
+class Folded(Pattern):
+    """An expression for texts as detectors read them (`mnemic.write.redact.fold`)."""
+
+    def __init__(self, text: str, flags: int = 0) -> None:
+        super().__init__(for_folded(text), flags)
+
+
 class AnyCase:
     """An expression for words in whatever case, itself in lower case.
 
@@ -40,8 +65,8 @@ class AnyCase:
     """
 
     def __init__(self, expression: str) -> None:
-        self._small = Pattern(expression)
-        self._any = Pattern(f"(?i){expression}")
+        self._small = Folded(expression)
+        self._any = Folded(f"(?i){expression}")
 
     def on(self, text: str) -> tuple[re.Pattern[str], str]:
         """What to search with, and in which text; places are those of `text`."""
@@ -66,7 +91,7 @@ def pattern(
     what keeps a long text without them cheap; or what looks. `fits` decides by what is found alone, `accept` by the
     whole match. `spell`: so that the same thing is always the same value.
     """
-    compiled = Pattern(expression) if isinstance(expression, str) else expression
+    compiled = Folded(expression) if isinstance(expression, str) else expression
 
     def search(text: str) -> Iterator[Found]:
         if needs and not (needs(text) if callable(needs) else holds(text, needs)):
@@ -121,7 +146,7 @@ def _lower(text: str) -> str:
     return text.lower()
 
 
-_NUMBERED = Pattern(r"\d(?<!\d\d)(?:[ ().\-/]{0,3}\d){6}")
+_NUMBERED = Folded(r"\d(?<!\d\d)(?:[ ().\-/]{0,3}\d){6}")
 
 
 @lru_cache(maxsize=1)

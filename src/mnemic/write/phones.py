@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from mnemic.text.pattern import Pattern
 from mnemic.types import Found
 from mnemic.write.outline import drawn
-from mnemic.write.patterns import AnyCase, digits, found, holds, is_numbered, pattern
+from mnemic.write.patterns import AnyCase, Folded, digits, found, holds, is_numbered, pattern
 from mnemic.write.plans import Asked, Plans
 
-_DATE = Pattern(
+_DATE = Folded(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
 )
 _WORDS = (
@@ -57,7 +56,7 @@ _CALLED = AnyCase(
     r"(?:s|ed|ing)?(?![^\W\d_])"
     r"|(?<![^\W_])(?:contact|(?:my|his|her|their|your|our)(?: new| old)? number)(?![^\W\d_])"
 )
-_TOLD_AFTER = Pattern(
+_TOLD_AFTER = Folded(
     r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
     r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
     # What a telephone is used for, as a card says it (RFC 6350, 6.4.1): "555 0123-Fax", "555 0123 (home)".
@@ -74,7 +73,7 @@ _NAMES = (
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
     "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
 )  # fmt: skip
-_PIECE = Pattern(r"\d(?<![\w+.\-/#\ufdd0]\d)\d{8,11}(?![\w\-/\ufdd0]|[.,]\d)")
+_PIECE = Folded(r"\d(?<![\w+.\-/#\ufdd0]\d)\d{8,11}(?![\w\-/\ufdd0]|[.,]\d)")
 _OTHER_SIGNS = (
     "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
 )  # fmt: skip
@@ -84,22 +83,22 @@ _HAND = (
     r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
     r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"
 )
-_YEAR = Pattern(r"(?:1[89]|20)\d\d")
-_GROUP = Pattern(r"\d+")
-_SEPARATED = Pattern(r"[ .\-/]+")
-_NOT_ZERO = Pattern(r"[1-9]")
-_PLUS = Pattern(r"\+(?<![\w+]\+)(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)")
-_UNIT = Pattern(
+_YEAR = Folded(r"(?:1[89]|20)\d\d")
+_GROUP = Folded(r"\d+")
+_SEPARATED = Folded(r"[ .\-/]+")
+_NOT_ZERO = Folded(r"[1-9]")
+_PLUS = Folded(r"\+(?<![\w+]\+)(?:1(?:[ ().\-/]{0,3}\d){10}|[2-9](?:[ ().\-/]{0,3}\d){7,14})" + _EXTENSION + r"(?!\d)")
+_UNIT = Folded(
     r"(?i) ?(?:[€$£¥%]|(?=[edupybkmrt])(?:euros?|dollars?|eur|usd|pounds?|yen|people|bytes|km|miles|rows|users|times"
     r"|years)\b)"
 )
-_LINE_END = Pattern(r"[ \t.]{0,8}(?:\n|$)")
+_LINE_END = Folded(r"[ \t.]{0,8}(?:\n|$)")
 _NEAR = 48
 _START = r"(?<![\w+].)(?<![\d\ufdd0][.\-].)"
 """Behind the first character of a number: it does not stand within another. What begins with a class of characters is
 searched for several times as fast as what begins by looking back.
 """
-_GROUPED = Pattern(
+_GROUPED = Folded(
     rf"[(\d]{_START}(?<!\d[ /].)(?:(?<!\()|\d(?<=\(\d))\d{{0,4}}\)?(?:[ .\-/]{{1,2}}\d{{2,7}}){{1,5}}" + _EXTENSION
     + r"(?!\w|[.\-/][\d\ufdd0])"
 )  # fmt: skip

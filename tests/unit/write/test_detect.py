@@ -7,6 +7,7 @@ import pytest
 from mnemic.write.cards import luhn
 from mnemic.write.detect import DETECTORS
 from mnemic.write.iban import LENGTH, ibans
+from mnemic.write.patterns import for_folded
 from mnemic.write.redact import Redactor
 
 SECRET = b"k" * 32
@@ -271,3 +272,16 @@ def test_luhn(digits: str, holds: bool) -> None:
 def test_ibans_know_their_country() -> None:
     assert len(LENGTH) > 75
     assert [value for _, _, value in ibans("NO93 8601 1117 947 XX93 8601 1117 947")] == ["NO9386011117947"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "plain"),
+    [
+        (r"\d{2}", "[0-9]{2}"),
+        (r"[\d.\-]\d", r"[0-9.\-][0-9]"),
+        (r"[^\W\d_][(\[]\d[)\]]", r"[^\W0-9_][(\[][0-9][)\]]"),
+        (r"\\d\[\d", r"\\d\[[0-9]"),
+    ],
+)
+def test_in_folded_texts_a_digit_is_one_of_ten(expression: str, plain: str) -> None:
+    assert for_folded(expression) == plain

@@ -19,7 +19,7 @@ from mnemic.kinds.walks import Walks
 from mnemic.ports import Snapshot
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.question import COMMON
-from mnemic.retrieve.surroundings import Reached, Walk
+from mnemic.retrieve.surroundings import SAID, Reached, Walk
 from mnemic.text.names import slug
 from mnemic.text.spelled import spelled_names
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
@@ -110,7 +110,7 @@ class _Worth(Enum):
     """
 
     said = 1.0
-    further = 0.8
+    further = SAID
     again = 0.3
     unsaid = 0.2
 

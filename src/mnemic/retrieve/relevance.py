@@ -1,9 +1,10 @@
 """Whether anything about the query is known at all: "nothing" is an answer, and a search always has a nearest.
 
-Two signs, each from a list that is made anyway: the best cosine, and the best BM25 score for each word of the query. A
-logistic scale makes a number from 0 to 1 of them. It was fitted on the dev halves of LoCoMo and BEAM: questions about a
-conversation against questions about another one, both asked of it. How well that goes on the test halves, and what it
-cannot tell, stands in docs/benchmarks/retrieval.md.
+A query that names a thing and a relation of it, both of which are known, asks for what is known, in whatever words it
+was told. Else two signs say it, each from a list that is made anyway: the best cosine, and the best BM25 score for each
+word of the query. A logistic scale makes a number from 0 to 1 of them. It was fitted on the dev halves of LoCoMo and
+BEAM: questions about a conversation against questions about another one, both asked of it. How well that goes on the
+test halves, and what it cannot tell, stands in docs/benchmarks/retrieval.md.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.surroundings import GRAPH, SAID
 from mnemic.text.analyse import terms
 from mnemic.types import Scored
+
+RELATED = 0.5
+"""What is said at least where the query names a relation that is known: more likely than not."""
 
 LEAST_MEMORIES = 30
 """Below so many, scores say little: nothing is said then."""
@@ -50,4 +55,6 @@ def relevance(lists: Mapping[str, Sequence[Scored]], question: Question, model: 
     words = len(set(terms(question.keywords)))
     best = max((entry.score for entry in matching), default=0.0)
     scale = SCALES.get(model, WORDS_ALONE)
-    return round(scale.relevance(max(entry.score for entry in nearest), best / max(1, words)), 4)
+    known = round(scale.relevance(max(entry.score for entry in nearest), best / max(1, words)), 4)
+    related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
+    return max(known, RELATED) if related else known

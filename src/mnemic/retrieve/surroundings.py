@@ -14,6 +14,9 @@ from mnemic.ports import Snapshot
 from mnemic.types import Deadline, Memory, Scored, Where
 
 GRAPH, NEAR = "graph", "near"
+SAID = 0.8
+"""The least score of a relation that the query says."""
+
 MOST_NAMES = 8
 _QUOTES = str.maketrans(dict.fromkeys('"“”', " "))
 

@@ -18,6 +18,7 @@ from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.near import MOST_REACHED, MOST_UNSAID, GraphSurroundings
+from mnemic.retrieve.relevance import RELATED
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
@@ -61,6 +62,16 @@ def in_list(result: SearchResult, name: str) -> list[str]:
     """What one list found, its best first."""
     found = [(hit.ranks[name].position, hit.memory.content) for hit in result.hits if name in hit.ranks]
     return [content for _, content in sorted(found)]
+
+
+async def test_a_known_relation_is_known_in_whatever_words_it_was_told(engine: MemoryEngine) -> None:
+    await entities(engine).relate("me", "brother", "Jonas")
+    for number in range(40):
+        await engine.add(f"Unlike anything: {number} plums, pears.", actor=ANA)
+    result = await engine.search("Wie heißt mein Bruder?", actor=ANA)
+    assert in_list(result, "graph") == ["Jonas is the brother of the user."]
+    assert (result.relevance, result.abstains) == (RELATED, False)
+    assert (await engine.search("Wie heißt mein Onkel?", actor=ANA)).abstains
 
 
 async def test_a_role_and_a_name_lead_two_relations_far(engine: MemoryEngine) -> None:

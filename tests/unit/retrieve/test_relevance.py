@@ -12,7 +12,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.wire import result_dict
 from mnemic.errors import EmbedderFailed
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.relevance import LEAST_MEMORIES, SCALES, WORDS_ALONE, relevance
+from mnemic.retrieve.relevance import LEAST_MEMORIES, RELATED, SCALES, WORDS_ALONE, relevance
+from mnemic.retrieve.surroundings import SAID
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message, Scored, Vector
@@ -41,6 +42,17 @@ def test_a_model_without_a_scale_is_judged_by_words_alone() -> None:
     assert relevance(lists(0.1, 9), QUESTION, "another") == relevance(lists(0.9, 9), QUESTION, "another")
     assert relevance(lists(0.1, 9), QUESTION, MINILM) != relevance(lists(0.9, 9), QUESTION, MINILM)
     assert WORDS_ALONE.cosine == 0 != SCALES[MINILM].cosine
+
+
+@pytest.mark.parametrize(("score", "least"), [(1.0, RELATED), (SAID, RELATED), (0.3, 0.0)])
+def test_a_relation_that_the_query_says_is_known(score: float, least: float) -> None:
+    there = lists(-0.5, 0.1)
+    apart = relevance(there, QUESTION, MINILM)
+    assert apart is not None
+    assert apart < 0.01
+    assert relevance({**there, "graph": [Scored("r", score)]}, QUESTION, MINILM) == max(apart, least)
+    sure = relevance(lists(0.9, 9), QUESTION, MINILM)
+    assert relevance({**lists(0.9, 9), "graph": [Scored("r", score)]}, QUESTION, MINILM) == sure
 
 
 @pytest.mark.parametrize("missing", ["vector", "keyword"])

@@ -22,7 +22,7 @@ from mnemic.retrieve.question import COMMON
 from mnemic.retrieve.surroundings import Reached, Walk
 from mnemic.text.names import slug
 from mnemic.text.spelled import spelled_names
-from mnemic.types import Kind, Level, Neighbour, Scope, Where
+from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
 
 PATIENCE = timedelta(seconds=1)
 MOST_CHARS = 2_000
@@ -67,9 +67,12 @@ class GraphSurroundings:
         walk = _Walk(walks, asked, frozenset(spelled))
         return partial(self._walked, walk, starts)
 
-    async def _walked(self, walk: _Walk, starts: Sequence[dict[str, Any]]) -> Sequence[Reached]:
+    async def _walked(
+        self, walk: _Walk, starts: Sequence[dict[str, Any]], deadline: Deadline | None
+    ) -> Sequence[Reached]:
+        patience = self.patience.total_seconds()
         try:
-            async with asyncio.timeout(self.patience.total_seconds()):
+            async with asyncio.timeout(patience if deadline is None else min(patience, deadline.remaining())):
                 return await walk.reached(starts)
         except TimeoutError:
             raise StoreBusy from None

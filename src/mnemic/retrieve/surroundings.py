@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from mnemic.ports import Snapshot
-from mnemic.types import Memory, Scored, Where
+from mnemic.types import Deadline, Memory, Scored, Where
 
 GRAPH, NEAR = "graph", "near"
 MOST_NAMES = 8
@@ -36,8 +36,8 @@ class Reached:
     named: bool = False
 
 
-Walk = Callable[[], Awaitable[Sequence[Reached]]]
-"""Goes from what a query names to what is near. Raises MnemicError."""
+Walk = Callable[[Deadline | None], Awaitable[Sequence[Reached]]]
+"""Goes from what a query names to what is near, and ends before the deadline. Raises MnemicError."""
 
 
 class Surroundings(Protocol):

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import StoreUnavailable
+from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.near import MOST_REACHED, MOST_UNSAID, GraphSurroundings
@@ -24,7 +24,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Kind, Level, SearchResult, Where
+from mnemic.types import Actor, Deadline, Kind, Level, SearchResult, Where
 from mnemic.types.graph import fragment_of
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
@@ -220,6 +220,16 @@ async def test_a_graph_that_fails_or_is_late_is_named(failure: Exception | None,
         assert (found.errors, found.degraded) == ({"graph": reason}, True)
         assert "Eva works at Siemens." in {hit.memory.content for hit in found.hits}
         assert (await engine.search("the weather", actor=ANA)).errors == {}
+
+
+async def test_a_walk_ends_with_the_deadline_of_the_search() -> None:
+    async with MemoryEngine(store=InProcessStore(), graph=Faulty(), embedder=WordEmbedder()) as engine:
+        await entities(engine).relate("Eva", "works_at", "Siemens")
+        surroundings, where = GraphSurroundings(Faulty(), LONG), Where(scopes=(ANA.scope(Level.USER),))
+        walk = await engine.store.read(lambda moment: surroundings.named(CANTEEN, where, moment))
+        assert walk is not None
+        with pytest.raises(StoreBusy):
+            await walk(Deadline(expires_at=0.0, monotonic=lambda: 1.0))
 
 
 NAMES = st.sampled_from(["me", "Eva", "Ben", "Siemens", "Munich"])

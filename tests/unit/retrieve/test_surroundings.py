@@ -15,7 +15,7 @@ from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.surroundings import Reached, Walk, around
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.record_store.setting import EMBEDDER, everything, memory, remember, scope
-from mnemic.types import Kind, Memory, Scored, Status, Where
+from mnemic.types import Deadline, Kind, Memory, Scored, Status, Where
 
 
 async def store_of(*memories: Memory) -> InProcessStore:
@@ -87,7 +87,7 @@ class Asked:
             raise self._failure
         return self._walk
 
-    async def _walk(self) -> Sequence[Reached]:
+    async def _walk(self, deadline: Deadline | None) -> Sequence[Reached]:
         return ()
 
 

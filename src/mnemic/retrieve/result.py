@@ -1,0 +1,122 @@
+"""From scores to the result: what stands beside it, what the query names, cut to what was asked for, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from mnemic.errors import MnemicError
+from mnemic.ports import Snapshot
+from mnemic.retrieve.bias import STANDING, find_biased, in_order
+from mnemic.retrieve.diversity import Entry, spread
+from mnemic.retrieve.effective import plan_of
+from mnemic.retrieve.fuse import either, ranks_of
+from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
+from mnemic.retrieve.lists import STANDING_LISTS
+from mnemic.retrieve.named import Naming
+from mnemic.retrieve.underway import Lists, Search
+from mnemic.types import Hit, Memory, SearchResult, Signals, Where
+
+NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
+NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """What ranking says: the lists, each memory's score (0 to 1), what is known of it, and those read on the way."""
+
+    lists: Lists
+    scores: Mapping[str, float]
+    signals: Mapping[str, Signals] = field(default_factory=lambda: NO_SIGNALS)
+    read: Mapping[str, Memory] = field(default_factory=lambda: NO_MEMORIES)
+
+
+async def result_of(
+    search: Search,
+    ranked: Ranked,
+    moment: Snapshot,
+    *,
+    scored: Callable[[Lists], Mapping[str, float]],
+    per_session: int | None,
+) -> SearchResult:
+    """The best memories, and before them what stands beside them. `scored`: the scores, 0 to 1, that lists alone give;
+    `per_session` as in `Searcher`.
+    """
+    request, where = search.request, search.where
+    biased = await find_biased(moment, where, request.bias, search.errors)
+    beside = await _beside(search, ranked.scores, moment, scored)
+    kept = {one: score for one, score in ranked.scores.items() if score >= request.min_score}
+    if request.named:
+        named = await _named(search, {*kept, *biased, *beside}, moment)
+        kept = {one: score for one, score in kept.items() if one in named}
+        biased = {one: reason for one, reason in biased.items() if one in named}
+        beside = {one: score for one, score in beside.items() if one in named}
+    rest = [entry for entry in in_order(kept, biased, request.bias.bonus) if entry[0] not in beside]
+    rest = spread(rest, ranked.signals, per_session)[: request.top_k]
+    order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
+    hits = await _hits(search, ranked, order, moment)
+    plan = plan_of(
+        where,
+        search.question,
+        search.parts,
+        top_k=request.top_k,
+        known_at=request.known_at,
+        named=request.named,
+        reached=search.reached,
+        lists=ranked.lists,
+    )
+    return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
+
+
+async def _hits(search: Search, ranked: Ranked, order: Sequence[Entry], moment: Snapshot) -> tuple[Hit, ...]:
+    """The memories in their order, with what each list said of them."""
+    chosen = [memory_id for memory_id, _, _ in order]
+    more = [memory_id for memory_id in chosen if memory_id not in ranked.read]
+    memories = {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
+    ranks = ranks_of(chosen, ranked.lists)
+    for memory_id, rank in importance_ranks(chosen, ranked.read).items():
+        ranks[memory_id][IMPORTANCE] = rank
+    return tuple(
+        Hit(memory=memories[memory_id], score=round(score, 6), ranks=ranks[memory_id], reason=reason)
+        for memory_id, score, reason in order
+        if memory_id in memories and search.where.accepts(memories[memory_id])
+    )
+
+
+async def _named(search: Search, found: Collection[str], moment: Snapshot) -> set[str]:
+    """Those of what was found that the query names."""
+    naming = Naming(search.question.text)
+    rows = await moment.get_many(list(found), scopes=search.where.scopes)
+    return {memory_id for memory_id, memory in rows.items() if naming.names(memory)}
+
+
+async def _beside(
+    search: Search, scores: Mapping[str, float], moment: Snapshot, scored: Callable[[Lists], Mapping[str, float]]
+) -> dict[str, float]:
+    """The standing memories that come beside the others, with their scores, best first. Only where more stand than
+    may come are lists made of them alone.
+    """
+    most = search.request.bias.beside
+    if not most:
+        return {}
+    ways = search.request.bias.standing(search.where)
+    standing = {one: scores.get(one, 0.0) for one in await _newest(search, ways, most + 1, moment)}
+    if len(standing) > most:
+        standing = {}
+        for where in ways:
+            lists = await replace(search, where=where).made(STANDING_LISTS, moment)
+            standing = either(standing, scored(lists))
+    best = sorted(standing.items(), key=lambda entry: (entry[1], entry[0]), reverse=True)
+    return dict(best[:most])
+
+
+async def _newest(search: Search, ways: Sequence[Where], limit: int, moment: Snapshot) -> set[str]:
+    """The newest `limit` memories of each filter."""
+    found: set[str] = set()
+    for where in ways:
+        try:
+            found |= {entry.memory_id for entry in await moment.recent(where, limit=limit)}
+        except MnemicError as failure:
+            search.note(STANDING, failure)
+    return found

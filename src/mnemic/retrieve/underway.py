@@ -1,0 +1,103 @@
+"""One search on its way: what was asked, what has been found out, what has failed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from functools import partial
+
+from mnemic.errors import MnemicError
+from mnemic.ports import Snapshot
+from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.clause import Clause, clause_of
+from mnemic.retrieve.lists import RankedList
+from mnemic.retrieve.parts import parts_of
+from mnemic.retrieve.period import READ
+from mnemic.retrieve.question import Question, read_question
+from mnemic.retrieve.surroundings import Reached
+from mnemic.types import Scored, Vector, Where
+
+Lists = dict[str, Sequence[Scored]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a caller asks for: a text and its limits, not yet read. See `Searcher.search`."""
+
+    text: str
+    parts: tuple[str, ...]
+    where: Where
+    top_k: int
+    bias: Bias
+    min_score: float
+    named: bool
+    known_at: datetime | None
+    asked_on: date | None
+    depth: int
+
+    async def read(self, speakers: frozenset[str]) -> Search:
+        """The search for it, its text read against those who speak."""
+        # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
+        return self._read(speakers) if len(self.text) <= READ else await asyncio.to_thread(self._read, speakers)
+
+    def _read(self, speakers: frozenset[str]) -> Search:
+        read = partial(read_question, speakers=speakers, asked_on=self.asked_on, depth=self.depth)
+        clause = clause_of(self.text, self.asked_on)
+        return Search(
+            request=self,
+            where=self.where,
+            question=read(self.text),
+            parts=tuple(read(part) for part in (self.parts or parts_of(self.text))),
+            clause=clause,
+            event=None if clause is None else read(clause.text),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """A request, read. `event`: the words of `clause`. `errors` collects what failed: `name: reason`, `reached` what
+    the query names and what is near to it.
+    """
+
+    request: Request
+    where: Where
+    question: Question
+    parts: tuple[Question, ...]
+    clause: Clause | None
+    event: Question | None
+    errors: dict[str, str] = field(default_factory=dict)
+    failures: list[MnemicError] = field(default_factory=list)
+    reached: list[Reached] = field(default_factory=list)
+
+    @property
+    def asked(self) -> tuple[Question, ...]:
+        """All that is embedded: the question, its parts, the event."""
+        return (self.question, *self.parts, *(() if self.event is None else (self.event,)))
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of `asked`."""
+        return [one.embedded for one in self.asked]
+
+    def embedded(self, vectors: Sequence[Vector | None]) -> Search:
+        """The same with the vectors of `asked`."""
+        asked = [replace(one, vector=vector) for one, vector in zip(self.asked, vectors, strict=True)]
+        event = None if self.event is None else asked.pop()
+        return replace(self, question=asked[0], parts=tuple(asked[1:]), event=event)
+
+    def note(self, name: str, failure: MnemicError) -> None:
+        """Say in the result that `name` failed."""
+        self.errors[name] = failure.reason
+        self.failures.append(failure)
+
+    async def made(self, lists: Mapping[str, RankedList], moment: Snapshot) -> Lists:
+        """Those of `lists` that can be made; what fails is noted."""
+        made: Lists = {}
+        for name, make in lists.items():
+            try:
+                made[name] = await make(moment, self.where, self.question)
+            except MnemicError as failure:
+                self.note(name, failure)
+        return made

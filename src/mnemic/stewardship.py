@@ -304,7 +304,7 @@ class StewardVerbs(UpkeepVerbs):
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
         nothing is learnt about them again. Calling it again goes on where it stopped.
         """
-        return await erase.erase(
+        receipt = await erase.erase(
             self.store,
             self.clock,
             subject,
@@ -314,6 +314,8 @@ class StewardVerbs(UpkeepVerbs):
             keyring=None if self.vault is None else self.vault.keyring,
             feeds=self._feeds,
         )
+        self.gateway.searcher.spoken.forget()
+        return receipt
 
     async def export_subject(
         self, subject: str, *, actor: Actor, form: Form = "json", values: bool = False

@@ -22,10 +22,14 @@ class Spoken:
         """Who spoke there at the last search, None where there was none."""
         return self._speakers.get(scopes)
 
+    def forget(self) -> None:
+        """Keep nothing of what was said until now."""
+        self._speakers.clear()
+
     def note(self, scopes: tuple[Scope, ...], speakers: frozenset[str]) -> None:
         """Keep who speaks there now."""
         if len(self._speakers) >= MOST:
-            self._speakers.clear()
+            self.forget()
         self._speakers[scopes] = speakers
 
 

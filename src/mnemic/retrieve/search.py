@@ -52,7 +52,7 @@ class Searcher:
     late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
     depth: int = 100
     per_session: int | None = None
-    _spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
+    spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
 
     async def search(
         self,
@@ -105,7 +105,7 @@ class Searcher:
         while the store says what they are now.
         """
         scopes = request.where.scopes
-        guess = self._spoken.last(scopes)
+        guess = self.spoken.last(scopes)
         search = None if guess is None else await request.read(guess)
         if search is not None:
             embedding.begin(search.texts)
@@ -113,7 +113,7 @@ class Searcher:
             self.embedder.begin()  # while the store reads what it needs of the scope
         speakers = await self.store.speakers(request.where)
         if search is None or speakers != guess:
-            self._spoken.note(scopes, speakers)
+            self.spoken.note(scopes, speakers)
             search = await request.read(speakers)
         return search
 

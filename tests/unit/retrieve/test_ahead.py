@@ -108,3 +108,13 @@ def test_of_few_scopes_is_kept_who_spoke_there() -> None:
         spoken.note(Actor(user=f"u{number}").scopes([Level.USER]), frozenset({"Ana"}))
     assert spoken.last(Actor(user="u0").scopes([Level.USER])) is None
     assert spoken.last(Actor(user=f"u{MOST}").scopes([Level.USER])) == frozenset({"Ana"})
+
+
+async def test_an_erasure_leaves_no_name_of_a_speaker_in_memory() -> None:
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
+        await engine.record([Message(role="user", speaker="Ana", content="My ship lies in the harbour.")], actor=ANA)
+        spoken, result = engine.gateway.searcher.spoken, await engine.search("ships", actor=ANA)
+        assert result.where is not None
+        assert spoken.last(result.where.scopes)
+        await engine.erase("ana", actor=ANA)
+        assert spoken.last(result.where.scopes) is None

@@ -34,7 +34,7 @@ def test_what_is_loaded_later_is_kept_too_but_not_for_ever() -> None:
         gc.collect()
         counts.append(gc.get_freeze_count())
     assert counts[1] >= counts[0] + 500
-    assert counts[2] == counts[1]
+    assert counts[2] < counts[1] + 500
 
 
 class _Ring:

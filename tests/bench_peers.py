@@ -86,7 +86,7 @@ class Peer(Protocol):
         """How many of the ten best were found."""
 
     def size(self, folder: Path) -> int:
-        """Bytes of all that is stored."""
+        """Bytes of all that was stored, once it is closed."""
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -280,9 +280,13 @@ class OnServer:
         [(size,)] = in_thread(partial(fetched, self._server.dsn(), "SELECT pg_database_size(current_database())"))
         return int(size)
 
+    def _stop(self) -> None:
+        self._stored = self._weight() - self._empty
+        self._server.stop()
+
     def size(self, folder: Path) -> int:
-        """What the database weighs beyond an empty one, its log left out."""
-        return self._weight() - self._empty
+        """What the database weighed beyond an empty one, its log left out."""
+        return self._stored
 
 
 async def fetched(dsn: str, statement: str) -> list[Any]:
@@ -304,7 +308,7 @@ class MnemicOnPostgres(OnServer, Mnemic):
 
     def close(self) -> None:
         super().close()
-        self._server.stop()
+        self._stop()
 
 
 class LangGraphOnPostgres(OnServer, LangGraph):
@@ -322,7 +326,7 @@ class LangGraphOnPostgres(OnServer, LangGraph):
 
     def close(self) -> None:
         self._opened.__exit__(None, None, None)
-        self._server.stop()
+        self._stop()
 
 
 PEERS: tuple[Callable[[Path, Embedding], Peer], ...] = (
@@ -358,8 +362,8 @@ def raced(make: Callable[[Path, Embedding], Peer], rows: int, repeats: int, embe
         found = [0]
         adds = timed(peer.add, list(islice(said, repeats + WARM)), embedding)
         searches = timed(lambda query: found.append(peer.search(query)), list(islice(asked, repeats + WARM)), embedding)
-        size = peer.size(Path(folder))
         peer.close()
+        size = peer.size(Path(folder))
     stored = rows // CHUNK * CHUNK + repeats + WARM
     return {
         "peer": peer.name,

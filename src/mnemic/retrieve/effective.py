@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date
 
 from mnemic.retrieve.anchor import Anchor
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.surroundings import Reached
-from mnemic.types import SearchPlan, Where
+from mnemic.retrieve.underway import Search
+from mnemic.types import SearchPlan
 
 
-def plan_of(
-    where: Where,
-    question: Question,
-    parts: Sequence[Question],
-    *,
-    top_k: int,
-    known_at: datetime | None,
-    named: bool,
-    reached: Sequence[Reached],
-    lists: Iterable[str],
-) -> SearchPlan:
-    """The plan of a search that is done."""
+def plan_of(search: Search, lists: Iterable[str]) -> SearchPlan:
+    """The plan of a search that is done, by the names of its lists."""
+    request, where, question = search.request, search.where, search.question
     told_from, told_to = _told(question)
-    meant = dict.fromkeys(one.node for one in reached if one.named)
+    meant = dict.fromkeys(one.node for one in search.reached if one.named)
     return SearchPlan(
-        queries=(question.text, *(part.text for part in parts)) if question.text else (),
-        top_k=top_k,
+        queries=(question.text, *(part.text for part in search.parts)) if question.text else (),
+        top_k=request.top_k,
         levels=tuple(scope.level for scope in where.scopes),
         kinds=_listed(where.kinds),
         categories=_listed(where.categories),
@@ -36,13 +27,13 @@ def plan_of(
         happened_from=where.happened_from,
         happened_to=where.happened_to,
         as_of=where.as_of,
-        known_at=known_at,
-        named=named,
+        known_at=request.known_at,
+        named=request.named,
         told_from=told_from,
         told_to=told_to,
         speakers=tuple(sorted(question.speakers)),
         nodes=tuple(meant),
-        reached=len({one.node for one in reached} - meant.keys()),
+        reached=len({one.node for one in search.reached} - meant.keys()),
         lists=tuple(lists),
     )
 

@@ -56,16 +56,7 @@ async def result_of(
     rest = spread(rest, ranked.signals, per_session)[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment)
-    plan = plan_of(
-        where,
-        search.question,
-        search.parts,
-        top_k=request.top_k,
-        known_at=request.known_at,
-        named=request.named,
-        reached=search.reached,
-        lists=ranked.lists,
-    )
+    plan = plan_of(search, ranked.lists)
     return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
 
 

@@ -2,24 +2,30 @@
 
 No NaN or Infinity (also not as `1e999`), no duplicate names in an object, at most 32 levels deep, at most 64 KiB, no
 half surrogate pairs. A Markdown fence around the object is not JSON and is refused like any other text. The rules are
-checked by scans in C, so that a text built to be slow costs little more than parsing it, and a service, which reads
+checked by scans of NumPy, so that a text built to be slow costs little more than parsing it, and a service, which reads
 such texts before it knows what they are, can say how many values it takes.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_DEPTH = 32
 MAX_BYTES = 64 * 1024
 
 _FIRST_BYTES = 256 * 1024
-_ONE_BRACKET = bytes.maketrans(b"{}", b"[]")
-_NO_BRACKET = bytes(code for code in range(256) if chr(code) not in "[]{}")
-_NO_VALUE = bytes(code for code in range(256) if chr(code) not in "[{,")
+_VALUES = b"[{,"
+"""Each value begins an object or a list or follows one of these commas, but for the outermost."""
+_QUOTE, _OPEN, _CLOSE = b'"{}'
+_BRACKET = 0x20
+"""The bit by which a brace differs from a bracket."""
 
 
 class NotStrictJson(ValueError):
@@ -40,15 +46,18 @@ def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = 
         raise NotStrictJson(f"more than {max_values} values")
     if _is_too_deep(scan):
         raise NotStrictJson(f"deeper than {MAX_DEPTH} levels")
-    try:
-        value: object = json.loads(text, parse_constant=_no_constant)
-    except NotStrictJson:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise NotStrictJson("not JSON") from error
+    value = _parsed(raw)
     _require_plain(value, scan)
-    if "\\ud" in text or "\\uD" in text:
-        _bytes(json.dumps(value, ensure_ascii=False))
+    return value
+
+
+def _parsed(raw: bytes) -> object:
+    from pydantic_core import from_json  # a program that reads no JSON does not wait for it
+
+    try:
+        value: object = from_json(raw, allow_inf_nan=False, cache_strings="none")
+    except ValueError as error:
+        raise NotStrictJson("not JSON") from error
     return value
 
 
@@ -61,53 +70,59 @@ def _bytes(text: str) -> bytes:
 
 
 class _Scan:
-    """A text in bytes, and what of it stands outside its strings."""
+    """A text in bytes, and what of it stands outside its strings. While it is looked for, others may run: NumPy lets go
+    of the interpreter.
+    """
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
 
-    @cached_property
-    def plain(self) -> bytes:
-        """Without what stands behind a backslash and is no end of its string."""
-        raw = self.raw
-        return raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
+    @property
+    def signs(self) -> NDArray[np.uint8]:
+        """All of it."""
+        import numpy as np
+
+        return np.frombuffer(self.raw, np.uint8)
 
     @cached_property
-    def structure(self) -> bytes:
-        """What no string holds."""
-        return b"".join(self.plain.split(b'"')[::2])
+    def structure(self) -> NDArray[np.uint8]:
+        """Without what stands behind a backslash, and with zeros in the place of what the strings hold."""
+        import numpy as np
+
+        signs = self.signs
+        if b"\\" in self.raw:
+            signs = np.frombuffer(self.raw.replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)
+        outside = np.bitwise_xor.accumulate((signs == _QUOTE).view(np.uint8)) ^ 1
+        return signs * outside
+
+    @property
+    def depth(self) -> int:
+        """How deep brackets and braces nest."""
+        import numpy as np
+
+        alike = self.structure | _BRACKET
+        steps = (alike == _OPEN).view(np.int8) - (alike == _CLOSE).view(np.int8)
+        return int(np.add.accumulate(steps, dtype=np.int32).max(initial=0))
+
+
+def _count(signs: NDArray[np.uint8], wanted: bytes) -> int:
+    import numpy as np
+
+    return sum(int(np.count_nonzero(signs == sign)) for sign in wanted)
 
 
 def _has_more_values(scan: _Scan, most: int) -> bool:
-    """Whether the text holds more values than `most`: each begins an object or a list or follows a comma. What holds
-    too many in its first part is not read to its end.
-    """
+    """Whether the text holds more values than `most`. What holds too many in its first part is not read to its end."""
+    if len(scan.raw) <= most or _count(scan.signs, _VALUES) <= most:
+        return False
     if len(scan.raw) > 2 * _FIRST_BYTES and _has_more_values(_Scan(scan.raw[:_FIRST_BYTES]), most):
         return True
-    if len(scan.raw.translate(None, _NO_VALUE)) <= most:
-        return False
-    # A value is at most two strings: its name and itself.
-    if scan.plain.count(b'"') > 4 * most + 2:
-        return True
-    return len(scan.structure.translate(None, _NO_VALUE)) > most
+    return _count(scan.structure, _VALUES) > most
 
 
 def _is_too_deep(scan: _Scan) -> bool:
-    """Whether the brackets nest too deep, told before any recursive parser sees them: each round takes the innermost
-    pairs away.
-    """
-    if scan.raw.count(b"[") + scan.raw.count(b"{") <= MAX_DEPTH:
-        return False
-    brackets = scan.structure.translate(_ONE_BRACKET, _NO_BRACKET)
-    for _ in range(MAX_DEPTH):
-        if b"[]" not in brackets:
-            break
-        brackets = brackets.replace(b"[]", b"")
-    return b"[]" in brackets or brackets.count(b"[") > MAX_DEPTH
-
-
-def _no_constant(_: str) -> float:
-    raise NotStrictJson("NaN or Infinity")
+    """Whether the brackets nest too deep, told before any recursive parser sees them."""
+    return scan.raw.count(b"[") + scan.raw.count(b"{") > MAX_DEPTH and scan.depth > MAX_DEPTH
 
 
 def _require_plain(value: object, scan: _Scan) -> None:
@@ -118,23 +133,23 @@ def _require_plain(value: object, scan: _Scan) -> None:
     if not any(sign in scan.raw for sign in (b":", b".", b"e", b"E")):
         return
     names = _names(value)
-    if names != scan.raw.count(b":") and names != scan.structure.count(b":"):
+    if names != scan.raw.count(b":") and names != _count(scan.structure, b":"):
         raise NotStrictJson("a name stands twice in one object")
 
 
 def _names(value: object) -> int:
-    """How many names all objects of `value` hold together. Refuses a number that is not finite."""
+    """How many names all objects of `value` hold together. Refuses a number that is not finite.
+
+    Level by level: what a level holds is looked at in C, and there are no more levels than `MAX_DEPTH`.
+    """
     names = 0
-    left: list[Any] = [[value]]
-    for one in left:
-        values = one
-        if type(one) is dict:
-            names += len(one)
-            values = one.values()
-        for each in values:
-            kind = type(each)
-            if kind is dict or kind is list:
-                left.append(each)
-            elif kind is float and not math.isfinite(each):
-                raise NotStrictJson("a number too large")
+    level: list[Any] = [value]
+    while level:
+        kinds = set(map(type, level))
+        if float in kinds and (math.inf in level or -math.inf in level):
+            raise NotStrictJson("a number too large")
+        objects = [one for one in level if type(one) is dict] if dict in kinds else []
+        lists = [one for one in level if type(one) is list] if list in kinds else []
+        names += sum(map(len, objects))
+        level = [*chain.from_iterable(map(dict.values, objects)), *chain.from_iterable(lists)]
     return names

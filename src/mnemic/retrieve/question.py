@@ -113,9 +113,9 @@ class Question:
     """A query, read once.
 
     `text` is what was asked, `embedded` what its vector is made of, `keywords` the words that count in the keyword
-    list. `keys` are the keys that its words spell, `speakers` those it asks about, `period` the time that it tells by
-    the day it is asked on. `vector` is None until there is one,
-    or where the embedder failed.
+    list. `keys` are the keys that its words spell (the first `READ` characters of them), `speakers` those it asks
+    about, `period` the time that it tells by the day it is asked on. `vector` is None until there is one, or where the
+    embedder failed.
     """
 
     text: str = field(repr=False)
@@ -154,7 +154,7 @@ def read_question(
         text=text,
         embedded=first_person(text, people),
         keywords=_keywords(text, people),
-        keys=spelled_keys(text),
+        keys=spelled_keys(text[:READ]),
         speakers=named,
         asks_when=_WHEN.match(text) is not None,
         names_date=named_date(text[:READ]),

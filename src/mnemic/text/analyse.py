@@ -84,7 +84,8 @@ def analyse(text: str) -> Analysis:
 
 def parse_query(query: str) -> Query:
     """The terms of a query and the phrases it puts in double quotes; nothing else in it is syntax."""
-    phrases = [tuple(analyse(first or second).sequence) for first, second in _QUOTED.findall(query)]
+    quoted = dict.fromkeys(first or second for first, second in _QUOTED.findall(query))
+    phrases = [tuple(analyse(phrase).sequence) for phrase in quoted if phrase]
     return Query(list(dict.fromkeys(terms(query))), [phrase for phrase in phrases if phrase])
 
 

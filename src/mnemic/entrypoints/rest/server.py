@@ -23,6 +23,7 @@ from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.lasting import keep_what_lasts
 from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
+from mnemic.entrypoints.rest.protocol import Protocol
 from mnemic.entrypoints.rest.sign_on import Client
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Claims, Provider
@@ -186,6 +187,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         app,
         host=service.host,
         port=service.port,
+        http=Protocol,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=service.drain_seconds,

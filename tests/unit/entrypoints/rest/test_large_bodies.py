@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Callable
 from typing import Any
 
+import pydantic_core
 import pytest
 from fastapi.routing import APIRoute
 
@@ -59,15 +61,18 @@ async def test_it_is_checked_beside_the_loop_one_at_a_time(running: Running, mon
 @pytest.mark.parametrize("length", [10, 2 * QUICK_BYTES])
 async def test_it_is_parsed_once(running: Running, monkeypatch: pytest.MonkeyPatch, length: int) -> None:
     parsed = []
-    plain = json.loads
 
-    def counted(text: Any, **rules: Any) -> object:
-        parsed.append(len(text))
-        return plain(text, **rules)
+    def counting(parse: Callable[..., object]) -> Callable[..., object]:
+        def counted(text: Any, **rules: Any) -> object:
+            parsed.append(len(text))
+            return parse(text, **rules)
+
+        return counted
 
     headers = {**await running.caller("writer"), "Content-Type": "application/json"}
     body = b'{"content": "I like tea.", "context": "' + b"a" * length + b'"}'
-    monkeypatch.setattr(json, "loads", counted)
+    monkeypatch.setattr(json, "loads", counting(json.loads))
+    monkeypatch.setattr(pydantic_core, "from_json", counting(pydantic_core.from_json))
     answer = await running.client.post("/v1/memories", content=body, headers=headers)
     monkeypatch.undo()
     assert answer.status_code in (201, 422)

@@ -1,0 +1,104 @@
+"""What the service reads before it knows a request is bounded, and what it knows is read as HTTP says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
+
+from mnemic.entrypoints.rest.protocol import HEAD_BYTES, Protocol
+
+LINE = b"a" * 4096
+PATIENCE = 30.0
+BEGUN = b"POST / HTTP/1.1\r\nHost: here\r\n"
+CHUNKED = BEGUN + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+async def told_back(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with how many bytes the body had."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
+    body = str(size).encode()
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture
+async def port() -> AsyncIterator[int]:
+    config, state = uvicorn.Config(told_back, log_config=None, lifespan="off"), ServerState()
+    loop = asyncio.get_running_loop()
+    async with await loop.create_server(lambda: Protocol(config, state, {}), "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def said(port: int, pieces: Iterator[bytes] | list[bytes]) -> bytes:
+    """All that is answered to `pieces` until the connection is closed; no more is sent than is taken."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    reading = asyncio.create_task(reader.read())
+    sent = 0
+    try:
+        async with asyncio.timeout(PATIENCE):
+            for piece in pieces:
+                writer.write(piece)
+                await writer.drain()
+                sent += len(piece)
+                assert sent < 100 * HEAD_BYTES, "the service takes whatever comes"
+            return await reading
+    except ConnectionError:
+        return await reading if reading.exception() is None else b"closed"
+    finally:
+        writer.close()
+
+
+def endless(begin: bytes, piece: bytes) -> Iterator[bytes]:
+    yield begin
+    while True:
+        yield piece
+
+
+@pytest.mark.parametrize(
+    ("begin", "piece"),
+    [
+        (BEGUN + b"X-Long: ", LINE),
+        (BEGUN, b"X-One: 1\r\n" * 400),
+        (b"GET /", LINE),
+        (CHUNKED + b"1;", LINE),
+        (CHUNKED + b"0\r\nX-Long: ", LINE),
+        (CHUNKED + b"0\r\n", b"X-One: 1\r\n" * 400),
+    ],
+    ids=["a header", "headers", "an address", "an extension", "a trailer", "trailers"],
+)
+async def test_what_does_not_end_is_refused(port: int, begin: bytes, piece: bytes) -> None:
+    answer = await said(port, endless(begin, piece))
+    assert answer == b"closed" or answer.startswith(b"HTTP/1.1 400 ")
+
+
+async def test_a_head_is_bounded_also_where_it_comes_at_once(port: int) -> None:
+    lines = b"".join(b"X-%d: %b\r\n" % (number, LINE) for number in range(HEAD_BYTES // len(LINE)))
+    assert (await said(port, [BEGUN + lines + b"\r\n"])).startswith(b"HTTP/1.1 400 ")
+
+
+async def test_a_large_body_is_no_head(port: int) -> None:
+    size = 4 * HEAD_BYTES
+    head = BEGUN + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % size
+    assert (await said(port, [head, *[b"b" * 1024] * (size // 1024)])).endswith(b"\r\n\r\n%d" % size)
+
+
+async def test_each_request_of_a_connection_has_a_head_of_its_own(port: int) -> None:
+    long = BEGUN + b"X-Long: %b\r\nContent-Length: 2\r\n" % (b"a" * (HEAD_BYTES // 2))
+    answers = await said(port, [*[long + b"\r\nab"] * 3, long + b"Connection: close\r\n\r\nab"])
+    assert answers.count(b"HTTP/1.1 200 ") == 4
+
+
+async def test_chunks_are_one_body(port: int) -> None:
+    head = BEGUN + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = await said(port, [head, b"3\r\nabc\r\n2\r\n", b"de\r\n0\r\n\r\n"])
+    assert answer.endswith(b"\r\n\r\n5")

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.surroundings import GRAPH, SAID
-from mnemic.text.analyse import terms
+from mnemic.text.analyse import parse_query
 from mnemic.types import Scored
 
 RELATED = 0.5
@@ -52,7 +52,7 @@ def relevance(lists: Mapping[str, Sequence[Scored]], question: Question, model: 
     nearest, matching = lists.get("vector"), lists.get("keyword")
     if nearest is None or matching is None or len(nearest) < LEAST_MEMORIES:
         return None
-    words = len(set(terms(question.keywords)))
+    words = len(parse_query(question.keywords).terms)
     best = max((entry.score for entry in matching), default=0.0)
     scale = SCALES.get(model, WORDS_ALONE)
     known = round(scale.relevance(max(entry.score for entry in nearest), best / max(1, words)), 4)

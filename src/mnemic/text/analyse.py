@@ -86,7 +86,8 @@ def parse_query(query: str) -> Query:
     """The terms of a query and the phrases it puts in double quotes; nothing else in it is syntax."""
     quoted = dict.fromkeys(first or second for first, second in _QUOTED.findall(query))
     phrases = [tuple(analyse(phrase).sequence) for phrase in quoted if phrase]
-    return Query(list(dict.fromkeys(terms(query))), [phrase for phrase in phrases if phrase])
+    once = " ".join(dict.fromkeys(query.split()))
+    return Query(list(dict.fromkeys(terms(once))), [phrase for phrase in phrases if phrase])
 
 
 def _pairs(run: str) -> Iterator[str]:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import from_json
 
 MAX_DEPTH = 32
 MAX_BYTES = 64 * 1024
@@ -52,8 +52,6 @@ def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = 
 
 
 def _parsed(raw: bytes) -> object:
-    from pydantic_core import from_json  # a program that reads no JSON does not wait for it
-
     try:
         value: object = from_json(raw, allow_inf_nan=False, cache_strings="none")
     except ValueError as error:
@@ -80,15 +78,11 @@ class _Scan:
     @property
     def signs(self) -> NDArray[np.uint8]:
         """All of it."""
-        import numpy as np
-
         return np.frombuffer(self.raw, np.uint8)
 
     @cached_property
     def structure(self) -> NDArray[np.uint8]:
         """Without what stands behind a backslash, and with zeros in the place of what the strings hold."""
-        import numpy as np
-
         signs = self.signs
         if b"\\" in self.raw:
             signs = np.frombuffer(self.raw.replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)
@@ -98,16 +92,12 @@ class _Scan:
     @property
     def depth(self) -> int:
         """How deep brackets and braces nest."""
-        import numpy as np
-
         alike = self.structure | _BRACKET
         steps = (alike == _OPEN).view(np.int8) - (alike == _CLOSE).view(np.int8)
         return int(np.add.accumulate(steps, dtype=np.int32).max(initial=0))
 
 
 def _count(signs: NDArray[np.uint8], wanted: bytes) -> int:
-    import numpy as np
-
     return sum(int(np.count_nonzero(signs == sign)) for sign in wanted)
 
 

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import pydantic_core
 import pytest
 from fastapi.routing import APIRoute
 
@@ -72,7 +71,7 @@ async def test_it_is_parsed_once(running: Running, monkeypatch: pytest.MonkeyPat
     headers = {**await running.caller("writer"), "Content-Type": "application/json"}
     body = b'{"content": "I like tea.", "context": "' + b"a" * length + b'"}'
     monkeypatch.setattr(json, "loads", counting(json.loads))
-    monkeypatch.setattr(pydantic_core, "from_json", counting(pydantic_core.from_json))
+    monkeypatch.setattr(strict_json, "from_json", counting(strict_json.from_json))
     answer = await running.client.post("/v1/memories", content=body, headers=headers)
     monkeypatch.undo()
     assert answer.status_code in (201, 422)

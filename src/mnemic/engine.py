@@ -25,6 +25,7 @@ from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.kinds.near import GraphSurroundings
+from mnemic.kinds.patience import Patience
 from mnemic.maintain.forget import forget
 from mnemic.maintain.project import Drainer
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
@@ -102,7 +103,8 @@ class MemoryEngine(StewardVerbs):
         parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
         self._hot = HotReader.among(projections, store)
-        searcher = Searcher(store, embedder, GraphSurroundings(graph) if graph is not None else None)
+        near = None if graph is None else GraphSurroundings(graph, Patience(self.clock))
+        searcher = Searcher(store, embedder, near)
         self.gateway = _gateway(self._pipeline, searcher, self.clock, policy, grant, limits, budget)
         given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from enum import Enum
 from functools import partial
 from typing import Any
 
-from mnemic.errors import StoreBusy
 from mnemic.extract.entities.asking import AskedRelations, read_asked
 from mnemic.extract.entities.relations import LABELS, THING
 from mnemic.kinds.named import ME_NODE, SAME, key_of, node_of
+from mnemic.kinds.patience import Patience
 from mnemic.kinds.same import Same
 from mnemic.kinds.walks import Walks
 from mnemic.ports import Snapshot
@@ -24,7 +23,6 @@ from mnemic.text.names import slug
 from mnemic.text.spelled import spelled_names
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
 
-PATIENCE = timedelta(seconds=1)
 MOST_CHARS = 2_000
 """Of a query; what stands behind them names nothing."""
 
@@ -46,11 +44,11 @@ class GraphSurroundings:
     where the query says it ("employer", "city").
 
     Nobody goes through the user, to whom everything is near; from the user only along a relation that the query calls
-    theirs ("my sister"). `patience`: how long the graph is waited for; StoreBusy then.
+    theirs ("my sister"). A walk raises StoreBusy where the `patience` with the graph is over.
     """
 
     graph: GraphStore
-    patience: timedelta = PATIENCE
+    patience: Patience
 
     async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
         """See `Surroundings`. Names are those of the user's own scope; without it there are none."""
@@ -70,12 +68,7 @@ class GraphSurroundings:
     async def _walked(
         self, walk: _Walk, starts: Sequence[dict[str, Any]], deadline: Deadline | None
     ) -> Sequence[Reached]:
-        patience = self.patience.total_seconds()
-        try:
-            async with asyncio.timeout(patience if deadline is None else min(patience, deadline.remaining())):
-                return await walk.reached(starts)
-        except TimeoutError:
-            raise StoreBusy from None
+        return await self.patience.wait(partial(walk.reached, starts), deadline)
 
 
 def _entities(where: Where, own: Scope) -> Where:

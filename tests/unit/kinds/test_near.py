@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.near import MOST_REACHED, MOST_UNSAID, GraphSurroundings
+from mnemic.kinds.patience import Patience
 from mnemic.retrieve.relevance import RELATED
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
@@ -30,7 +32,8 @@ from mnemic.types.graph import fragment_of
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 DAY = timedelta(days=1)
-LONG = timedelta(minutes=2)
+SHORT = timedelta(milliseconds=5)
+LONG = Patience(ManualClock(), timedelta(minutes=2))
 CITY = "Which city is my sister's employer in?"
 CANTEEN = "When is the canteen of Eva's employer closed?"
 FRIDAYS = "Siemens' canteen is closed on Fridays."
@@ -213,8 +216,10 @@ class Faulty(InProcessGraph):
     """A graph that never answers, or fails."""
 
     failure: Exception | None = None
+    asked = 0
 
     async def neighbours(self, *given: Any, **more: Any) -> Any:
+        self.asked += 1
         if self.failure is not None:
             raise self.failure
         await asyncio.Event().wait()
@@ -225,12 +230,36 @@ async def test_a_graph_that_fails_or_is_late_is_named(failure: Exception | None,
     graph = Faulty()
     graph.failure = failure
     async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, timedelta(milliseconds=5))
+        engine.gateway.searcher.surroundings = GraphSurroundings(graph, Patience(ManualClock(), SHORT))
         await entities(engine).relate("Eva", "works_at", "Siemens")
         found = await engine.search("Where does Eva work?", actor=ANA)
         assert (found.errors, found.degraded) == ({"graph": reason}, True)
         assert "Eva works at Siemens." in {hit.memory.content for hit in found.hits}
         assert (await engine.search("the weather", actor=ANA)).errors == {}
+
+
+async def test_a_graph_that_hangs_costs_one_search_its_patience() -> None:
+    graph, clock = Faulty(), ManualClock()
+    async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
+        patience = Patience(clock, SHORT)
+        engine.gateway.searcher.surroundings = GraphSurroundings(graph, patience)
+        await entities(engine).relate("Eva", "works_at", "Siemens")
+
+        async def found() -> dict[str, str]:
+            return dict((await engine.search("Where does Eva work?", actor=ANA)).errors)
+
+        assert await found() == await found() == await found() == {"graph": "store_busy"}
+        assert graph.asked == 1
+        clock.advance(patience.rest)
+        assert await found() == {"graph": "store_busy"}
+        assert graph.asked == 2
+
+
+async def test_a_caller_in_a_hurry_does_not_put_the_graph_to_rest() -> None:
+    patience = Patience(ManualClock(), timedelta(minutes=2))
+    with pytest.raises(StoreBusy):
+        await patience.wait(asyncio.Event().wait, Deadline(expires_at=0.0, monotonic=lambda: 1.0))
+    assert await patience.wait(partial(asyncio.sleep, 0, "an answer")) == "an answer"
 
 
 async def test_a_walk_ends_with_the_deadline_of_the_search() -> None:

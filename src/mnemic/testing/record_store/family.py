@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from mnemic.clock import SystemClock
 from mnemic.kinds.named import ME_NODE, name_key
 from mnemic.kinds.near import GraphSurroundings
+from mnemic.kinds.patience import Patience
 from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.fuse import Weights
@@ -65,7 +67,9 @@ async def ask(
     store: RecordStore, graph: GraphStore, query: str, where: Where, *, weights: Weights | None = None, top_k: int = 4
 ) -> SearchResult:
     """The search of an engine that has this graph, and waits for it."""
-    searcher = Searcher(store, EMBEDDER, GraphSurroundings(graph, timedelta(minutes=2)), weights or Weights())
+    searcher = Searcher(
+        store, EMBEDDER, GraphSurroundings(graph, Patience(SystemClock(), timedelta(minutes=2))), weights or Weights()
+    )
     return await searcher.search(query, where, top_k=top_k)
 
 

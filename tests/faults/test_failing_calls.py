@@ -27,6 +27,9 @@ KNOWN = "Kuvane belongs to ritoma and selune"
 NEW = "Tarelo belongs to harbour and vatesi"
 SAID = "I am vegetarian and I live in Oslo."
 
+HINTS = {"expect"}
+"""Calls that tell a store what it will be asked: whether they fail makes no difference to what is done."""
+
 pytestmark = pytest.mark.parametrize("moment", ["before", "after"])
 
 
@@ -148,9 +151,10 @@ async def test_run(moment: Moment, which: str) -> None:
         one.store.heal()
         one.embedder.heal()
         await receipts_are_true(one, report)
-        if getattr(one, which).failed:
+        if getattr(one, which).failed not in (None, *HINTS):
             assert report.status is not RunStatus.OK or report.errors
         else:
+            assert len(report.receipts) == len([receipt for receipt in report.receipts if receipt.stored]) > 1
             assert report.status is RunStatus.OK
             assert one.memory_id in {hit.memory.memory_id for hit in report.hits}
 

@@ -14,19 +14,21 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from http.client import HTTPConnection, HTTPException
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.faults.scale import size
+from tests.faults.scale import FULL, size
 from tests.faults.test_soak import resident
 from tests.service import Served, serving
 
-BLOCKS = 20
+RISE = 0.1
+"""How much p99 of the others may rise: a figure, which the scorecard judges and no test does."""
+BLOCKS = size(20, 40)
 """Ana searches alone and beside others by turns: a machine is not as fast in one minute as in the next."""
 AT_A_TIME = 5
 """Requests of others in one of these turns."""
@@ -120,9 +122,11 @@ def service(tmp_path: Path) -> Iterator[Served]:
         yield running
 
 
-def test_what_one_caller_sends_is_not_the_others_trouble(service: Served, say: Callable[[str], None]) -> None:
+def test_what_one_caller_sends_is_not_the_others_trouble(
+    service: Served, say: Callable[[str], None], record_property: Callable[[str, object], None]
+) -> None:
     eve = credential(service, "eve")
-    costly = iter([(number, sender) for sender in ({}, eve) for number in range(len(ABUSES))])
+    costly = cycle([(number, sender) for sender in ({}, eve) for number in range(len(ABUSES))])
     alone: list[float] = []
     among: list[float] = []
     among_searches: list[float] = []
@@ -149,7 +153,9 @@ def test_what_one_caller_sends_is_not_the_others_trouble(service: Served, say: C
         f"p50/p99 of others {told(alone)} ms alone, {told(among_searches)} ms among {len(codes)} searches of another"
     )
     say(f"{usually}, {told(among)} ms among {len(codes)} requests of a stranger and a writer; {grown:+.0f} MB")
-    assert len(codes) == 2 * len(ABUSES)
+    if FULL and p99(among) > (1 + RISE) * p99(alone):
+        record_property("missed", f"p99 of others rises by {p99(among) / p99(alone) - 1:.0%}")
+    assert len(codes) >= 2 * len(ABUSES)
     assert [(abuse.name, code) for abuse, code in codes if code not in abuse.answers | REFUSED_EARLY] == []
     assert grown < GROWN_MB
 
@@ -244,5 +250,8 @@ def half_sent(service: Served) -> Iterator[None]:
 
 
 def told(taken: list[float]) -> str:
-    hundredths = quantiles(taken, n=100)
-    return f"{hundredths[49]:.1f}/{hundredths[98]:.1f}"
+    return f"{median(taken):.1f}/{p99(taken):.1f}"
+
+
+def p99(taken: list[float]) -> float:
+    return quantiles(taken, n=100)[98]

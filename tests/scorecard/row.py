@@ -28,7 +28,8 @@ class Row:
 
     `bites` says how the row would notice a broken defence: which of its tests switches the defence off, or plants the
     damage, and must see it. `missing` says what of the promise no test covers yet; such a row does not pass. `alone`:
-    its figures are times, or what a process weighs, so nothing else may run beside it.
+    its figures are times, or what a process weighs, so nothing else may run beside it. Times fail no test; a test whose
+    figure misses the aim says so (property `missed`), and the row does not pass.
     """
 
     id: str
@@ -114,19 +115,25 @@ def judged(report: Path, row: Row) -> tuple[Verdict, str]:
     suites = root.iter("testsuite")
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     found: list[str] = []
+    missed: list[str] = []
     for suite in suites:
         for name in counts:
             counts[name] += int(suite.get(name, 0))
-        found += [one.get("value", "") for one in suite.iter("property") if one.get("name") == "said"]
+        for one in suite.iter("property"):
+            told = {"said": found, "missed": missed}.get(one.get("name", ""), [])
+            told.append(one.get("value", ""))
     broken = counts["failures"] + counts["errors"]
     tally = f"{counts['tests'] - broken - counts['skipped']} of {counts['tests']} tests"
     figures = [said if times == 1 else f"{said} ({times} times)" for said, times in Counter(found).items()]
-    result = "; ".join([tally, *figures, *([f"not covered: {row.missing}"] if row.missing else [])])
+    missing = [f"not covered: {row.missing}"] if row.missing else []
+    result = "; ".join([tally, *figures, *(f"missed: {aim}" for aim in missed), *missing])
     if broken:
         failed = [
             case.get("name", "") for case in root.iter("testcase") if {"failure", "error"} & {one.tag for one in case}
         ]
         return "fail", "; ".join([result, *(f"failed: {name}" for name in failed)])
+    if missed:
+        return "fail", result
     if not counts["tests"] or counts["skipped"]:
         return "not_run", result
     return ("not_run" if row.missing else "pass"), result

@@ -16,6 +16,8 @@ from tests.faults.scale import FULL
 
 SECRET = b"k" * 32
 SIZE = 8192
+LONGEST_MS = 5
+"""What one may take: a figure, which the scorecard judges and no test does."""
 STEPS_PER_BYTE = 8
 """Calls into functions, of Python and of C, that a text may cost for each of its characters."""
 
@@ -101,9 +103,13 @@ def test_the_steps_grow_with_the_text_and_no_faster(piece: str) -> None:
 def test_the_time_of_each_is_told(record_property: Callable[[str, object], None]) -> None:
     """What a redaction costs on this machine now, of processor time, at its best of seven: a figure, no verdict."""
     taken = [min(_milliseconds(text(piece)) for _ in range(7)) for piece in CHOSEN]
-    within = sum(one <= 5 for one in taken)
+    within = sum(one <= LONGEST_MS for one in taken)
     middle, worst = statistics.median(taken), max(taken)
-    record_property("said", f"{within} of {len(taken)} texts within 5 ms, median {middle:.1f} ms, worst {worst:.1f} ms")
+    record_property(
+        "said", f"{within} of {len(taken)} texts within {LONGEST_MS} ms, median {middle:.1f} ms, worst {worst:.1f} ms"
+    )
+    if FULL and worst > LONGEST_MS:
+        record_property("missed", f"{len(taken) - within} texts take longer than {LONGEST_MS} ms")
     assert len(taken) == len(CHOSEN)
 
 

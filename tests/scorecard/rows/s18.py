@@ -15,7 +15,5 @@ ROW = Row(
         "tests/faults/test_abuse.py",
     ),
     bites="the steps of a redaction are counted at two lengths: one that is not linear is found on any machine",
-    missing="one in seven texts takes 5 to 7 ms; others' p99 rises by a third, from 12 ms to 16, in one process on two "
-    "cores shared with both callers",
     alone=True,
 )

@@ -46,6 +46,14 @@ def test_what_failed_is_named(tmp_path: Path) -> None:
     assert judged(report, row()) == ("fail", "1 of 2 tests; failed: test_bad")
 
 
+def test_a_figure_that_misses_its_aim_does_not_pass(tmp_path: Path) -> None:
+    report = tmp_path / "r.xml"
+    properties = '<property name="said" value="p99 5 ms"/><property name="missed" value="2 ms too many"/>'
+    cases = f'<testcase name="test_figure"><properties>{properties}</properties></testcase>'
+    report.write_text(REPORT.format(1, 0, 0, 0, cases), encoding="utf-8")
+    assert judged(report, row()) == ("fail", "1 of 1 tests; p99 5 ms; missed: 2 ms too many")
+
+
 def test_a_promise_that_is_not_covered_does_not_pass(tmp_path: Path) -> None:
     report = tmp_path / "r.xml"
     report.write_text(REPORT.format(3, 0, 0, 0, ""), encoding="utf-8")

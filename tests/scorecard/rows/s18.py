@@ -14,6 +14,7 @@ ROW = Row(
         "tests/security/test_adversarial_text.py",
         "tests/faults/test_abuse.py",
     ),
-    bites="the steps of a redaction are counted at two lengths: one that is not linear is found on any machine",
+    bites="the steps of a redaction are counted at two lengths: one that is not linear is found on any machine; what "
+    "usual searches of a neighbour cost the others is measured beside it",
     alone=True,
 )

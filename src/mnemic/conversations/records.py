@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import sys
 import zlib
@@ -152,6 +151,4 @@ def _parsed(data: bytes, *, first_line: int, limit: int) -> Any:
         at = first_line + data.count(b"\n", 0, error.start)
         raise InvalidInput("file:encoding", hint=f"line {at}: not UTF-8") from None
     except strict_json.NotStrictJson as error:
-        cause = error.__cause__
-        at = first_line + (cause.lineno - 1 if isinstance(cause, json.JSONDecodeError) else 0)
-        raise InvalidInput("file:json", hint=f"line {at}: {error}") from None
+        raise InvalidInput("file:json", hint=f"line {first_line + error.line - 1}: {error}") from None

@@ -2,34 +2,39 @@
 
 No NaN or Infinity (also not as `1e999`), no duplicate names in an object, at most 32 levels deep, at most 64 KiB, no
 half surrogate pairs. A Markdown fence around the object is not JSON and is refused like any other text. The rules are
-checked by scans of NumPy, so that a text built to be slow costs little more than parsing it, and a service, which reads
+checked by scans in C, so that a text built to be slow costs little more than parsing it, and a service, which reads
 such texts before it knows what they are, can say how many values it takes.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic_core import from_json
 
 MAX_DEPTH = 32
 MAX_BYTES = 64 * 1024
 
 _FIRST_BYTES = 256 * 1024
-_VALUES = b"[{,"
-"""Each value begins an object or a list or follows one of these commas, but for the outermost."""
-_QUOTE, _OPEN, _CLOSE = b'"{}'
-_BRACKET = 0x20
-"""The bit by which a brace differs from a bracket."""
+_ONE_BRACKET = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKET = bytes(code for code in range(256) if chr(code) not in "[]{}")
+_NO_VALUE = bytes(code for code in range(256) if chr(code) not in "[{,")
+
+
+_PLACE = re.compile(r" at line (\d+) column \d+\Z")
+"""How the parser says where it stopped."""
 
 
 class NotStrictJson(ValueError):
-    """The text breaks one of the rules; the message says which, and holds none of the text."""
+    """The text breaks one of the rules; the message says which, and holds none of the text. `line`: where, from 1."""
+
+    def __init__(self, rule: str, *, line: int = 1) -> None:
+        super().__init__(rule)
+        self.line = line
 
 
 def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = None) -> object:
@@ -55,7 +60,8 @@ def _parsed(raw: bytes) -> object:
     try:
         value: object = from_json(raw, allow_inf_nan=False, cache_strings="none")
     except ValueError as error:
-        raise NotStrictJson("not JSON") from error
+        place = _PLACE.search(str(error))
+        raise NotStrictJson("not JSON", line=1 if place is None else int(place[1])) from None
     return value
 
 
@@ -68,51 +74,49 @@ def _bytes(text: str) -> bytes:
 
 
 class _Scan:
-    """A text in bytes, and what of it stands outside its strings. While it is looked for, others may run: NumPy lets go
-    of the interpreter.
-    """
+    """A text in bytes, and what of it stands outside its strings."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
 
-    @property
-    def signs(self) -> NDArray[np.uint8]:
-        """All of it."""
-        return np.frombuffer(self.raw, np.uint8)
+    @cached_property
+    def plain(self) -> bytes:
+        """Without what stands behind a backslash and is no end of its string."""
+        raw = self.raw
+        return raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
 
     @cached_property
-    def structure(self) -> NDArray[np.uint8]:
-        """Without what stands behind a backslash, and with zeros in the place of what the strings hold."""
-        signs = self.signs
-        if b"\\" in self.raw:
-            signs = np.frombuffer(self.raw.replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)
-        outside = np.bitwise_xor.accumulate((signs == _QUOTE).view(np.uint8)) ^ 1
-        return signs * outside
-
-    @property
-    def depth(self) -> int:
-        """How deep brackets and braces nest."""
-        alike = self.structure | _BRACKET
-        steps = (alike == _OPEN).view(np.int8) - (alike == _CLOSE).view(np.int8)
-        return int(np.add.accumulate(steps, dtype=np.int32).max(initial=0))
-
-
-def _count(signs: NDArray[np.uint8], wanted: bytes) -> int:
-    return sum(int(np.count_nonzero(signs == sign)) for sign in wanted)
+    def structure(self) -> bytes:
+        """What no string holds."""
+        return b"".join(self.plain.split(b'"')[::2])
 
 
 def _has_more_values(scan: _Scan, most: int) -> bool:
-    """Whether the text holds more values than `most`. What holds too many in its first part is not read to its end."""
-    if len(scan.raw) <= most or _count(scan.signs, _VALUES) <= most:
-        return False
+    """Whether the text holds more values than `most`: each begins an object or a list or follows a comma. What holds
+    too many in its first part is not read to its end.
+    """
     if len(scan.raw) > 2 * _FIRST_BYTES and _has_more_values(_Scan(scan.raw[:_FIRST_BYTES]), most):
         return True
-    return _count(scan.structure, _VALUES) > most
+    if len(scan.raw.translate(None, _NO_VALUE)) <= most:
+        return False
+    # A value is at most two strings: its name and itself.
+    if scan.plain.count(b'"') > 4 * most + 2:
+        return True
+    return len(scan.structure.translate(None, _NO_VALUE)) > most
 
 
 def _is_too_deep(scan: _Scan) -> bool:
-    """Whether the brackets nest too deep, told before any recursive parser sees them."""
-    return scan.raw.count(b"[") + scan.raw.count(b"{") > MAX_DEPTH and scan.depth > MAX_DEPTH
+    """Whether the brackets nest too deep, told before any recursive parser sees them: each round takes the innermost
+    pairs away.
+    """
+    if scan.raw.count(b"[") + scan.raw.count(b"{") <= MAX_DEPTH:
+        return False
+    brackets = scan.structure.translate(_ONE_BRACKET, _NO_BRACKET)
+    for _ in range(MAX_DEPTH):
+        if b"[]" not in brackets:
+            break
+        brackets = brackets.replace(b"[]", b"")
+    return b"[]" in brackets or brackets.count(b"[") > MAX_DEPTH
 
 
 def _require_plain(value: object, scan: _Scan) -> None:
@@ -123,7 +127,7 @@ def _require_plain(value: object, scan: _Scan) -> None:
     if not any(sign in scan.raw for sign in (b":", b".", b"e", b"E")):
         return
     names = _names(value)
-    if names != scan.raw.count(b":") and names != _count(scan.structure, b":"):
+    if names != scan.raw.count(b":") and names != scan.structure.count(b":"):
         raise NotStrictJson("a name stands twice in one object")
 
 

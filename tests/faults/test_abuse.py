@@ -155,7 +155,7 @@ def test_what_one_caller_sends_is_not_the_others_trouble(
     say(f"{usually}, {told(among)} ms among {len(codes)} requests of a stranger and a writer; {grown:+.0f} MB")
     if FULL and p99(among) > (1 + RISE) * p99(alone):
         record_property("missed", f"p99 of others rises by {p99(among) / p99(alone) - 1:.0%}")
-    assert len(codes) >= 2 * len(ABUSES)
+    assert len(codes) == BLOCKS * AT_A_TIME == size(2, 4) * len(ABUSES)
     assert [(abuse.name, code) for abuse, code in codes if code not in abuse.answers | REFUSED_EARLY] == []
     assert grown < GROWN_MB
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -72,31 +73,37 @@ async def counted(store: PostgresStore, number: int) -> None:
     await until(so_many)
 
 
+@contextmanager
+def standing_still(standby: PostgresServer) -> Iterator[None]:
+    """The standby, told to stop replaying, has stopped: it goes on for a moment after it was told."""
+    standby.sql("SELECT pg_wal_replay_pause()")
+    try:
+        while standby.sql("SELECT pg_get_wal_replay_pause_state()")[0][0] != "paused":
+            pass
+        yield
+    finally:
+        standby.sql("SELECT pg_wal_replay_resume()")
+
+
 async def test_reads_go_to_the_replica_and_writes_to_the_primary(
     store: PostgresStore, other: PostgresStore, standby: PostgresServer
 ) -> None:
     await remember(store, memory("tea"))
     await counted(store, 1)
-    standby.sql("SELECT pg_wal_replay_pause()")
-    try:
+    with standing_still(standby):
         await remember(other, memory("coffee"))
         assert (await other.count(HERE), await store.count(HERE)) == (2, 1)
         assert store.capabilities.degraded == frozenset()
-    finally:
-        standby.sql("SELECT pg_wal_replay_resume()")
     await counted(store, 2)
 
 
 async def test_what_a_store_has_written_it_finds_at_once(store: PostgresStore, standby: PostgresServer) -> None:
-    standby.sql("SELECT pg_wal_replay_pause()")
-    try:
+    with standing_still(standby):
         for number in range(1, 4):
             await remember(store, memory(f"tea {number}"))
             assert await store.count(HERE) == number
             assert len(await store.match(HERE, "tea", limit=9)) == number
         assert store.capabilities.degraded == frozenset()
-    finally:
-        standby.sql("SELECT pg_wal_replay_resume()")
 
 
 async def test_what_the_index_knows_already_is_not_read_from_a_replica_that_does_not(
@@ -117,16 +124,13 @@ async def test_what_the_index_knows_already_is_not_read_from_a_replica_that_does
         found = await moment.nearest(HERE, tea.vector, limit=9)
         return len(await moment.get_many([one.memory_id for one in found], scopes=[scope()]))
 
-    standby.sql("SELECT pg_wal_replay_pause()")
-    try:
+    with standing_still(standby):
         await remember(other, coffee)
         assert await store.read(rows) == 1
         with pytest.raises(LookupError):
             await store.transact(tried)
         assert await store.read(rows) == 2
         assert store.capabilities.degraded == frozenset()
-    finally:
-        standby.sql("SELECT pg_wal_replay_resume()")
 
 
 async def test_without_the_replica_the_primary_answers_and_it_is_said(

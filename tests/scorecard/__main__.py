@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tests.scorecard.row import ROOT, SEED, Ran, Row, run
 from tests.scorecard.rows import all_rows
@@ -19,7 +18,7 @@ AT_ONCE = 2
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the chosen rows, print a table, write the JSON."""
+    """Run the chosen rows, print a table, write the JSON; what pytest said of each stays in `build/scorecard`."""
     parser = argparse.ArgumentParser(prog="scorecard", description="What mnemic promises, put to the test.")
     parser.add_argument("--size", choices=("small", "full"), default="small", help="full: the published sizes")
     parser.add_argument("--only", nargs="*", metavar="ID", help="these rows alone, for instance S1 S22")
@@ -29,11 +28,12 @@ def main(words: Sequence[str] | None = None) -> int:
     rows = [row for row in all_rows() if not given.only or row.id in given.only]
     done: list[Ran] = []
     given.json.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="mnemic-scorecard-") as folder:
-        for ran in results(rows, partial(run, size=given.size, folder=Path(folder), seed=given.seed)):
-            done = sorted([*done, ran], key=lambda one: rows.index(one.row))
-            given.json.write_text(json.dumps([one.as_dict() for one in done], indent=1) + "\n", encoding="utf-8")
-            print(line(ran), flush=True)
+    folder = ROOT / "build" / "scorecard"
+    folder.mkdir(parents=True, exist_ok=True)
+    for ran in results(rows, partial(run, size=given.size, folder=folder, seed=given.seed)):
+        done = sorted([*done, ran], key=lambda one: rows.index(one.row))
+        given.json.write_text(json.dumps([one.as_dict() for one in done], indent=1) + "\n", encoding="utf-8")
+        print(line(ran), flush=True)
     passed = sum(one.verdict == "pass" for one in done)
     print(f"\n{passed} of {len(done)} rows pass; seed {given.seed}; {given.json}")
     return 0 if passed == len(done) else 1

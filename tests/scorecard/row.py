@@ -73,14 +73,15 @@ class Ran:
 
 
 def run(row: Row, *, size: str, folder: Path, seed: int = SEED) -> Ran:
-    """Run the row's tests at `size` (`small` or `full`) in a process of their own."""
+    """Run the row's tests at `size` (`small` or `full`) in a process of their own; the report stays in `folder`."""
     command = f"MNEMIC_FAULT_SCALE={size} pytest --hypothesis-seed={seed} {' '.join(row.tests)}"
     told = partial(Ran, row=row, size=size, seed=seed)
     absent = [path for path in row.tests if not (ROOT / path.partition("::")[0]).exists()]
     if not row.tests or absent:
         result = row.missing or f"no {', '.join(absent)}"
         return told(verdict="not_run", result=result, seconds=0, command="", ended_at=datetime.now(UTC))
-    report = folder / f"{row.id}.xml"
+    report = folder / f"{row.id}-{size}.xml"
+    report.unlink(missing_ok=True)
     began = time.monotonic()
     subprocess.run(
         [
@@ -128,12 +129,15 @@ def judged(report: Path, row: Row) -> tuple[Verdict, str]:
     missing = [f"not covered: {row.missing}"] if row.missing else []
     result = "; ".join([tally, *figures, *(f"missed: {aim}" for aim in missed), *missing])
     if broken:
-        failed = [
-            case.get("name", "") for case in root.iter("testcase") if {"failure", "error"} & {one.tag for one in case}
-        ]
+        failed = [_name(case) for case in root.iter("testcase") if {"failure", "error"} & {one.tag for one in case}]
         return "fail", "; ".join([result, *(f"failed: {name}" for name in failed)])
     if missed:
         return "fail", result
     if not counts["tests"] or counts["skipped"]:
         return "not_run", result
     return ("not_run" if row.missing else "pass"), result
+
+
+def _name(case: ET.Element) -> str:
+    """The test's module or class, and its name."""
+    return f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name', '')}"

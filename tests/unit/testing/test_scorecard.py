@@ -41,9 +41,10 @@ def test_only_what_ran_and_passed_passes(tmp_path: Path, counts: tuple[int, ...]
 
 def test_what_failed_is_named(tmp_path: Path) -> None:
     report = tmp_path / "r.xml"
-    cases = '<testcase name="test_good"/><testcase name="test_bad"><failure/></testcase>'
+    bad = '<testcase classname="tests.unit.test_one.TestBad" name="test_bad"><failure/></testcase>'
+    cases = f'<testcase classname="tests.unit.test_one" name="test_good"/>{bad}'
     report.write_text(REPORT.format(2, 1, 0, 0, cases), encoding="utf-8")
-    assert judged(report, row()) == ("fail", "1 of 2 tests; failed: test_bad")
+    assert judged(report, row()) == ("fail", "1 of 2 tests; failed: TestBad::test_bad")
 
 
 def test_a_figure_that_misses_its_aim_does_not_pass(tmp_path: Path) -> None:

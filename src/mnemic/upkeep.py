@@ -110,16 +110,19 @@ class UpkeepVerbs(ReadVerbs):
         `mnemic.maintain.reembed`. This engine goes on with it, and closes the one it had; other processes find by words
         until they are started with the new one. Raises EmbedderFailed, StoreFailed: a further call goes on.
         """
+        before = self.embedder
+
+        async def adopt() -> None:
+            self.embedder = self.gateway.searcher.embedder = embedder
+            await self._pipeline.use(embedder)
+
         self._pipeline.successor = embedder
         try:
-            done = await reembed.reembed(self.store, embedder, on_progress=on_progress)
-        except BaseException:
+            return await reembed.reembed(self.store, embedder, adopt=adopt, on_progress=on_progress)
+        finally:
             self._pipeline.successor = None
-            raise
-        await self._pipeline.use(embedder)
-        before, self.embedder, self.gateway.searcher.embedder = self.embedder, embedder, embedder
-        await before.close()
-        return done
+            if self.embedder is not before:
+                await before.close()
 
     async def rebuild(self, projection: str, *, actor: Actor) -> int:
         """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that

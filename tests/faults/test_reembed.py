@@ -128,6 +128,44 @@ async def _search(engine: MemoryEngine, enough: asyncio.Event, known: int) -> tu
     return searches, degraded
 
 
+@pytest.mark.parametrize("successor", [lambda: WordEmbedder(NEW), Renamed], ids=["longer", "as_long"])
+async def test_while_the_old_vectors_are_given_up_searches_have_the_new_ones(
+    store: RecordStore, successor: Callable[[], WordEmbedder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a large store that takes its time."""
+    clearing, cleared = asyncio.Event(), asyncio.Event()
+
+    async def held_up() -> None:
+        clearing.set()
+        await cleared.wait()
+
+    async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
+        await planted(engine, 3)
+        monkeypatch.setattr(store, "clear_space", held_up)
+        changing = asyncio.create_task(engine.reembed(successor()))
+        await clearing.wait()
+        result = await engine.search(statement(2), actor=ANA, top_k=1)
+        assert not result.degraded
+        assert result.hits[0].ranks["vector"].position == 1
+        assert (await engine.add("Written meanwhile.", actor=ANA)).stored
+        cleared.set()
+        await changing
+
+
+async def test_a_vector_of_the_old_model_is_compared_with_none_of_the_new(store: RecordStore) -> None:
+    """Also where both are as long: what came of it would look like a result."""
+    async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
+        await planted(engine, 3)
+        new = Renamed()
+        await store.begin_space(new.space)
+        waiting = await store.unfilled(limit=100)
+        await store.fill([(one, new.vector(one.content)) for one in waiting])
+        assert await store.switch_space()
+        result = await engine.search("ship2 lies", actor=ANA, top_k=1)
+        assert dict(result.errors) == {"vector": "embedding_space_mismatch"}
+        assert result.hits[0].memory.content == statement(2)
+
+
 async def test_who_still_has_the_old_embedder_finds_by_words_and_says_so(
     tmp_path: Path, postgres: PostgresServer
 ) -> None:

@@ -6,7 +6,7 @@ run again, it goes on where it was. Memory is bounded by the batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from mnemic.errors import StoreBusy
@@ -27,16 +27,21 @@ class Reembedded:
 
 
 async def reembed(
-    store: RecordStore, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None
+    store: RecordStore,
+    embedder: Embedder,
+    *,
+    adopt: Callable[[], Awaitable[None]] | None = None,
+    on_progress: Callable[[int], None] | None = None,
 ) -> Reembedded:
     """Give every memory of the store, of whatever tenant and status, a vector of `embedder`, and change to its space.
 
-    `on_progress` is told how many are done. Raises EmbedderFailed and StoreFailed, StoreBusy too where others never
-    stop writing: nothing has changed for anybody then, and a further run goes on. In a store that has this space
-    already nothing is done.
+    `adopt` is called once the store has it, before the old vectors are given up, which takes its time. `on_progress` is
+    told how many are done. Raises EmbedderFailed and StoreFailed, StoreBusy too where others never stop writing:
+    nothing has changed for anybody then, and a further run goes on. Where the store has this space already nothing is
+    embedded.
     """
     if await store.transact(lambda tx: tx.space()) == embedder.space:
-        return Reembedded(filled=0, space=embedder.space)
+        return await _adopted(store, Reembedded(filled=0, space=embedder.space), adopt)
     await store.begin_space(embedder.space)
     filled = 0
     for _ in range(_ATTEMPTS):
@@ -46,5 +51,12 @@ async def reembed(
             if on_progress is not None:
                 on_progress(filled)
         if await store.switch_space():
-            return Reembedded(filled=filled, space=embedder.space)
+            return await _adopted(store, Reembedded(filled=filled, space=embedder.space), adopt)
     raise StoreBusy(hint="others write without a pause; run it again")
+
+
+async def _adopted(store: RecordStore, done: Reembedded, adopt: Callable[[], Awaitable[None]] | None) -> Reembedded:
+    if adopt is not None:
+        await adopt()
+    await store.clear_space()
+    return done

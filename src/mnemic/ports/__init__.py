@@ -158,8 +158,13 @@ class Snapshot(Protocol):
     async def count(self, where: Where) -> int:
         """How many memories `where` accepts."""
 
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        """By cosine, best first, never fewer than `min(limit, matching)`; exact within `Capabilities.exact_up_to`."""
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        """By cosine, best first, never fewer than `min(limit, matching)`; exact within `Capabilities.exact_up_to`.
+
+        With `space`, that of the vector, raises SpaceMismatch where the store's is another one by now.
+        """
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         """By BM25 over content and context with the statistics of the named scopes alone, best first, only positive
@@ -201,6 +206,9 @@ class SecondSpace(Protocol):
         """Make the filled space the present one in one step; False, and nothing done, while a memory has no vector in
         it. Who opened the store in the old space goes on finding by words; its vectors are refused: SpaceMismatch.
         """
+
+    async def clear_space(self) -> None:
+        """Give up what the space before has left, a little at a time; nothing where another one is being filled."""
 
 
 class RecordStore(Snapshot, SecondSpace, Protocol):

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from mnemic.ports import Embedder
-from mnemic.types import Deadline, Scope, Vector
+from mnemic.types import Deadline, Scope, Vector, VectorSpace
 
 MOST = 1024
 """Sets of scopes of which is kept who spoke there last."""
@@ -41,6 +41,11 @@ class Embedding:
         self._deadline = deadline
         self._texts: list[str] = []
         self._made: asyncio.Future[list[Vector]] | None = None
+
+    @property
+    def space(self) -> VectorSpace:
+        """The space of its vectors."""
+        return self._embedder.space
 
     def begin(self, texts: Sequence[str]) -> None:
         """Begin to embed `texts`, in the place of what was begun before."""

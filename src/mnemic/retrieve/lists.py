@@ -23,7 +23,7 @@ async def by_vector(moment: Snapshot, where: Where, question: Question) -> Seque
     """By cosine between the query's and the memory's embedding."""
     if question.vector is None:
         return ()
-    return await moment.nearest(where, question.vector, limit=question.depth)
+    return await moment.nearest(where, question.vector, limit=question.depth, space=question.space)
 
 
 async def by_keyword(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from mnemic.retrieve.period import READ, Period, period_of
-from mnemic.types import Vector
+from mnemic.types import Vector, VectorSpace
 
 _KEY_WORDS = 4
 _WORD = re.compile(r"\w+")
@@ -114,8 +114,8 @@ class Question:
 
     `text` is what was asked, `embedded` what its vector is made of, `keywords` the words that count in the keyword
     list. `keys` are the keys that its words spell (the first `READ` characters of them), `speakers` those it asks
-    about, `period` the time that it tells by the day it is asked on. `vector` is None until there is one, or where the
-    embedder failed.
+    about, `period` the time that it tells by the day it is asked on. `vector`, of `space`, is None until there is one,
+    or where the embedder failed.
     """
 
     text: str = field(repr=False)
@@ -127,6 +127,7 @@ class Question:
     names_date: NamedDate | None = None
     period: Period | None = None
     vector: Vector | None = field(default=None, repr=False)
+    space: VectorSpace | None = None
     depth: int = 100
 
     def tells(self, said_on: date) -> bool:

@@ -98,7 +98,7 @@ class Searcher:
             vectors, early = await asyncio.gather(self._vectors(search, embedding), self._early(search, deadline))
         finally:
             embedding.close()
-        return await self._read(search.embedded(vectors), partial(self._answer, early))
+        return await self._read(search.embedded(vectors, embedding.space), partial(self._answer, early))
 
     async def _heard(self, request: Request, embedding: Embedding) -> Search:
         """The search as it is asked of those who speak in its scopes. What they were at the last search is embedded

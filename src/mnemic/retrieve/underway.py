@@ -17,7 +17,7 @@ from mnemic.retrieve.parts import parts_of
 from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.surroundings import Reached
-from mnemic.types import Scored, Vector, Where
+from mnemic.types import Scored, Vector, VectorSpace, Where
 
 Lists = dict[str, Sequence[Scored]]
 
@@ -81,9 +81,9 @@ class Search:
         """The texts of `asked`."""
         return [one.embedded for one in self.asked]
 
-    def embedded(self, vectors: Sequence[Vector | None]) -> Search:
-        """The same with the vectors of `asked`."""
-        asked = [replace(one, vector=vector) for one, vector in zip(self.asked, vectors, strict=True)]
+    def embedded(self, vectors: Sequence[Vector | None], space: VectorSpace) -> Search:
+        """The same with the vectors of `asked`, which are of `space`."""
+        asked = [replace(one, vector=vector, space=space) for one, vector in zip(self.asked, vectors, strict=True)]
         event = None if self.event is None else asked.pop()
         return replace(self, question=asked[0], parts=tuple(asked[1:]), event=event)
 

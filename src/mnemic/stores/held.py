@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Self
 
+from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import checked_vector, fields_of, to_micros
 from mnemic.stores.scope_index import cosines
 from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.text.cues import read_cues
-from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, Where
+from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
 from mnemic.types.facets import facets_of, held_by
 
 
@@ -57,9 +58,9 @@ class Held:
 class HeldSnapshot:
     """The port's `Snapshot` on `held`, which nobody changes while it is read."""
 
-    def __init__(self, held: Held, *, dimension: int, bm25: Bm25) -> None:
+    def __init__(self, held: Held, *, space: VectorSpace, bm25: Bm25) -> None:
         self._held = held
-        self._dimension = dimension
+        self._space = space
         self._bm25 = bm25
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
@@ -83,8 +84,12 @@ class HeldSnapshot:
     async def count(self, where: Where) -> int:
         return len(self._accepted(where))
 
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        checked_vector(vector, self._dimension)
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        if space not in (None, self._space):
+            raise SpaceMismatch(hint="the vectors are those of another model by now")
+        checked_vector(vector, self._space.dimension)
         ranked = by_cosine(self._accepted(where), vector)
         return [Scored(memory_id=memory.memory_id, score=score) for memory, score in ranked[:limit]]
 
@@ -122,7 +127,7 @@ class HeldSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, dimension=self._dimension, bm25=self._bm25)
+        return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._bm25)
 
     def _accepted(self, where: Where) -> list[Memory]:
         return [memory for memory in self._held.memories.values() if where.accepts(memory)]
@@ -134,7 +139,7 @@ async def believed(
     known_at: datetime,
     live_at: datetime | None,
     *,
-    dimension: int,
+    space: VectorSpace,
     bm25: Bm25,
 ) -> HeldSnapshot:
     """What `moment` knows of `scopes` as it was believed at `known_at`: the port's `Snapshot.believed` for every store.
@@ -157,7 +162,7 @@ async def believed(
                 held.history[place] = tuple(known[:-1])
                 if memory.memory_id in signals:
                     held.turns[place] = signals[memory.memory_id].turn
-    return HeldSnapshot(held, dimension=dimension, bm25=bm25)
+    return HeldSnapshot(held, space=space, bm25=bm25)
 
 
 def _with_vector(version: Memory, current: Memory) -> Memory:

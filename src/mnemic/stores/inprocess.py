@@ -290,6 +290,9 @@ class InProcessStore(SingleReads):
             self._state, self._space, self._next = state, space, None
             return True
 
+    async def clear_space(self) -> None:
+        """Nothing is left."""
+
     @property
     def _filling(self) -> tuple[VectorSpace, dict[tuple[str, str, int], Vector]]:
         if self._next is None:
@@ -421,12 +424,10 @@ class InProcessStore(SingleReads):
             self._state = state
 
     @property
-    def _dimension(self) -> int:
-        return self._space.dimension if self._space else 0
-
-    @property
     def _moment(self) -> HeldSnapshot:
-        return HeldSnapshot(self._committed(), dimension=self._dimension, bm25=self._bm25)
+        state = self._committed()
+        assert self._space is not None
+        return HeldSnapshot(state, space=self._space, bm25=self._bm25)
 
     def _committed(self) -> _State:
         if not self._open:

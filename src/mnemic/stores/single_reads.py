@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from mnemic.ports import Snapshot
-from mnemic.types import Memory, Scope, Scored, Signals, Vector, Where
+from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
 T = TypeVar("T")
 
@@ -39,8 +39,10 @@ class SingleReads(ABC):
     async def count(self, where: Where) -> int:
         return await self.read(lambda moment: moment.count(where))
 
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit))
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        return await self.read(lambda moment: moment.nearest(where, vector, limit=limit, space=space))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
         return await self.read(lambda moment: moment.match(where, query, limit=limit))

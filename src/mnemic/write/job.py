@@ -1,12 +1,10 @@
-"""Writes on their way through the pipeline, one by one and in batches."""
+"""One write on its way through the pipeline, and what a store is asked about some of them at once."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from mnemic.errors import StoreFailed
 from mnemic.ports import Expecting, RecordStore, Snapshot
@@ -15,9 +13,6 @@ from mnemic.write.commit import Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
 from mnemic.write.gate import Gate
 from mnemic.write.settle import is_known
-
-T = TypeVar("T")
-B = TypeVar("B")
 
 
 @dataclass(slots=True)
@@ -36,14 +31,6 @@ class Job:
         if self.draft.blocked is None:
             return None
         return blocked_receipt(self.draft.candidate, self.draft.blocked, self.laps)
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """A receipt or None for each write of a batch, and the jobs of those that have none yet, by place."""
-
-    receipts: list[WriteReceipt | None]
-    jobs: dict[int, Job]
 
 
 async def look(store: RecordStore, jobs: Collection[Job]) -> None:
@@ -70,25 +57,3 @@ async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
         if len(vectors) > 1:
             with suppress(StoreFailed):  # nothing is lost by it; what the store lacks, settling says
                 await store.expect(scope, vectors, at_least=at_least)
-
-
-async def overlapped(
-    batches: Iterable[Callable[[], Awaitable[B]]], settle: Callable[[B], Coroutine[Any, Any, T]]
-) -> AsyncGenerator[T, None]:
-    """What `settle` gives for each batch, in order. While one is settled the next is made, and none beyond that.
-
-    Closed or cancelled before the end, it waits for what is being settled: that is either done or has not begun.
-    """
-    settling: asyncio.Task[T] | None = None
-    try:
-        for make in batches:
-            batch = await make()
-            if settling is not None:
-                yield await settling
-            settling = asyncio.create_task(settle(batch))
-        if settling is not None:
-            yield await settling
-    finally:
-        if settling is not None and not settling.done():
-            settling.cancel()
-            await asyncio.wait([settling])

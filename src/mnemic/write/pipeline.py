@@ -10,14 +10,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, SpaceMismatch, StoreFailed
-from mnemic.guard.budget import Budget
-from mnemic.guard.execution import Grant, admit
+from mnemic.errors import BudgetSpent, InvalidInput, SpaceMismatch, StoreFailed
+from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
 from mnemic.ports import Clock, Embedder, RecordStore, Transaction
@@ -32,13 +30,14 @@ from mnemic.types import (
     Scope,
     WriteReceipt,
 )
+from mnemic.write.batch import Batches, Steps
 from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Request, Settled, blocked_receipt
 from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
 from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
-from mnemic.write.job import Batch, Job, announce, look, overlapped
+from mnemic.write.job import Job, look
 from mnemic.write.judge import Judge, judged
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
@@ -50,7 +49,6 @@ from mnemic.write.vault import Vault, checked
 
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
-BATCH = 32
 MAX_SECRETS = 10_000
 
 
@@ -112,7 +110,7 @@ class MemoryWritePipeline:
         Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then
         nothing was stored, but for CommitUnknown, after which the same idempotency key must be used again.
         """
-        job = await self._job(candidate, actor, policy, idempotency_key, gate)
+        job = await self._job(candidate, idempotency_key, actor=actor, policy=policy, gate=gate)
         if job.blocked is not None:
             return job.blocked
         _check(deadline)
@@ -141,18 +139,14 @@ class MemoryWritePipeline:
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
-        given = list(zip(candidates, keys, strict=True))
-        batches = (
-            partial(self._batch, given[first : first + BATCH], actor, policy, grant, deadline, gate)
-            for first in range(0, len(given), BATCH)
+        grouped = self._judge is None and self._store.capabilities.grouped
+        steps = Steps(
+            begin=partial(self._job, actor=actor, policy=policy, gate=gate),
+            embed=partial(self._embed, deadline=deadline),
+            finish=partial(self._finish, deadline=deadline),
         )
-        receipts: list[WriteReceipt] = []
-        async with aclosing(overlapped(batches, partial(self._settled, deadline=deadline))) as settled:
-            async for done in settled:
-                receipts += done
-                if on_progress is not None:
-                    on_progress(len(receipts))
-        return receipts
+        batches = Batches(self._store, steps, grouped=grouped, grant=grant)
+        return await batches.write(list(zip(candidates, keys, strict=True)), on_progress)
 
     async def revise(
         self,
@@ -234,66 +228,10 @@ class MemoryWritePipeline:
             self._secrets[tenant] = await self._store.secret(tenant)
         return self._secrets[tenant]
 
-    async def _batch(
-        self,
-        batch: Sequence[tuple[Candidate, str | None]],
-        actor: Actor,
-        policy: Policy,
-        grant: Grant | None,
-        deadline: Deadline | None,
-        gate: Gate | None,
-    ) -> Batch:
-        """Prepared, looked for and embedded, with the receipts of those that ended on the way."""
-        receipts: list[WriteReceipt | None] = [_denied(candidate, grant) for candidate, _ in batch]
-        jobs: dict[int, Job] = {}
-        for place, (candidate, key) in enumerate(batch):
-            if receipts[place] is not None:
-                continue
-            try:
-                jobs[place] = await self._job(candidate, actor, policy, key, gate)
-                receipts[place] = jobs[place].blocked
-            except MnemicError as error:
-                receipts[place] = blocked_receipt(candidate, error.reason)
-        waiting = {place: job for place, job in jobs.items() if receipts[place] is None}
-        if waiting:
-            receipts = await self._together(waiting, receipts, deadline)
-        return Batch(receipts, {place: job for place, job in waiting.items() if receipts[place] is None})
-
-    async def _settled(self, batch: Batch, deadline: Deadline | None) -> list[WriteReceipt]:
-        """The receipts of a whole batch: settled in order, in one commit where the store has that to offer."""
-        if self._judge is None and self._store.capabilities.grouped:
-            done = await asyncio.gather(*(self._finish_or_block(job, deadline) for job in batch.jobs.values()))
-        else:
-            done = [await self._finish_or_block(job, deadline) for job in batch.jobs.values()]
-        receipts = dict(zip(batch.jobs, done, strict=True))
-        return [receipt or receipts[place] for place, receipt in enumerate(batch.receipts)]
-
-    async def _together(
-        self, jobs: dict[int, Job], receipts: list[WriteReceipt | None], deadline: Deadline | None
-    ) -> list[WriteReceipt | None]:
-        """Look for all of them and embed the new ones; a failure blocks those that need what failed."""
-        done = list(receipts)
-        try:
-            _check(deadline)
-            await look(self._store, jobs.values())
-            await self._embed(list(jobs.values()), deadline)
-            await announce(self._store, jobs.values())
-        except MnemicError as error:
-            for place, job in jobs.items():
-                if not job.known:
-                    done[place] = blocked_receipt(job.draft.candidate, error.reason, job.laps)
-        return done
-
-    async def _finish_or_block(self, job: Job, deadline: Deadline | None) -> WriteReceipt:
-        try:
-            return await self._finish(job, deadline)
-        except MnemicError as error:
-            return blocked_receipt(job.draft.candidate, error.reason, job.laps)
-
     # -- the phases ---------------------------------------------------------------------------------------------------
 
     async def _job(
-        self, candidate: Candidate, actor: Actor, policy: Policy, idempotency_key: str | None, gate: Gate | None
+        self, candidate: Candidate, idempotency_key: str | None, *, actor: Actor, policy: Policy, gate: Gate | None
     ) -> Job:
         laps = Laps(self._clock)
         draft = await _prepared(await self._begun(candidate, actor, policy), self._prepare, self._vault, laps)
@@ -384,11 +322,3 @@ async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps
 def _check(deadline: Deadline | None) -> None:
     if deadline is not None and deadline.expired:
         raise BudgetSpent("max_seconds")
-
-
-def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
-    """The receipt of a candidate that the runtime does not allow now."""
-    if grant is None:
-        return None
-    blocked = admit([candidate], grant, Budget()).blocked
-    return blocked_receipt(candidate, blocked[0].reason) if blocked else None

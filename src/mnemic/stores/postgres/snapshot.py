@@ -107,13 +107,17 @@ class PostgresSnapshot:
         rows = await self._filtered(where, _READING["count"])
         return int(rows[0][0])
 
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        if space not in (None, self._space):
+            raise _mismatch()
         checked_vector(vector, self._space.dimension)
         if limit <= 0:
             return []
         indexes, rest = await self._split(where)
         if self._present != self._space:
-            raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
+            raise _mismatch()
         found = [index.nearest(coded(where), vector, limit=limit) for index in indexes]
         if rest is not None:
             found.append(await self._nearest_stored(rest, vector, limit))
@@ -215,7 +219,7 @@ class PostgresSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, dimension=self._space.dimension, bm25=self._bm25)
+        return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._bm25)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4 on."""
@@ -262,3 +266,7 @@ def _signals_of(row: Any) -> Signals:
 
 def _text(data: bytes | None) -> str | None:
     return None if data is None else data.decode()
+
+
+def _mismatch() -> SpaceMismatch:
+    return SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")

@@ -125,10 +125,12 @@ class SqliteSnapshot:
         counts = (self._connection.execute(_COUNT, wanted | {"scope_id": number}) for number in self._numbers(where))
         return sum(count for ((count,),) in counts)
 
-    async def nearest(self, where: Where, vector: Vector, *, limit: int) -> list[Scored]:
-        checked_vector(vector, self._space.dimension)
-        if present(self._connection) != self._space:
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        if not present(self._connection) == self._space == (space or self._space):
             raise SpaceMismatch(hint="the vectors are those of another model by now; open the file with that one")
+        checked_vector(vector, self._space.dimension)
         read = partial(self._indexes.read, self._connection)
         return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit, read=read))
 
@@ -157,7 +159,7 @@ class SqliteSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        return await believed(self, scopes, known_at, live_at, dimension=self._space.dimension, bm25=self._indexes.bm25)
+        return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._indexes.bm25)
 
     def _numbers(self, where: Where) -> list[int]:
         return [found.scope_id for found in self._places(where)]

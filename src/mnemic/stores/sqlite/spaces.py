@@ -44,27 +44,32 @@ def _space(connection: apsw.Connection, sql: str) -> VectorSpace | None:
     return VectorSpace(model=rows[0][0], dimension=rows[0][1]) if rows else None
 
 
-def begin(connection: apsw.Connection, space: VectorSpace) -> None:
-    """Begin to fill `space`, or go on with it. What was filled for another one goes, a few rows at a time."""
+def is_filling(connection: apsw.Connection) -> bool:
+    """Whether a further space is being filled."""
+    return _space(connection, _NEXT) is not None
+
+
+def given_up(connection: apsw.Connection, space: VectorSpace) -> bool:
+    """Give up what is being filled, unless it is `space`; whether that is to begin."""
     if _space(connection, _NEXT) == space:
-        return
+        return False
     with immediate(connection):
         connection.execute("DELETE FROM next_space; DROP INDEX IF EXISTS memory_search_unfilled")
-    clear(connection)
+    return True
+
+
+def begin(connection: apsw.Connection, space: VectorSpace) -> None:
+    """Begin to fill `space`."""
     with immediate(connection):
         connection.execute("INSERT INTO next_space VALUES (1, ?, ?)", (space.model, space.dimension))
         connection.execute("CREATE INDEX memory_search_unfilled ON memory_search (row_id) WHERE next_vector IS NULL")
 
 
-def clear(connection: apsw.Connection) -> None:
-    """Give up the vectors that are not the present ones, a few rows at a time, so that nobody waits for long."""
-    last = -1
-    while True:
-        with immediate(connection):
-            rows = fetch(connection, _CLEAR, (last, _CLEARED))
-        if not rows:
-            return
-        last = max(row_id for (row_id,) in rows)
+def clear(connection: apsw.Connection, *, after: int) -> int | None:
+    """Give up vectors that are not the present ones, a few rows `after` this one; the last of them, None at the end."""
+    with immediate(connection):
+        rows = fetch(connection, _CLEAR, (after, _CLEARED))
+    return max([row_id for (row_id,) in rows], default=None)
 
 
 def unfilled(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory]:

@@ -90,6 +90,7 @@ class SqliteStore(SingleReads):
         self._ballast_bytes = ballast_bytes
         self._sealer = Sealer(keyring, seals=seals)
         self._opened: OpenFile | None = None
+        self._spent: list[OpenFile] = []
 
     @property
     def capabilities(self) -> Capabilities:
@@ -129,6 +130,7 @@ class SqliteStore(SingleReads):
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
+        await self._close_spent()
         if opened is not None:
             await asyncio.to_thread(opened.close)
 
@@ -225,7 +227,9 @@ class SqliteStore(SingleReads):
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
 
     async def begin_space(self, space: VectorSpace) -> None:
-        await self._write(lambda opened: spaces.begin(opened.writing, space))
+        if await self._write(lambda opened: spaces.given_up(opened.writing, space)):
+            await self._cleared()
+            await self._write(lambda opened: spaces.begin(opened.writing, space))
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
         rows = self._ready.rows
@@ -244,11 +248,25 @@ class SqliteStore(SingleReads):
             return opened
 
         before = await self._write(change)
-        if before is None:
-            return False
-        await asyncio.to_thread(before.close)
-        await self._write(lambda opened: spaces.clear(opened.writing))
-        return True
+        if before is not None:
+            self._spent.append(before)
+        return before is not None
+
+    async def clear_space(self) -> None:
+        await self._close_spent()
+        if not await self._read(spaces.is_filling):
+            await self._cleared()
+
+    async def _cleared(self) -> None:
+        """Whoever writes meanwhile waits for a few rows, not for all."""
+        last: int | None = -1
+        while last is not None:
+            clear = partial(spaces.clear, after=last)
+            last = await self._write(lambda opened, clear=clear: clear(opened.writing))  # type: ignore[misc]
+
+    async def _close_spent(self) -> None:
+        while self._spent:
+            await asyncio.to_thread(self._spent.pop().close)
 
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000

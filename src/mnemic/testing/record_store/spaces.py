@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.errors import InvalidInput, MnemicError
+from mnemic.errors import InvalidInput, MnemicError, SpaceMismatch
 from mnemic.ports import RecordStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store.setting import EMBEDDER, Setting, change, day, everything, ids, memory, remember, scope
@@ -56,6 +56,34 @@ class SpacesContract(Setting):
         await remember(store, memory("new", vector=WIDER.vector("new")))
         with pytest.raises(MnemicError):
             await store.nearest(everything(), kept[0].vector, limit=9)
+
+    async def test_a_vector_of_another_model_is_refused_also_where_it_is_as_long(self, store: RecordStore) -> None:
+        kept, other = memory("tea"), VectorSpace(model="another", dimension=EMBEDDER.space.dimension)
+        await remember(store, kept)
+        assert kept.vector is not None
+        assert len(await store.nearest(everything(), kept.vector, limit=9, space=EMBEDDER.space)) == 1
+        with pytest.raises(SpaceMismatch):
+            await store.nearest(everything(), kept.vector, limit=9, space=other)
+        await store.begin_space(other)
+        await store.fill([(kept, EMBEDDER.vector("coffee"))])
+        assert await store.switch_space()
+        with pytest.raises(SpaceMismatch):
+            await store.nearest(everything(), kept.vector, limit=9, space=EMBEDDER.space)
+        assert len(await store.nearest(everything(), EMBEDDER.vector("coffee"), limit=9, space=other)) == 1
+
+    async def test_clearing_takes_nothing_that_is_used_or_being_filled(self, store: RecordStore) -> None:
+        kept = memory("tea")
+        await remember(store, kept)
+        await store.clear_space()
+        assert len(await store.nearest(everything(), EMBEDDER.vector("tea"), limit=9)) == 1
+        await store.begin_space(WIDER.space)
+        await store.fill(_filled([kept]))
+        await store.clear_space()
+        assert await store.unfilled(limit=9) == []
+        assert await store.switch_space()
+        await store.clear_space()
+        await store.clear_space()
+        assert len(await store.nearest(everything(), WIDER.vector("tea"), limit=9)) == 1
 
     async def test_what_changes_meanwhile_is_filled_again(self, store: RecordStore) -> None:
         first, second = memory("one"), memory("two")

@@ -1,0 +1,172 @@
+"""Many writes, batch by batch: while one is settled the next is embedded, and the one after that prepared."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from mnemic.errors import MnemicError
+from mnemic.guard.budget import Budget
+from mnemic.guard.execution import Grant, admit
+from mnemic.ports import RecordStore
+from mnemic.types import Candidate, WriteReceipt
+from mnemic.write.commit import blocked_receipt
+from mnemic.write.job import Job, announce, look
+
+BATCH = 32
+
+Given = tuple[Candidate, str | None]
+"""A candidate and its idempotency key."""
+P = TypeVar("P")
+B = TypeVar("B")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """What a pipeline does with one write, or with some at once: it is begun (checked, redacted, with its fingerprint),
+    gets its vector, all of them or none, and is finished (settled and published). Each raises MnemicError.
+    """
+
+    begin: Callable[[Candidate, str | None], Awaitable[Job]]
+    embed: Callable[[Sequence[Job]], Awaitable[None]]
+    finish: Callable[[Job], Awaitable[WriteReceipt]]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A receipt or None for each write of a batch, and the jobs of those that have none yet, by place."""
+
+    receipts: tuple[WriteReceipt | None, ...]
+    jobs: dict[int, Job]
+
+    def blocked(self, error: MnemicError) -> Batch:
+        """Without those that need a vector: each blocked by `error`."""
+        left = {place: job for place, job in self.jobs.items() if job.known}
+        ended = {
+            place: blocked_receipt(job.draft.candidate, error.reason, job.laps)
+            for place, job in self.jobs.items()
+            if place not in left
+        }
+        return Batch(tuple([ended.get(place, receipt) for place, receipt in enumerate(self.receipts)]), left)
+
+
+class Batches:
+    """Writes in batches of 32. What fails blocks those writes that need it, and stops no other.
+
+    `grouped`: those of a batch are settled at the same time, for a store that gives them one commit. What `grant` does
+    not allow is blocked.
+    """
+
+    def __init__(self, store: RecordStore, steps: Steps, *, grouped: bool, grant: Grant | None) -> None:
+        self._store, self._steps = store, steps
+        self._grouped, self._grant = grouped, grant
+
+    async def write(self, given: Sequence[Given], on_progress: Callable[[int], None] | None) -> list[WriteReceipt]:
+        """One receipt for each, in order; `on_progress` is told how many are done."""
+        begun = (partial(self._prepared, given[first : first + BATCH]) for first in range(0, len(given), BATCH))
+        receipts: list[WriteReceipt] = []
+        async with aclosing(overlapped(begun, self._embedded, self._settled)) as settled:
+            async for done in settled:
+                receipts += done
+                if on_progress is not None:
+                    on_progress(len(receipts))
+        return receipts
+
+    async def _prepared(self, given: Sequence[Given]) -> Batch:
+        receipts: list[WriteReceipt | None] = []
+        jobs: dict[int, Job] = {}
+        for place, (candidate, key) in enumerate(given):
+            receipt = _denied(candidate, self._grant)
+            if receipt is None:
+                try:
+                    job = await self._steps.begin(candidate, key)
+                except MnemicError as error:
+                    receipt = blocked_receipt(candidate, error.reason)
+                else:
+                    receipt = job.blocked
+                    if receipt is None:
+                        jobs[place] = job
+                await asyncio.sleep(0)  # others' turn: what is being settled and embedded has answers to give
+            receipts.append(receipt)
+        batch = Batch(tuple(receipts), jobs)
+        try:
+            if jobs:
+                await look(self._store, jobs.values())
+        except MnemicError as error:
+            return batch.blocked(error)
+        return batch
+
+    async def _embedded(self, batch: Batch) -> Batch:
+        try:
+            if batch.jobs:
+                await self._steps.embed(list(batch.jobs.values()))
+        except MnemicError as error:
+            return batch.blocked(error)
+        return batch
+
+    async def _settled(self, batch: Batch) -> list[WriteReceipt]:
+        await announce(self._store, batch.jobs.values())
+        if self._grouped:
+            done = await asyncio.gather(*map(self._finished, batch.jobs.values()))
+        else:
+            done = [await self._finished(job) for job in batch.jobs.values()]
+        receipts = dict(zip(batch.jobs, done, strict=True))
+        return [receipt or receipts[place] for place, receipt in enumerate(batch.receipts)]
+
+    async def _finished(self, job: Job) -> WriteReceipt:
+        try:
+            return await self._steps.finish(job)
+        except MnemicError as error:
+            return blocked_receipt(job.draft.candidate, error.reason, job.laps)
+
+
+async def overlapped(
+    batches: Iterator[Callable[[], Coroutine[Any, Any, P]]],
+    embed: Callable[[P], Awaitable[B]],
+    settle: Callable[[B], Coroutine[Any, Any, T]],
+) -> AsyncGenerator[T, None]:
+    """What `settle` gives for each batch, in order. While one is settled the next is embedded and the one after that
+    prepared, and none beyond it.
+
+    Closed or cancelled before the end, it waits for what is being settled: that is either done or has not begun.
+    """
+    preparing = _next(batches)
+    settling: asyncio.Task[T] | None = None
+    try:
+        while preparing is not None:
+            prepared = await preparing
+            preparing = _next(batches)
+            batch = await embed(prepared)
+            if settling is not None:
+                yield await settling
+            settling = asyncio.create_task(settle(batch))
+        if settling is not None:
+            yield await settling
+    finally:
+        await _ended(preparing, settling)
+
+
+def _next(batches: Iterator[Callable[[], Coroutine[Any, Any, P]]]) -> asyncio.Task[P] | None:
+    prepare = next(batches, None)
+    return None if prepare is None else asyncio.create_task(prepare())
+
+
+async def _ended(*tasks: asyncio.Task[Any] | None) -> None:
+    running = [task for task in tasks if task is not None and not task.done()]
+    for task in running:
+        task.cancel()
+    if running:
+        await asyncio.wait(running)
+
+
+def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
+    """The receipt of a candidate that the runtime does not allow now."""
+    if grant is None:
+        return None
+    blocked = admit([candidate], grant, Budget()).blocked
+    return blocked_receipt(candidate, blocked[0].reason) if blocked else None

@@ -120,12 +120,12 @@ async def test_a_server_that_is_full_says_so(sessions: RedisSessions, valkey: Va
 
 async def test_a_wrong_password_is_said_without_showing_it(valkey: ValkeyServer) -> None:
     valkey.ask("ACL", "SETUSER", "ana", "on", ">right", "~*", "+@all")
-    refused = RedisSessions(RedisLink(valkey.url.replace("127", "ana:wr0ng@127"), seconds=30))
+    refused = RedisSessions(RedisLink(valkey.url.replace("127", "ana:wr0ng@127", 1), seconds=30))
     with pytest.raises(StoreUnavailable, match="refused") as failure:
         await refused.tail(SCOPE, limit=1)
     assert "wr0ng" not in str(failure.value)
     assert failure.value.__cause__ is None
-    granted = RedisSessions(RedisLink(valkey.url.replace("127", "ana:right@127"), seconds=30))
+    granted = RedisSessions(RedisLink(valkey.url.replace("127", "ana:right@127", 1), seconds=30))
     assert await granted.tail(SCOPE, limit=1) == []
     for each in (refused, granted):
         await each.close()

@@ -113,8 +113,8 @@ class UpkeepVerbs(ReadVerbs):
         before = self.embedder
 
         async def adopt() -> None:
-            self.embedder = self.gateway.searcher.embedder = embedder
             await self._pipeline.use(embedder)
+            self.embedder = self.gateway.searcher.embedder = embedder
 
         self._pipeline.successor = embedder
         try:

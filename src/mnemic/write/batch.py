@@ -78,28 +78,26 @@ class Batches:
         return receipts
 
     async def _prepared(self, given: Sequence[Given]) -> Batch:
-        receipts: list[WriteReceipt | None] = []
-        jobs: dict[int, Job] = {}
-        for place, (candidate, key) in enumerate(given):
-            receipt = _denied(candidate, self._grant)
-            if receipt is None:
-                try:
-                    job = await self._steps.begin(candidate, key)
-                except MnemicError as error:
-                    receipt = blocked_receipt(candidate, error.reason)
-                else:
-                    receipt = job.blocked
-                    if receipt is None:
-                        jobs[place] = job
-                await asyncio.sleep(0)  # others' turn: what is being settled and embedded has answers to give
-            receipts.append(receipt)
-        batch = Batch(tuple(receipts), jobs)
+        begun = [await self._begun(candidate, key) for candidate, key in given]
+        jobs = {place: one for place, one in enumerate(begun) if isinstance(one, Job)}
+        batch = Batch(tuple([None if isinstance(one, Job) else one for one in begun]), jobs)
         try:
             if jobs:
                 await look(self._store, jobs.values())
         except MnemicError as error:
             return batch.blocked(error)
         return batch
+
+    async def _begun(self, candidate: Candidate, key: str | None) -> Job | WriteReceipt:
+        denied = _denied(candidate, self._grant)
+        if denied is not None:
+            return denied
+        await asyncio.sleep(0)  # others' turn: what is being settled and embedded has answers to give
+        try:
+            job = await self._steps.begin(candidate, key)
+        except MnemicError as error:
+            return blocked_receipt(candidate, error.reason)
+        return job.blocked or job
 
     async def _embedded(self, batch: Batch) -> Batch:
         try:

@@ -59,8 +59,10 @@ def given_up(connection: apsw.Connection, space: VectorSpace) -> bool:
 
 
 def begin(connection: apsw.Connection, space: VectorSpace) -> None:
-    """Begin to fill `space`."""
+    """Begin to fill `space`, unless somebody else has begun by now."""
     with immediate(connection):
+        if _space(connection, _NEXT) == space:
+            return
         connection.execute("INSERT INTO next_space VALUES (1, ?, ?)", (space.model, space.dimension))
         connection.execute("CREATE INDEX memory_search_unfilled ON memory_search (row_id) WHERE next_vector IS NULL")
 

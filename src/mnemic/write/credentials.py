@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
+from mnemic.write.languages import ARE, CODES, KEYS, OF, PASSWORDS
 from mnemic.write.patterns import HELD, AnyCase, found, holds, holds_signed, pattern
 
 _KNOWN_SHAPE = (
@@ -51,7 +52,7 @@ _PEM = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-(?!----)[^-]*+)*+"
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
-_WORD = r"(?:pass[ _\-]?(?:word|wd|phrase|code)|pwd|passwort|kennwort|contraseña|mot de passe)"
+_WORD = r"(?:pass[ _\-]?(?:word|wd|phrase|code)|pwd)"
 _SECRET_NAME = AnyCase(
     rf"(?<![^\W_])(?:(?P<word>{_WORD})|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
     r"|(?:api|app|bot)[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption|signing|account"
@@ -64,7 +65,7 @@ _SECRET_NAME = AnyCase(
 )
 _VALUE = r"[^\s\"',;\ufdd0]"
 _ASSIGNED = Pattern(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"'`]?({_VALUE}{{4,256}})")
-_TOLD = Pattern(rf"[ \t](?:for {_VALUE}{{1,40}}[ \t])?(?:is|was)[ \t]{{1,3}}[\"'`]?({_VALUE}{{4,256}})")
+_TOLD = Pattern(rf"[ \t](?:for {_VALUE}{{1,40}}[ \t])?(?:is|was|es|est|ist|è|é)[ \t]{{1,3}}[\"'`]?({_VALUE}{{4,256}})")
 _FOLLOWS = Pattern(rf"[ \t]{{1,3}}[\"'`]?({_VALUE}{{6,256}})")
 _CREDENTIALS = Pattern(r"[^\s/@:\ufdd0]{0,64}:([^\s/@\ufdd0]{1,128})@")
 _QUERY = AnyCase(
@@ -112,9 +113,7 @@ def _is_example(text: str, start: int, value: str) -> bool:
 
 def named_secrets(text: str) -> Iterator[Found]:
     """The value in `password=value`, `token: value`, "my password is value" and "password v4lue"."""
-    if not holds(
-        text, ("pass", "pwd", "secret", "key", "token", "credential", "code", "kennwort", "contrase", "session")
-    ):
+    if not holds(text, ("pass", "pwd", "secret", "key", "token", "credential", "code", "session")):
         return
     names, words = _SECRET_NAME.on(text)
     empty: dict[str, bool] = {}
@@ -148,7 +147,7 @@ def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
         match = _ASSIGNED.compiled.match(text, end)
         if match is not None and not (name["code"] and not _telling(match.group(1))):
             return match
-    if behind[-1] in "fiw":
+    if behind[-1] in "fiweèé":
         match = _TOLD.compiled.match(text, end)
         if match is not None:
             return match if _telling(match.group(1)) else None
@@ -162,6 +161,54 @@ _BEHIND = frozenset(" \t\"'=:")
 """What may stand behind a name that announces something."""
 _ASSIGNING = frozenset(" \t=:")
 """What may stand behind a blank there, where the value is assigned."""
+
+
+_ABROAD = AnyCase(f"(?P<password>{PASSWORDS.expression})|(?P<key>{KEYS.expression})|(?P<code>{CODES.expression})")
+_OF_WHAT = rf"(?:[ \t]{OF}(?:[ \t][^\W\d_]{{1,20}}){{1,4}}?)?"
+_GIVEN = r"[\"'`«“「]?(?P<value>[^\s\"',;。、」”»\ufdd0]{4,256})"
+_SAID = Pattern(
+    rf"(?i){_OF_WHAT}(?:(?P<assigned>[ \t]{{0,3}}(?:=>|:=|[=:]|-(?=[ \t]))[ \t]{{0,3}})|[ \t]{{0,2}}{ARE}[ \t]{{1,3}})"
+    rf"{_GIVEN}"
+)
+_STANDS = Pattern(rf"(?i){_OF_WHAT}[ \t]{{1,3}}{_GIVEN}")
+_STOPS = ".!?)"
+
+
+def named_abroad(text: str) -> Iterator[Found]:
+    """The same in other languages than English: "contraseña del wifi: value", "mein Passwort ist v4lue"."""
+    if not (PASSWORDS.may_be_in(text) or KEYS.may_be_in(text) or CODES.may_be_in(text)):
+        return
+    names, words = _ABROAD.on(text)
+    for name in names.finditer(words):
+        for expression in (_SAID, _STANDS):
+            match = expression.compiled.match(text, name.end())
+            if match is not None and (secret := _secret(text, name, match)):
+                yield secret
+                break
+
+
+def _secret(text: str, name: re.Match[str], match: re.Match[str]) -> Found | None:
+    start, value = match.start("value"), match["value"].rstrip(_STOPS)
+    said = match.re is _SAID.compiled
+    if not _fits(value, str(name.lastgroup), said=said, assigned=said and match["assigned"] is not None):
+        return None
+    if _empty(value) or _is_example(text, start, value):
+        return None
+    return Found(start, start + len(value), value)
+
+
+def _fits(value: str, kind: str, *, said: bool, assigned: bool) -> bool:
+    """The less the words around a value tell, the more it must look like a secret by itself."""
+    if len(value) < _LEAST:
+        return False
+    if kind == "key":
+        return (len(value) >= _LEAST_OF_A_KEY and _mixed(value)) or (said and value.isdigit())
+    if said:
+        return (assigned and kind == "password") or _telling(value)
+    return value.isdigit() if kind == "code" else _mixed(value)
+
+
+_LEAST, _LEAST_OF_A_KEY = 4, 6
 
 
 def url_credentials(text: str) -> Iterator[Found]:
@@ -191,6 +238,7 @@ secrets = (
     pattern(_PEM, needs=("private key",)),
     url_credentials,
     named_secrets,
+    named_abroad,
     webhooks,
     pattern(_QUERY, needs=("=",), group=1),
     pattern(
@@ -201,7 +249,8 @@ secrets = (
     pattern(r"-(?<!\w.)(?:u|-user)[ =]{1,2}[^\s:]{1,64}:([^\s\ufdd0]{3,128})", needs=("-u", "--user"), group=1),
     pattern(
         AnyCase(
-            r"[poc](?<!\w.)(?:(?<=p)in|(?<=o)tp|(?<=c)v[vc]2?|(?<=p)asscode)(?: code| number)?[ \t]{0,2}(?: is|:|=)?"
+            r"[poc](?<!\w.)(?:(?<=p)in|(?<=o)tp|(?<=c)v[vc]2?|(?<=p)asscode)(?: code| number)?[ \t]{0,2}"
+            r"(?: (?:is|es|est|ist|è|é)|:|=)?"
             r"[ \t]{0,2}(\d{3,8})(?!\w|[.,]\d)"
         ),
         needs=("pin", "otp", "cv", "passcode"),

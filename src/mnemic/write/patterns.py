@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import cast
 
 from mnemic.text.pattern import Pattern
@@ -51,7 +51,7 @@ def for_folded(expression: str) -> str:
 
 
 class Folded(Pattern):
-    """An expression for texts as detectors read them (`mnemic.write.redact.fold`)."""
+    """An expression for texts as detectors read them (`mnemic.write.folding.fold`)."""
 
     def __init__(self, text: str, flags: int = 0) -> None:
         super().__init__(for_folded(text), flags)
@@ -65,8 +65,15 @@ class AnyCase:
     """
 
     def __init__(self, expression: str) -> None:
-        self._small = Folded(expression)
-        self._any = Folded(f"(?i){expression}")
+        self._expression = expression
+
+    @cached_property
+    def _small(self) -> Folded:
+        return Folded(self._expression)
+
+    @cached_property
+    def _any(self) -> Folded:
+        return Folded(f"(?i){self._expression}")
 
     def on(self, text: str) -> tuple[re.Pattern[str], str]:
         """What to search with, and in which text; places are those of `text`."""

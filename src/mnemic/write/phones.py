@@ -8,76 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from mnemic.types import Found
+from mnemic.write.languages import ARE, AT, CALLS, TELEPHONES
+from mnemic.write.nearby import TELEPHONY, After, another, called, calls_abroad, near
 from mnemic.write.outline import drawn
-from mnemic.write.patterns import AnyCase, Folded, digits, found, holds, is_numbered, pattern
+from mnemic.write.patterns import AnyCase, Folded, digits, found, is_numbered, pattern
 from mnemic.write.plans import Asked, Plans
+from mnemic.write.spoken import headed
 
 _DATE = Folded(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
 )
-_WORDS = (
-    "phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach", "landline",
-    "hotline", "voicemail", "desk", "handy", "mobil", "telefon", "ph",
-)  # fmt: skip
-
-
-def _headed(words: Sequence[str]) -> str:
-    """An expression for any of `words` behind which no letter stands, which begins with a class of characters."""
-    tails: dict[str, list[str]] = {}
-    for word in words:
-        tails.setdefault(word[0], []).append(word[1:])
-    behind = "|".join(f"(?<={head})(?:{'|'.join(tail)})" for head, tail in tails.items())
-    return rf"[{''.join(tails)}](?<![^\W_].)(?:{behind})"
-
-
 _BY_WORD = (
-    _headed([*_WORDS, f"tele(?:{'|'.join(_WORDS)})"]) + r"(?:phone)?"
+    headed([*TELEPHONY, f"tele(?:{'|'.join(TELEPHONY)})"]) + r"(?:phone)?"
     r"(?: (?:me|us|him|her|them))?(?: ?(?:at|on|is|no\.?|number|num|#|:|=)){0,4}\.?:?\s{0,3}"
 )
+_BY_WORD_ABROAD = (
+    rf"(?:{TELEPHONES.expression}|{CALLS.expression})\.?"
+    rf"(?: ?(?:{ARE}|{AT}|:|=|#|n[º°o]\.?|-)(?![^\W\d_])){{0,3}}\s{{0,3}}"
+)
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?\d{1,6})?"
-_NEAR_WORDS = AnyCase(
-    rf"(?<![^\W_])(?:(?:tele)?(?:{'|'.join(_WORDS)})|answer(?:s|ing|ed)?|messages?|contact(?:ed|ing)?|registered"
-    r"|(?:my|his|her|their|your|our|the|this|new|home|work|office|emergency|direct|business|personal|contact|private)"
-    r" (?:number|line|no\.?)|numbers?)(?![^\W\d_])"
-)
-_NEAR_SIGNS = (*_WORDS, "answer", "messag", "contact", "regist", "number", " line", " no")
-"""Of which everything that `_NEAR_WORDS` finds holds one."""
-_OTHER_NUMBER = AnyCase(
-    r"(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
-    r"|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer|build|batch"
-    r"|lot|claim|patent|security)[ #\-](?:number|no\.?|nr|#)|serial|isbn|version|build|barcode|article|code|key"
-)
-_CALLED = AnyCase(
-    r"(?<![^\W_])(?:tele|cell|mobile ?)?(?:phone|call|dial|reach|ring|whatsapp|sms|fax|mobile|cell|telefon|handy)"
-    r"(?:s|ed|ing)?(?![^\W\d_])"
-    r"|(?<![^\W_])(?:contact|(?:my|his|her|their|your|our)(?: new| old)? number)(?![^\W\d_])"
-)
-_TOLD_AFTER = Folded(
-    r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
-    r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
-    # What a telephone is used for, as a card says it (RFC 6350, 6.4.1): "555 0123-Fax", "555 0123 (home)".
-    r"|(?i: ?- ?| \()(?:home|work|office|direct|text|voice|fax|cell(?:ular)?|mobile|video|pager|tel(?:ephone)?|phone)"
-    r"(?![^\W_])"
-)
-_AFTER_SIGNS = (
-    "number", "phone", "cell", "mobile", "fax", "line", "home", "work", "office", "direct", "text", "voice", "video",
-    "pager", "tel",
-)  # fmt: skip
-"""Of which everything that `_TOLD_AFTER` finds holds one."""
 _NAMES = (
     "order", "invoice", "account", "card", "ticket", "tracking", "case", "reference", "confirmation", "booking",
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
     "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
 )  # fmt: skip
 _PIECE = Folded(r"\d(?<![\w+.\-/#\ufdd0]\d)\d{8,11}(?![\w\-/\ufdd0]|[.,]\d)")
-_OTHER_SIGNS = (
-    "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
-)  # fmt: skip
-"""Of which everything that `_OTHER_NUMBER` finds holds one."""
 _HAND = (
     r"(?:my|his|her|our|your|their) (?:new |home |work |office )?number"
     r"(?: ?(?:is|was|to|:|=)){0,2} {0,2}"
@@ -173,63 +131,15 @@ Nominated = dict[tuple[int, int], str]
 """Numbers by where they stand."""
 
 
-class _Before:
-    """Whether one of the words that `words` finds stands shortly before a number, asked from left to right.
-
-    What was looked at is not looked at again: a word that tells what a number is holds no digits, so that it cannot
-    reach over the start of one.
-    """
-
-    def __init__(self, words: AnyCase, text: str, needs: tuple[str, ...]) -> None:
-        self._words, self._text, self._needs = words, text, needs
-        self._last = -1
-        self._seen = 0
-
-    @cached_property
-    def ever(self) -> bool:
-        """Whether the text holds any of the words."""
-        return holds(self._text, self._needs)
-
-    @cached_property
-    def _looked_for(self) -> tuple[re.Pattern[str], str]:
-        return self._words.on(self._text)
-
-    def __call__(self, start: int) -> bool:
-        if not self.ever:
-            return False
-        nearest = max(0, start - _NEAR)
-        if self._last < nearest:
-            words, text = self._looked_for
-            for match in words.finditer(text, max(nearest, self._seen), start):
-                self._last = match.start()
-            self._seen = start
-        return self._last >= nearest
-
-
-class _After:
-    """Whether the words behind a place of `text` say that a number stands before it."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    @cached_property
-    def ever(self) -> bool:
-        """Whether the text holds any of those words."""
-        return holds(self._text, _AFTER_SIGNS)
-
-    def __call__(self, end: int) -> bool:
-        return self.ever and _TOLD_AFTER.compiled.match(self._text, end) is not None
-
-
 def _international(text: str, asked: Asked) -> Iterator[Found]:
     """Numbers with a plus."""
     if "+" not in text:
         return
-    near = _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
+    told_near = near(text)
     for match in _PLUS.finditer(text):
         start, end = match.span()
         number = match.group()
-        if near.ever and near(start):
+        if told_near.ever and told_near(start):
             yield found((start, end, digits(number)))
         elif spelling := asked.spelled(number):
             yield found((start, end, spelling))
@@ -241,8 +151,8 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
 
     `doubtful` takes those that nothing speaks for and nothing against.
     """
-    other, near = _Before(_OTHER_NUMBER, text, _OTHER_SIGNS), _Before(_NEAR_WORDS, text, _NEAR_SIGNS)
-    told_after, unit = _After(text), _UNIT.compiled.match
+    other, told_near = another(text), near(text)
+    told_after, unit = After(text), _UNIT.compiled.match
     seen: dict[str, _Written | None] = {}
     for match in _GROUPED.finditer(text):
         span = match.span()
@@ -257,7 +167,7 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
         start, end = span
         likely = written.typical and not (written.thousands and unit(text, end))
         named = other.ever and other(start)
-        told = not named and (likely or (near.ever and near(start)) or (told_after.ever and told_after(end)))
+        told = not named and (likely or (told_near.ever and told_near(start)) or (told_after.ever and told_after(end)))
         if told or (written.pair and _alone(match)):
             nominated[span] = whole
         elif doubtful is not None and written.unlike and not named and not unit(text, end):
@@ -290,15 +200,15 @@ def _bare(text: str, nominated: Nominated) -> None:
     """
     if not _long(text):
         return
-    told_after = _After(text)
-    near, other = _Before(_CALLED, text, (*_WORDS, "contact", "number")), _Before(_OTHER_NUMBER, text, _OTHER_SIGNS)
-    if not (near.ever or told_after.ever):
+    told_after = After(text)
+    told_before, other = called(text), another(text)
+    if not (told_before.ever or told_after.ever):
         return
     for match in _PIECE.finditer(text):
         span = start, end = match.span()
         if (
             span not in nominated
-            and (near(start) or told_after(end))
+            and (told_before(start) or told_after(end))
             and not _named(text, start)
             and not other(start)
             and not _UNIT.match(text, end)
@@ -352,7 +262,13 @@ _SHAPES = (
     ),
     pattern(
         AnyCase(_BY_WORD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"),
-        needs=_WORDS,
+        needs=TELEPHONY,
+        fits=_no_date,
+        group=1,
+    ),
+    pattern(
+        AnyCase(_BY_WORD_ABROAD + r"(\+?\(?\d(?:[ ().\-/]{0,2}\d){6,14}" + _EXTENSION + r")(?!\d)"),
+        needs=calls_abroad,
         fits=_no_date,
         group=1,
     ),

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import hmac
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, compress, count, islice, repeat
+from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -27,6 +26,7 @@ from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.write.detect import DETECTORS, detectors
 from mnemic.write.draft import Draft
+from mnemic.write.folding import fold
 from mnemic.write.patterns import HELD
 from mnemic.write.validate import within_limits
 
@@ -144,66 +144,6 @@ class Redactor:
             found = [(offsets[start], offsets[end], entity, value) for start, end, entity, value in found]
         spans = _merged(found, text)
         return [span for span in spans if self._action(span[2]) is not Action.ALLOW] if self._actions else spans
-
-
-def fold(text: str) -> tuple[str, list[int] | None]:
-    """`text` as detectors read it, and for each character (and the end) its offset in `text`; None where they are
-    equal.
-
-    NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. What is
-    not seen (zero-width characters, soft hyphens, variation selectors, fillers) is not there.
-    """
-    if text.isascii() or text.replace(HELD, "").isascii():
-        return text, None
-    characters = set(text)
-    changed = {character: plain for character in characters if (plain := _PLAIN[ord(character)]) != character}
-    folded = _replaced(text, changed)
-    if all(len(plain) == 1 for plain in changed.values()):
-        return folded, None
-    lengths = dict.fromkeys(characters, 1) | {character: len(plain) for character, plain in changed.items()}
-    each = map(lengths.__getitem__, text)
-    if max(lengths.values()) == 1:
-        return folded, [*compress(count(), each), len(text)]
-    return folded, [*chain.from_iterable(map(repeat, count(), each)), len(text)]
-
-
-_FEW = 12
-
-
-def _replaced(text: str, changed: Mapping[str, str]) -> str:
-    if len(changed) > _FEW or not all(map(str.isascii, changed.values())):
-        return text.translate(_PLAIN)
-    # What comes in is plain, so that nothing is replaced twice.
-    for character, plain in changed.items():
-        text = text.replace(character, plain)
-    return text
-
-
-class _Plain(dict[int, str]):
-    """Each character as detectors read it, worked out once."""
-
-    def __missing__(self, code: int) -> str:
-        plain = self[code] = _plain(chr(code))
-        return plain
-
-
-_PLAIN = _Plain()
-
-
-_NOTHING = frozenset([*map(chr, range(0xFE00, 0xFE10)), *"\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"])
-
-
-def _plain(character: str) -> str:
-    category = unicodedata.category(character)
-    if category == "Nd":
-        return str(unicodedata.digit(character))
-    if category == "Pd" or character == "\u2212":
-        return "-"
-    if category == "Zs":
-        return " "
-    if category == "Cf" or character in _NOTHING:
-        return ""
-    return unicodedata.normalize("NFKC", character) or character
 
 
 def marker(entity: str, value: str, secret: bytes) -> str:

@@ -14,11 +14,12 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Found, Outcome, Source
-from mnemic.write import redact as redacting
+from mnemic.write import folding
 from mnemic.write.detect import detectors
+from mnemic.write.folding import fold
 from mnemic.write.patterns import HELD, Finder
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.redact import MARKER, Action, Redactor, Span, fold, marker, redact_candidate, redact_value
+from mnemic.write.redact import MARKER, Action, Redactor, Span, marker, redact_candidate, redact_value
 
 SECRET, OTHER = b"k" * 32, b"o" * 32
 REDACTOR = Redactor()
@@ -304,13 +305,17 @@ def test_what_policy_keeps_sealed_is_kept_as_it_was_first_written() -> None:
         ("a\ufe0f\u3164b", "ab", [0, 3, 4]),
         ("\ufb01x", "fix", [0, 0, 1, 2]),
         ("\uff21", "A", None),
+        ("\u53f71", "\u53f7 1", [0, 1, 1, 2]),
+        ("a\u53f7b", "a \u53f7 b", [0, 1, 1, 2, 2, 3]),
+        ("\uff11\u00ad\u53f7", "1 \u53f7", [0, 2, 2, 3]),
+        ("\u53f7\u53f7", "\u53f7\u53f7", None),
     ],
 )
 def test_what_a_detector_reads(
     text: str, read: str, offsets: list[int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = type(redacting._PLAIN)()
-    monkeypatch.setattr(redacting, "_PLAIN", table)  # worked out anew
+    table = type(folding._PLAIN)()
+    monkeypatch.setattr(folding, "_PLAIN", table)  # worked out anew
     assert fold(text) == (read, offsets)
 
 

@@ -1,0 +1,91 @@
+"""A text as detectors read it, and where each character of that stands in the text itself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from itertools import chain, compress, count, repeat
+
+from mnemic.write.patterns import HELD
+
+_JOINED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+"""Scripts that put no blank between a word and a number, or what is said of it: Thai, Lao, Burmese, Khmer, Chinese,
+Japanese, Korean.
+"""
+_JOINS = re.compile(f"[{_JOINED}]")
+_SEAM = re.compile(rf"(?<=[{_JOINED}])(?=[0-9A-Za-z+(])|(?<=[0-9A-Za-z)])(?=[{_JOINED}])")
+
+
+def fold(text: str) -> tuple[str, list[int] | None]:
+    """`text` as detectors read it, and for each character (and the end) its offset in `text`; None where they are
+    equal.
+
+    NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. What is
+    not seen (zero-width characters, soft hyphens, variation selectors, fillers) is not there. Where a script that
+    joins words meets letters and digits of ASCII stands a blank, as other scripts would write it.
+    """
+    if text.isascii() or text.replace(HELD, "").isascii():
+        return text, None
+    folded, offsets = _made_plain(text)
+    return _parted(folded, offsets) if _JOINS.search(folded) else (folded, offsets)
+
+
+def _made_plain(text: str) -> tuple[str, list[int] | None]:
+    characters = set(text)
+    changed = {character: plain for character in characters if (plain := _PLAIN[ord(character)]) != character}
+    folded = _replaced(text, changed)
+    if all(len(plain) == 1 for plain in changed.values()):
+        return folded, None
+    lengths = dict.fromkeys(characters, 1) | {character: len(plain) for character, plain in changed.items()}
+    each = map(lengths.__getitem__, text)
+    if max(lengths.values()) == 1:
+        return folded, [*compress(count(), each), len(text)]
+    return folded, [*chain.from_iterable(map(repeat, count(), each)), len(text)]
+
+
+def _parted(folded: str, offsets: list[int] | None) -> tuple[str, list[int] | None]:
+    seams = [seam.start() for seam in _SEAM.finditer(folded)]
+    if not seams:
+        return folded, offsets
+    places = sorted([*range(len(folded) + 1), *seams])
+    return _SEAM.sub(" ", folded), places if offsets is None else [offsets[place] for place in places]
+
+
+_FEW = 12
+
+
+def _replaced(text: str, changed: Mapping[str, str]) -> str:
+    if len(changed) > _FEW or not all(map(str.isascii, changed.values())):
+        return text.translate(_PLAIN)
+    # What comes in is plain, so that nothing is replaced twice.
+    for character, plain in changed.items():
+        text = text.replace(character, plain)
+    return text
+
+
+class _Plain(dict[int, str]):
+    """Each character as detectors read it, worked out once."""
+
+    def __missing__(self, code: int) -> str:
+        plain = self[code] = _plain(chr(code))
+        return plain
+
+
+_PLAIN = _Plain()
+
+
+_NOTHING = frozenset([*map(chr, range(0xFE00, 0xFE10)), *"\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"])
+
+
+def _plain(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Nd":
+        return str(unicodedata.digit(character))
+    if category == "Pd" or character == "\u2212":
+        return "-"
+    if category == "Zs":
+        return " "
+    if category == "Cf" or character in _NOTHING:
+        return ""
+    return unicodedata.normalize("NFKC", character) or character

@@ -1,7 +1,8 @@
 """What may not be stored as it stands: detectors of personal data and secrets, as one table.
 
 Every search is linear in the text: quantifiers are bounded, or possessive. What a pattern finds is validated where a
-rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area rules for US social security numbers.
+rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area rules for US social security numbers,
+what each state says of the numbers of its people.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mnemic.types import Detector, Found
+from mnemic.write import national
 from mnemic.write.cards import cards
 from mnemic.write.credentials import secrets
 from mnemic.write.iban import ibans
@@ -104,6 +106,7 @@ def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
         Finder("IMEI", imeis),
         Finder("CARD", cards),
         Finder("SSN", (numbered(_ssns),)),
+        Finder("NATIONAL_ID", (numbered(national.numbers), *national.lettered)),
         Finder("EMAIL", (emails, hidden_emails)),
         Finder("PHONE", (Phones(regions),)),
         Finder("MAC", macs),

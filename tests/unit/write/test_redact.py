@@ -188,6 +188,7 @@ SAMPLES = {
     "IMEI": "IMEI 490154203237518",
     "CARD": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
     "SSN": "123-45-6789",
+    "NATIONAL_ID": "12345678Z",
     "EMAIL": "jane (at) acme (dot) com",
     "PHONE": "+44 20 7946 0958",
     "MAC": "00:1A:2B:3C:4D:5E",

@@ -1,0 +1,88 @@
+"""Numbers that a state gives a person: what proves them, and what only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.write.redact import Redactor
+
+FOUND = [
+    ("mi DNI es 12345678Z", "12345678Z"),
+    ("dni: 12.345.678-Z", "12.345.678-Z"),
+    ("12345678 z, de Madrid", "12345678 z"),
+    ("NIE X1234567L", "X1234567L"),
+    ("NIE Y-1234567-X", "Y-1234567-X"),
+    ("meu CPF é 529.982.247-25", "529.982.247-25"),
+    ("CPF 52998224725", "52998224725"),
+    ("我的身份证号是11010519491231002X", "11010519491231002X"),
+    ("주민등록번호 900101-1234567", "900101-1234567"),
+    ("codice fiscale RSSMRA85T10A562S", "RSSMRA85T10A562S"),
+    ("rssmra85t10a562s", "rssmra85t10a562s"),
+    ("numéro 2 55 08 14 168 025 38", "2 55 08 14 168 025 38"),
+    ("sécu 255081416802538", "255081416802538"),
+    ("CURP: BOXW310820HNERXN09", "BOXW310820HNERXN09"),
+    ("Aadhaar 2341 2341 2346", "2341 2341 2346"),
+    ("my aadhaar number is 234123412346", "234123412346"),
+    ("NI number AB123456C", "AB123456C"),
+    ("AB 12 34 56 C", "AB 12 34 56 C"),
+    ("PESEL 44051401359", "44051401359"),
+    ("BSN: 111222333", "111222333"),
+    ("Steuer-ID 86095742719", "86095742719"),
+    ("TC kimlik no 10000000146", "10000000146"),
+]
+
+BENIGN = [
+    "ref 12345678A",
+    "NIE X1234567A",
+    "12.345.678-A",
+    "52998224725 calls",
+    "CPF 529.982.247-24",
+    "CPF 111.111.111-11",
+    "CPF 529982247",
+    "110105194912310021",
+    "990101-9234567",
+    "901301-1234567",
+    "900132-1234567",
+    "RSSMRA85T10A562T",
+    "2 55 08 14 168 025 39",
+    "BOXW310820HNERXN08",
+    "2341 2341 2347",
+    "batch AB123456C",
+    "BG 12 34 56 C",
+    "PESEL 44051401358",
+    "PESEL 440514013",
+    "BSN: 111222334",
+    "Steuer-ID 86095742718",
+    "TC kimlik no 10000000147",
+    "x12345678Z and 12345678Zx",
+]
+
+
+@pytest.mark.parametrize(("text", "number"), FOUND)
+def test_found(text: str, number: str) -> None:
+    assert [(span.entity, text[span.start : span.end]) for span in Redactor().find(text)] == [("NATIONAL_ID", number)]
+
+
+@pytest.mark.parametrize("text", BENIGN)
+def test_what_no_check_digit_proves_is_none(text: str) -> None:
+    assert "NATIONAL_ID" not in {span.entity for span in Redactor().find(text)}
+
+
+def test_spellings_of_one_number_are_one_value() -> None:
+    pairs = [
+        ("12345678Z", "12.345.678-z"),
+        ("X1234567L", "x-1234567-l"),
+        ("CPF 52998224725", "529.982.247-25"),
+        ("255081416802538", "2 55 08 14 168 025 38"),
+        ("NI number AB123456C", "AB 12 34 56 C"),
+        ("aadhaar 234123412346", "2341-2341-2346"),
+    ]
+    for first, second in pairs:
+        assert [span.value for span in Redactor().find(first)] == [span.value for span in Redactor().find(second)]
+
+
+@pytest.mark.parametrize(("department", "counts_as"), [("2A", "19"), ("2B", "18")])
+def test_corsica_counts_by_another_number(department: str, counts_as: str) -> None:
+    key = 97 - int(f"18506{counts_as}004005") % 97
+    text = f"NIR 18506{department}004005{key:02}"
+    assert [span.entity for span in Redactor().find(text)] == ["NATIONAL_ID"]

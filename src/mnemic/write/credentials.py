@@ -1,7 +1,6 @@
-"""Secrets: keys and tokens known by their shape, and values that a name announces.
+"""Secrets: keys and tokens known by their shape, those in addresses and commands, and values that a name announces.
 
-The shapes are the documented prefixes of the issuers. Values that announce no secret stay: a variable
-(`password = ${PASSWORD}`), a mask (`****`), an example of one repeated character ("the test code is 000000").
+The shapes are the documented prefixes of the issuers.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from collections.abc import Iterator
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-from mnemic.write.languages import ARE, CODES, KEYS, OF, PASSWORDS
-from mnemic.write.patterns import HELD, AnyCase, found, holds, holds_signed, pattern
+from mnemic.write.announced import announced, is_example
+from mnemic.write.patterns import AnyCase, found, holds_signed, pattern
 
 _KNOWN_SHAPE = (
     r"(?<![A-Za-z0-9_])(?:"
@@ -52,163 +51,16 @@ _PEM = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-(?!----)[^-]*+)*+"
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
-_WORD = r"(?:pass[ _\-]?(?:word|wd|phrase|code)|pwd)"
-_SECRET_NAME = AnyCase(
-    rf"(?<![^\W_])(?:(?P<word>{_WORD})|secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
-    r"|(?:api|app|bot)[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption|signing|account"
-    r"|bearer|licen[cs]e|activation|product|firmware|recovery|security|master|shared|ssh|service)[_ \-]?(?:key|token)"
-    r"|(?:client|consumer|webhook)[_ \-]?(?:secret|token)|shared[_ \-]?access[_ \-]?signature"
-    r"|session[_ \-]?(?:id|cookie)"
-    r"|(?P<code>(?:security|verification|authenti(?:cation|cator)|access|unlock|login|log-in|sign-?in|one[ \-]?time"
-    r"|2fa|mfa|two[ \-]factor|activation|backup|recovery|firmware|licen[cs]e|sms|otp)[ \-]?(?:pass)?code)"
-    r"|token|credentials?)"
+_SEED = AnyCase(
+    r"(?:seed|recovery|backup|mnemonic|secret) (?:phrase|words)(?: is| are|:|=){0,2} {0,2}"
+    r"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![\w\-])"
 )
-_VALUE = r"[^\s\"',;\ufdd0]"
-_ASSIGNED = Pattern(rf"[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}}[\"'`]?({_VALUE}{{4,256}})")
-_TOLD = Pattern(rf"[ \t](?:for {_VALUE}{{1,40}}[ \t])?(?:is|was|es|est|ist|è|é)[ \t]{{1,3}}[\"'`]?({_VALUE}{{4,256}})")
-_FOLLOWS = Pattern(rf"[ \t]{{1,3}}[\"'`]?({_VALUE}{{6,256}})")
+"""Words of BIP 39, which have three to eight letters: a dozen such in a row are rare in prose."""
 _CREDENTIALS = Pattern(r"[^\s/@:\ufdd0]{0,64}:([^\s/@\ufdd0]{1,128})@")
 _QUERY = AnyCase(
     r"[?&](?:(?:access|api|auth|refresh|id|session|sas)?[_\-]?(?:token|key|secret|password|sig|signature|auth)"
     r"|x-amz-signature|code|sid|jwt)=([\w.~%+/=\-]{8,2000})"
 )
-_NO_VALUE = Pattern(
-    r"(?i)[$%]?[({<\[].*|\$\w+|os\.environ.*|process\.env.*|getenv.*|(?:none|null|nil|true|false|undefined|required"
-    r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"
-)
-_EXAMPLE = Pattern(r"(?i)(?<!\w)(?:test|demo|sample|dummy|example|placeholder)(?!\w)")
-_TELLS = Pattern(r"[\d@#$%^&*_+=~|]|!(?!!*\Z)")
-_DIGIT = Pattern(r"\d")
-_LETTER = Pattern(r"[^\W\d_]")
-
-
-def _telling(value: str) -> bool:
-    """Prose ("the password is required") is told from a value by a digit or a sign in it."""
-    return _TELLS.compiled.search(value) is not None
-
-
-def _mixed(value: str) -> bool:
-    """Where nothing but a name announces it, a value must look like one: digits among letters or signs."""
-    return (
-        _DIGIT.compiled.search(value) is not None
-        and not value.rstrip(".:").isdigit()
-        and _LETTER.compiled.search(value) is not None
-    )
-
-
-def _empty(value: str) -> bool:
-    """Whether `value` says nothing wherever it stands: a variable or a mask."""
-    return not value.isdigit() and (
-        _NO_VALUE.compiled.fullmatch(value) is not None or not value.rstrip(".!?)").strip("*.x\u2022#")
-    )
-
-
-def _is_example(text: str, start: int, value: str) -> bool:
-    """Whether `value` at `start` is an example of one character."""
-    if value[1] != value[0] and value[1].isalnum():
-        return False
-    shown = value.rstrip(".!?)")
-    return shown.count(shown[0]) == len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None
-
-
-def named_secrets(text: str) -> Iterator[Found]:
-    """The value in `password=value`, `token: value`, "my password is value" and "password v4lue"."""
-    if not holds(text, ("pass", "pwd", "secret", "key", "token", "credential", "code", "session")):
-        return
-    names, words = _SECRET_NAME.on(text)
-    empty: dict[str, bool] = {}
-    name = names.search(words)
-    while name is not None:
-        match = _announced(text, name)
-        if match is None:
-            name = names.search(words, name.end())
-            continue
-        start, end = match.span(1)
-        value = text[start:end]
-        if value not in empty:
-            empty[value] = _empty(value)
-        if empty[value] or _is_example(text, start, value):
-            name = names.search(words, name.end())
-            continue
-        if match.re is not _ASSIGNED.compiled:
-            value = value.rstrip(".")
-        yield found((start, start + len(value), value))
-        # What stands in a value is hidden with it: looking there again would make long values costly.
-        name = names.search(words, end)
-
-
-def _announced(text: str, name: re.Match[str]) -> re.Match[str] | None:
-    """The value behind `name`: assigned, told by "is", or for words of passwords just standing there."""
-    end = name.end()
-    behind = text[end : end + 2]
-    if behind[:1] not in _BEHIND or HELD in text[end : end + _SHORTEST]:
-        return None
-    if behind[-1] in _ASSIGNING or behind[0] not in " \t":
-        match = _ASSIGNED.compiled.match(text, end)
-        if match is not None and not (name["code"] and not _telling(match.group(1))):
-            return match
-    if behind[-1] in "fiweèé":
-        match = _TOLD.compiled.match(text, end)
-        if match is not None:
-            return match if _telling(match.group(1)) else None
-    match = _FOLLOWS.compiled.match(text, end) if name["word"] else None
-    return match if match is not None and _mixed(match.group(1)) else None
-
-
-_SHORTEST = 5
-"""A sign and a value of four characters: what may stand behind a name has no fewer."""
-_BEHIND = frozenset(" \t\"'=:")
-"""What may stand behind a name that announces something."""
-_ASSIGNING = frozenset(" \t=:")
-"""What may stand behind a blank there, where the value is assigned."""
-
-
-_ABROAD = AnyCase(f"(?P<password>{PASSWORDS.expression})|(?P<key>{KEYS.expression})|(?P<code>{CODES.expression})")
-_OF_WHAT = rf"(?:[ \t]{OF}(?:[ \t][^\W\d_]{{1,20}}){{1,4}}?)?"
-_GIVEN = r"[\"'`«“「]?(?P<value>[^\s\"',;。、」”»\ufdd0]{4,256})"
-_SAID = Pattern(
-    rf"(?i){_OF_WHAT}(?:(?P<assigned>[ \t]{{0,3}}(?:=>|:=|[=:]|-(?=[ \t]))[ \t]{{0,3}})|[ \t]{{0,2}}{ARE}[ \t]{{1,3}})"
-    rf"{_GIVEN}"
-)
-_STANDS = Pattern(rf"(?i){_OF_WHAT}[ \t]{{1,3}}{_GIVEN}")
-_STOPS = ".!?)"
-
-
-def named_abroad(text: str) -> Iterator[Found]:
-    """The same in other languages than English: "contraseña del wifi: value", "mein Passwort ist v4lue"."""
-    if not (PASSWORDS.may_be_in(text) or KEYS.may_be_in(text) or CODES.may_be_in(text)):
-        return
-    names, words = _ABROAD.on(text)
-    for name in names.finditer(words):
-        for expression in (_SAID, _STANDS):
-            match = expression.compiled.match(text, name.end())
-            if match is not None and (secret := _secret(text, name, match)):
-                yield secret
-                break
-
-
-def _secret(text: str, name: re.Match[str], match: re.Match[str]) -> Found | None:
-    start, value = match.start("value"), match["value"].rstrip(_STOPS)
-    said = match.re is _SAID.compiled
-    if not _fits(value, str(name.lastgroup), said=said, assigned=said and match["assigned"] is not None):
-        return None
-    if _empty(value) or _is_example(text, start, value):
-        return None
-    return Found(start, start + len(value), value)
-
-
-def _fits(value: str, kind: str, *, said: bool, assigned: bool) -> bool:
-    """The less the words around a value tell, the more it must look like a secret by itself."""
-    if len(value) < _LEAST:
-        return False
-    if kind == "key":
-        return (len(value) >= _LEAST_OF_A_KEY and _mixed(value)) or (said and value.isdigit())
-    if said:
-        return (assigned and kind == "password") or _telling(value)
-    return value.isdigit() if kind == "code" else _mixed(value)
-
-
-_LEAST, _LEAST_OF_A_KEY = 4, 6
 
 
 def url_credentials(text: str) -> Iterator[Found]:
@@ -229,16 +81,16 @@ def webhooks(text: str) -> Iterator[Found]:
 
 
 def _no_example(match: re.Match[str]) -> bool:
-    return not _is_example(match.string, match.start(1), match.group(1))
+    return not is_example(match.string, match.start(1), match.group(1))
 
 
 _webhook = pattern(_WEBHOOK, needs=("hooks.slack.com", "webhooks"))
 secrets = (
     pattern(_KNOWN_SHAPE, needs=lambda text: holds_signed(text, _SIGNED_STARTS)),
     pattern(_PEM, needs=("private key",)),
+    pattern(_SEED, needs=("phrase", "words"), group=1),
     url_credentials,
-    named_secrets,
-    named_abroad,
+    announced,
     webhooks,
     pattern(_QUERY, needs=("=",), group=1),
     pattern(

@@ -99,9 +99,9 @@ CODES = Spoken(
     joined="[验驗][证證][码碼] 認証コード 確認コード 인증~?번호 인증~?코드 รหัสยืนยัน",
 )
 """A code that opens something for a while."""
-ARE = "(?:es|son|é|est|è|ist|lautet|is|to|это|هو|هي|है|是|为|為|は|는|은|คือ)"
+ARE = "(?:is|was|are|es|son|é|est|è|ist|lautet|to|это|هو|هي|है|是|为|為|は|는|은|คือ)"
 """What may stand between a name and what is named."""
 AT = "(?:al|el|en el|no|o|para|au|le|sur le|an|unter|il|op|het|na|do mnie|pod|на|по|على|مع|에|に)"
 """What may stand between calling and a number."""
-OF = "(?:for|de|del|du|der|des|di|della|do|da|van|от|для|к)"
+OF = "(?:for|of|to|on|de|del|du|der|des|di|della|do|da|van|от|для|к)"
 """What may stand between a name and what it belongs to."""

@@ -155,6 +155,22 @@ FOUND = [
     ("password: ****, token: v4lue", "SECRET", "v4lue"),
     ("access code: 4711", "SECRET", "4711"),
     ("699 956 915 x1234", "PHONE", "699 956 915 x1234"),
+    ("the password for the wifi is hunter2", "SECRET", "hunter2"),
+    ("the password of my old mail account was hunter2", "SECRET", "hunter2"),
+    ("password for the wifi: solete", "SECRET", "solete"),
+    ("The wifi pass is hunter2", "SECRET", "hunter2"),
+    ("user: ana pass: hunter2", "SECRET", "hunter2"),
+    ("my credentials are ana/hunter2", "SECRET", "ana/hunter2"),
+    ("the alarm code is 4821", "SECRET", "4821"),
+    ("door code 4821#", "SECRET", "4821#"),
+    ("the code for the gate is 4821", "SECRET", "4821"),
+    ("the safe combination is 12-34-56", "SECRET", "12-34-56"),
+    ("my passcode's 4821", "SECRET", "4821"),
+    (
+        "seed phrase: abandon ability able about above absent absorb abstract absurd abuse access accident",
+        "SECRET",
+        "abandon ability able about above absent absorb abstract absurd abuse access accident",
+    ),
 ]
 
 BENIGN = [
@@ -233,6 +249,18 @@ BENIGN = [
     "password: ****.",
     "password: xxxx",
     "the test password is 000000!",
+    "the password for the wifi is too long",
+    "the password of the day: none",
+    "a boarding pass is needed at gate 12",
+    "I got a pass: 70 of 100",
+    "the pass is closed until 2025",
+    "the code for the new page is on main",
+    "area code 4821",
+    "the dress code is casual",
+    "the source code for the parser is 4821 lines",
+    "the code for this bug is 404",
+    "a combination is 12-34-56",
+    "recovery phrase: written on paper at home",
 ]
 
 

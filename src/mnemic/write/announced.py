@@ -1,0 +1,150 @@
+"""Secrets that nothing but a name tells of: "password=value", "the alarm code is 4821", "contraseña del wifi: value".
+
+Behind a name may stand what it is of ("for the wifi"), then the value: assigned, told ("is"), or just standing there.
+The less the name and these tell, the more the value must look like a secret by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mnemic.text.pattern import Pattern
+from mnemic.types import Found
+from mnemic.write.languages import ARE, CODES, KEYS, OF, PASSWORDS
+from mnemic.write.patterns import AnyCase, found, holds
+
+_PLACES = (
+    "gate|(?:front |back |garage )?door|alarm|garage|building|house|office|entrance|entry|lobby|elevator|lift|keypad"
+    "|gym|safe|vault|lock(?:er|box)?|padlock|suitcase|wi-?fi|phone|sim|tablet|laptop|flat|apartment"
+)
+_NO_PASSWORD = "".join(
+    f"(?<!{kind} pass)" for kind in "boarding bus day week month season ski train travel park press hall guest".split()
+)
+_ENGLISH = AnyCase(
+    r"(?<![^\W_])(?:(?P<password>pass[ _\-]?(?:word|wd|phrase|code)|pwd)"
+    rf"|(?P<key>pass){_NO_PASSWORD}(?![\w\-])"
+    r"|(?P<code>(?:security|verification|authenti(?:cation|cator)|access|unlock|login|log-in|sign-?in|one[ \-]?time"
+    r"|2fa|mfa|two[ \-]factor|activation|backup|recovery|firmware|licen[cs]e|sms|otp)[ \-]?(?:pass)?code"
+    rf"|(?:{_PLACES}) (?:code|combination)"
+    rf"|(?:code|combination)(?= (?:for|of|to|on) (?:(?:the|my|our|your|his|her|their) )?(?:{_PLACES})(?!\w)))"
+    r"|(?P<token>secret(?:[_ \-]?(?:access[_ \-]?)?key)?"
+    r"|(?:api|app|bot)[_ \-]?(?:key|token|secret)|(?:access|auth|session|refresh|private|encryption|signing|account"
+    r"|bearer|licen[cs]e|activation|product|firmware|recovery|security|master|shared|ssh|service)[_ \-]?(?:key|token)"
+    r"|(?:client|consumer|webhook)[_ \-]?(?:secret|token)|shared[_ \-]?access[_ \-]?signature"
+    r"|session[_ \-]?(?:id|cookie)|token|credentials?))"
+)
+_SIGNS = ("pass", "pwd", "secret", "key", "token", "credential", "code", "session", "combination")
+"""Of which everything that `_ENGLISH` finds holds one."""
+_ABROAD = AnyCase(f"(?P<password>{PASSWORDS.expression})|(?P<key>{KEYS.expression})|(?P<code>{CODES.expression})")
+_OF_WHAT = rf"(?P<of>[ \t]{OF}(?:[ \t][^\s=:\"',;]{{1,40}}){{1,4}}?)?"
+_VALUE = r"[\"'`«“「]?(?P<value>[^\s\"',;。、」”»\ufdd0]{4,256})"
+_SAID = Pattern(
+    rf"(?i){_OF_WHAT}(?:(?P<assigned>[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}})"
+    rf"|(?:[ \t]{{0,2}}{ARE}|'s|[ \t]{{1,2}}-)[ \t]{{1,3}}){_VALUE}"
+)
+_STANDS = Pattern(rf"(?i){_OF_WHAT}[ \t]{{1,3}}{_VALUE}")
+_BEGIN = frozenset(" \t\"'=:")
+_BEGIN_SAID = frozenset(" \t\"'`=:-aAdDeEfFiIlLoOsStTvVwW")
+"""What may stand behind a name, and second behind it where a value is said; of other alphabets anything."""
+_NO_VALUE = Pattern(
+    r"(?i)[$%]?[({<\[].*|\$\w+|os\.environ.*|process\.env.*|getenv.*|(?:none|null|nil|true|false|undefined|required"
+    r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"
+)
+_EXAMPLE = Pattern(r"(?i)(?<!\w)(?:test|demo|sample|dummy|example|placeholder)(?!\w)")
+_TELLS = Pattern(r"[\d@#$%^&*_+=~|]|!(?!!*\Z)")
+_DIGIT = Pattern(r"\d")
+_LETTER = Pattern(r"[^\W\d_]")
+_A_CODE = Pattern(r"[0-9][0-9\-]*[#*]?")
+_LEAST_STANDING = 6
+
+
+def announced(text: str) -> Iterator[Found]:
+    """Every value of `text` that a name announces."""
+    if holds(text, _SIGNS):
+        yield from _behind(text, _ENGLISH)
+    if PASSWORDS.may_be_in(text) or KEYS.may_be_in(text) or CODES.may_be_in(text):
+        yield from _behind(text, _ABROAD)
+
+
+def _behind(text: str, named: AnyCase) -> Iterator[Found]:
+    names, words = named.on(text)
+    empty: dict[str, bool] = {}
+    name = names.search(words)
+    while name is not None:
+        value = _value(text, name)
+        if value is None:
+            name = names.search(words, name.end())
+            continue
+        if value.value not in empty:
+            empty[value.value] = _says_nothing(value.value)
+        if empty[value.value] or is_example(text, value.start, value.value):
+            name = names.search(words, name.end())
+            continue
+        yield value
+        # What stands in a value is hidden with it: looking there again would make long values costly.
+        name = names.search(words, value.end)
+
+
+def _value(text: str, name: re.Match[str]) -> Found | None:
+    kind, end = str(name.lastgroup), name.end()
+    behind = text[end : end + 2]
+    if behind[:1] not in _BEGIN and behind.isascii():
+        return None
+    if behind[0] not in " \t" or behind[-1] in _BEGIN_SAID or not behind.isascii():
+        said = _SAID.compiled.match(text, end)
+        if said is not None and _fits_said(said, kind):
+            return _found(said, assigned=said["assigned"] is not None)
+    standing = None if kind == "token" else _STANDS.compiled.match(text, end)
+    return _found(standing) if standing is not None and _fits_standing(standing["value"], kind) else None
+
+
+def _found(match: re.Match[str], *, assigned: bool = False) -> Found:
+    start, value = match.start("value"), match["value"]
+    if not assigned:
+        value = value.rstrip(".")
+    return found((start, start + len(value), value))
+
+
+def _fits_said(said: re.Match[str], kind: str) -> bool:
+    value = said["value"].rstrip(".")
+    if kind == "key":
+        return value.isdigit() or (len(value) >= _LEAST_STANDING and _mixed(value))
+    if said["assigned"] is not None and (kind == "password" or (kind == "token" and said["of"] is None)):
+        return True
+    return _telling(value)
+
+
+def _fits_standing(value: str, kind: str) -> bool:
+    if kind == "code":
+        return _A_CODE.compiled.fullmatch(value.rstrip(".")) is not None
+    return len(value) >= _LEAST_STANDING and _mixed(value)
+
+
+def _telling(value: str) -> bool:
+    """Prose ("the password is required") is told from a value by a digit or a sign in it."""
+    return _TELLS.compiled.search(value) is not None
+
+
+def _mixed(value: str) -> bool:
+    """Where nothing but a name announces it, a value must look like one: digits among letters or signs."""
+    return (
+        _DIGIT.compiled.search(value) is not None
+        and not value.rstrip(".:").isdigit()
+        and _LETTER.compiled.search(value) is not None
+    )
+
+
+def _says_nothing(value: str) -> bool:
+    """Whether `value` is a variable or a mask, wherever it stands."""
+    return not value.isdigit() and (
+        _NO_VALUE.compiled.fullmatch(value) is not None or not value.rstrip(".!?)").strip("*.x\u2022#")
+    )
+
+
+def is_example(text: str, start: int, value: str) -> bool:
+    """Whether `value` at `start` is an example of one character ("the test code is 000000")."""
+    if value[1] != value[0] and value[1].isalnum():
+        return False
+    shown = value.rstrip(".!?)")
+    return shown.count(shown[0]) == len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None

@@ -83,10 +83,11 @@ _TURNS = (
 
 def is_indian(number: str) -> bool:
     """Aadhaar: Verhoeff's check, in the group of five's symmetries (UIDAI)."""
+    plain = digits(number)
     check = 0
-    for place, digit in enumerate(reversed(digits(number))):
+    for place, digit in enumerate(reversed(plain)):
         check = _turned(check, int(_TURNS[place % 8][int(digit)]))
-    return check == 0
+    return len(plain) == 12 and check == 0
 
 
 def _turned(first: int, second: int) -> int:
@@ -121,6 +122,11 @@ def is_turkish(number: str) -> bool:
     return len(number) == 11 and values[9] == tenth and values[10] == sum(values[:10]) % 10
 
 
+def is_british(number: str) -> bool:
+    """NHS number: modulo 11, weights 10 to 2 (NHS Data Dictionary)."""
+    return len(number) == 10 and (_sum(number[:9], *range(10, 1, -1)) + int(number[9])) % 11 == 0
+
+
 def is_korean(number: str) -> bool:
     """Whether a resident's number begins with a day; since 2020 nothing else in it can be checked."""
     return "01" <= number[2:4] <= "12" and "01" <= number[4:6] <= "31"
@@ -133,6 +139,7 @@ _NAMED = (
     (("steuer", "identifikations"), "steuer-?id|(?:steuer)?identifikationsnummer", is_german),
     (("tc", "t.c", "kimlik"), r"t\.?c\.?(?: kimlik)?|kimlik", is_turkish),
     (("aadha",), "aadhaa?r", is_indian),
+    (("nhs",), "nhs", is_british),
 )
 """What a text must hold, the name, and what proves the number."""
 _BEHIND_NAME = (

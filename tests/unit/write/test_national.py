@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from mnemic.write.national import (
+    is_brazilian,
+    is_british,
+    is_chinese,
+    is_dutch,
+    is_french,
+    is_german,
+    is_indian,
+    is_italian,
+    is_korean,
+    is_mexican,
+    is_polish,
+    is_spanish,
+    is_turkish,
+)
 from mnemic.write.redact import Redactor
 
 FOUND = [
@@ -29,6 +46,7 @@ FOUND = [
     ("BSN: 111222333", "111222333"),
     ("Steuer-ID 86095742719", "86095742719"),
     ("TC kimlik no 10000000146", "10000000146"),
+    ("NHS number 943 476 5919", "943 476 5919"),
 ]
 
 BENIGN = [
@@ -55,6 +73,7 @@ BENIGN = [
     "Steuer-ID 86095742718",
     "TC kimlik no 10000000147",
     "x12345678Z and 12345678Zx",
+    "NHS number 943 476 5918",
 ]
 
 
@@ -79,6 +98,56 @@ def test_spellings_of_one_number_are_one_value() -> None:
     ]
     for first, second in pairs:
         assert [span.value for span in Redactor().find(first)] == [span.value for span in Redactor().find(second)]
+
+
+PROVED = [
+    (is_spanish, "12345678Z", "00000000T", "X1234567L", "Y1234567X", "Z1234567R", "87654321X"),
+    (is_brazilian, "52998224725", "11144477735", "39053344705", "00000000191"),
+    (is_chinese, "11010519491231002X", "440524188001010014", "11010519491231002x"),
+    (is_italian, "RSSMRA85T10A562S", "MRTMTT25D09F205Z", "rssmra85t10a562s"),
+    (is_french, "255081416802538", "295109912611193", "2 55 08 14 168 025 38"),
+    (is_mexican, "BOXW310820HNERXN09", "HEGG560427MVZRRL04"),
+    (is_indian, "234123412346", "499118665246", "2341 2341 2346"),
+    (is_polish, "44051401359", "02070803628"),
+    (is_dutch, "111222333", "123456782"),
+    (is_german, "86095742719", "65929970489"),
+    (is_turkish, "10000000146", "19191919190"),
+    (is_british, "9434765919", "4010232137"),
+]
+
+
+@pytest.mark.parametrize(("proved", "number"), [(proved, number) for proved, *numbers in PROVED for number in numbers])
+def test_published_examples_are_proved(proved: Callable[[str], bool], number: str) -> None:
+    assert proved(number)
+
+
+@pytest.mark.parametrize(("proved", "number"), [(proved, numbers[0]) for proved, *numbers in PROVED])
+def test_no_other_last_sign_is_proved(proved: Callable[[str], bool], number: str) -> None:
+    signs = "0123456789" if number[-1].isdigit() else "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    assert [sign for sign in signs if proved(number[:-1] + sign)] == [number[-1]]
+
+
+@pytest.mark.parametrize(("proved", "number"), [(proved, numbers[0]) for proved, *numbers in PROVED])
+def test_one_wrong_digit_is_noticed(proved: Callable[[str], bool], number: str) -> None:
+    unproved = {8} if proved is is_mexican else set()  # weighed ten times, modulo ten
+    places = [at for at, sign in enumerate(number) if sign.isdigit() and at not in unproved]
+    wrong = [number[:at] + str((int(number[at]) + 1) % 10) + number[at + 1 :] for at in places]
+    assert [one for one in wrong if proved(one)] == []
+
+
+@pytest.mark.parametrize("proved", [is_brazilian, is_polish, is_dutch, is_german, is_turkish, is_indian, is_british])
+def test_another_length_is_none(proved: Callable[[str], bool]) -> None:
+    number = next(numbers[0] for one, *numbers in PROVED if one is proved)
+    assert not proved(number[:-1])
+    assert not proved(number + "0")
+
+
+@pytest.mark.parametrize(
+    ("number", "is_one"),
+    [("900101", True), ("901231", True), ("900001", False), ("901301", False), ("900100", False), ("900132", False)],
+)
+def test_a_korean_number_begins_with_a_day(number: str, is_one: bool) -> None:
+    assert is_korean(f"{number}-1234567") is is_one
 
 
 @pytest.mark.parametrize(("department", "counts_as"), [("2A", "19"), ("2B", "18")])

@@ -230,7 +230,8 @@ async def test_a_graph_that_fails_or_is_late_is_named(failure: Exception | None,
     graph = Faulty()
     graph.failure = failure
     async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, Patience(ManualClock(), SHORT))
+        patience = LONG if failure else Patience(ManualClock(), SHORT)
+        engine.gateway.searcher.surroundings = GraphSurroundings(graph, patience)
         await entities(engine).relate("Eva", "works_at", "Siemens")
         found = await engine.search("Where does Eva work?", actor=ANA)
         assert (found.errors, found.degraded) == ({"graph": reason}, True)

@@ -43,10 +43,11 @@ _SAID = Pattern(
     rf"(?i){_OF_WHAT}(?:(?P<assigned>[\"']?[ \t]{{0,3}}(?:=>|:=|[=:])[ \t]{{0,3}})"
     rf"|(?:[ \t]{{0,2}}{ARE}|'s|[ \t]{{1,2}}-)[ \t]{{1,3}}){_VALUE}"
 )
-_STANDS = Pattern(rf"(?i){_OF_WHAT}[ \t]{{1,3}}{_VALUE}")
-_BEGIN = frozenset(" \t\"'=:")
-_BEGIN_SAID = frozenset(" \t\"'`=:-aAdDeEfFiIlLoOsStTvVwW")
-"""What may stand behind a name, and second behind it where a value is said; of other alphabets anything."""
+_STANDS = Pattern(rf"(?i){_OF_WHAT}[ \t]{{1,3}}(?=[^\s]{{0,200}}\d){_VALUE}")
+"""What just stands there has a digit."""
+_BEGIN = frozenset(" \t\"'=:是为為は는은ค")
+_BEGIN_SAID = frozenset(" \t\"'`=:-aAdDeEfFiIlLoOsStTvVwWéÉèÈэЭоОдДкКهह是为為は는은ค")
+"""What may stand behind a name, and second behind it where a value is said: what `OF` and `ARE` begin with."""
 _NO_VALUE = Pattern(
     r"(?i)[$%]?[({<\[].*|\$\w+|os\.environ.*|process\.env.*|getenv.*|(?:none|null|nil|true|false|undefined|required"
     r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"
@@ -89,9 +90,9 @@ def _behind(text: str, named: AnyCase) -> Iterator[Found]:
 def _value(text: str, name: re.Match[str]) -> Found | None:
     kind, end = str(name.lastgroup), name.end()
     behind = text[end : end + 2]
-    if behind[:1] not in _BEGIN and behind.isascii():
+    if behind[:1] not in _BEGIN:
         return None
-    if behind[0] not in " \t" or behind[-1] in _BEGIN_SAID or not behind.isascii():
+    if behind[0] not in " \t" or behind[-1] in _BEGIN_SAID:
         said = _SAID.compiled.match(text, end)
         if said is not None and _fits_said(said, kind):
             return _found(said, assigned=said["assigned"] is not None)

@@ -140,6 +140,8 @@ FOUND = [
     ("curl -u ada:s3cr3t https://x.test", "SECRET", "s3cr3t"),
     ("\U0001f150 AKIAIOSFODNN7EXAMPLE", "SECRET", "AKIAIOSFODNN7EXAMPLE"),  # a capital that has no small letter
     ("\u0130zmir: my PASSWORD is x9y8z7w6", "SECRET", "x9y8z7w6"),
+    ("MI CONTRASEÑA ES HUNTER2", "SECRET", "HUNTER2"),
+    ("МОЙ ПАРОЛЬ HUNTER2", "SECRET", "HUNTER2"),
     ("whsec_abcdefghijklmnop0123", "SECRET", "whsec_abcdefghijklmnop0123"),
     ("GOCSPX-abcdefghijklmnopqrst", "SECRET", "GOCSPX-abcdefghijklmnopqrst"),
     ("123456789:AAabcdefghijklmnopqrstuvwxyz0123456", "SECRET", "123456789:AAabcdefghijklmnopqrstuvwxyz0123456"),
@@ -166,6 +168,16 @@ FOUND = [
     ("the code for the gate is 4821", "SECRET", "4821"),
     ("the safe combination is 12-34-56", "SECRET", "12-34-56"),
     ("my passcode's 4821", "SECRET", "4821"),
+    ("api_key: abcdefghij", "SECRET", "abcdefghij"),
+    ("the wifi pass is a1b2c3.", "SECRET", "a1b2c3"),
+    ("the wifi pass is 4821.", "SECRET", "4821"),
+    ("the wifi pass: ab12cd", "SECRET", "ab12cd"),
+    ("door code 4821.", "SECRET", "4821"),
+    ("door code 4821-77*", "SECRET", "4821-77*"),
+    ("password ab12cd", "SECRET", "ab12cd"),
+    ("password for the old laptop hunter22", "SECRET", "hunter22"),
+    ("password - hunter2", "SECRET", "hunter2"),
+    ("the test passcode is 000111", "SECRET", "000111"),
     (
         "seed phrase: abandon ability able about above absent absorb abstract absurd abuse access accident",
         "SECRET",
@@ -261,6 +273,14 @@ BENIGN = [
     "the code for this bug is 404",
     "a combination is 12-34-56",
     "recovery phrase: written on paper at home",
+    "a token of thanks: flowers",
+    "the wifi pass: ab1cd",
+    "the wifi pass: abcdefgh",
+    "password ab1cd",
+    "password 2024.: it was",
+    "door code A4821",
+    "the dummy door code is 1111.",
+    "password: xxxx.!",
 ]
 
 

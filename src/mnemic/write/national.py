@@ -200,10 +200,20 @@ numbers = (
     ),
     pattern(r"\d(?<![\w.\-].)\d{5}-[1-8]\d{6}(?![\w\-])", needs=drawn(b"000000 0000000"), fits=is_korean, spell=digits),
     pattern(
-        r"[12](?<![\w.\-].)( ?)\d\d\1(?:0[1-9]|[1-9]\d)\1(?:\d\d|2[AB])\1\d{3}\1\d{3} ?\d\d(?![\w\-])",
-        needs=drawn(b"00000000 00", b"00000000a00", b"0 00 00 0", b"0" * 15, b"00000a00000000", b"0" * 13),
+        r"[12](?<![\w.\-].) \d\d (?:0[1-9]|[1-9]\d) (?:\d\d|2[AB]) \d{3} \d{3} ?\d\d(?![\w\-])",
+        needs=drawn(b"0 00 00 0"),
         fits=is_french,
         spell=compact,
+    ),
+    pattern(
+        AnyCase(
+            r"(?<![^\W_])(?:nir|s[eé]cu(?:rit[eé] sociale)?|insee)(?: ?(?:est|le|n[°º]|:|=)){0,3} {0,2}"
+            r"([12]\d{4}(?:\d\d|2[ab])\d{8})(?!\w)"
+        ),
+        needs=("nir", "cu", "insee"),
+        fits=is_french,
+        spell=compact,
+        group=1,
     ),
     pattern(
         r"[2-9](?<![\w.\-].)(?<!\d .)\d{3}([ \-])\d{4}\1\d{4}(?![\w\-]| \d)",

@@ -145,7 +145,7 @@ def _says_nothing(value: str) -> bool:
 
 def is_example(text: str, start: int, value: str) -> bool:
     """Whether `value` at `start` is an example of one character ("the test code is 000000")."""
-    if value[1] != value[0] and value[1].isalnum():
+    if value[1:2] != value[0] and value[1:2].isalnum():
         return False
     shown = value.rstrip(".!?)")
     return shown.count(shown[0]) == len(shown) and _EXAMPLE.search(text, max(0, start - 64), start) is not None

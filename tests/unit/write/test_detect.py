@@ -177,6 +177,8 @@ FOUND = [
     ("password ab12cd", "SECRET", "ab12cd"),
     ("password for the old laptop hunter22", "SECRET", "hunter22"),
     ("password - hunter2", "SECRET", "hunter2"),
+    ("the password is 1...", "SECRET", "1"),
+    ("mi clave es 1...", "SECRET", "1"),
     ("the test passcode is 000111", "SECRET", "000111"),
     (
         "seed phrase: abandon ability able about above absent absorb abstract absurd abuse access accident",

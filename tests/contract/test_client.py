@@ -144,7 +144,7 @@ def test_who_may_not_call_is_told_so(served: Served) -> None:
 
 
 async def test_the_same_verbs_awaited_and_changes_as_they_come(served: Served) -> None:
-    async with connect_async(served.address, api_key=served.key("reader", "writer", user="dora")) as memory:
+    async with connect_async(served.address, api_key=served.key("reader", "writer", "subject", user="dora")) as memory:
         first = await memory.add("I like tea.", key="drink")
         newest = await memory.add("I like coffee.", key="drink")
         earlier, later = await memory.lineage(newest.memory_id or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -196,7 +196,11 @@ def require_same_origin(request: HTTPConnection, *, loopback: bool = False) -> N
 def require_role(principal: Principal, *roles: Role) -> None:
     """Refuse with 403 who has none of `roles`."""
     if principal.roles.isdisjoint(roles):
-        raise Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
+        raise _lacking(*roles)
+
+
+def _lacking(*roles: Role) -> Refused:
+    return Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
 
 
 def is_service_admin(principal: Principal, service: Service) -> bool:
@@ -208,6 +212,20 @@ def require_service_admin(principal: Principal, service: Service) -> None:
     """Refuse with 403 who does not act across tenants."""
     if not is_service_admin(principal, service):
         raise Refused(HTTPStatus.FORBIDDEN, "home_tenant_required")
+
+
+def manages(principal: Principal, service: Service, *, tenant: str, roles: Collection[str]) -> Refused | None:
+    """Why the caller may not manage keys of `tenant` with `roles`; None where it may. The one rule for making, reading,
+    rotating and revoking a key: whoever gets a key's secret can do what the key can.
+    """
+    if principal.roles.isdisjoint({Role.ADMIN, Role.OPERATOR}):
+        return _lacking(Role.ADMIN, Role.OPERATOR)
+    foreign = tenant != principal.tenant
+    if (foreign or Role.ADMIN in roles) and Role.ADMIN not in principal.roles:
+        return _lacking(Role.ADMIN)
+    if foreign and not is_service_admin(principal, service):
+        return Refused(HTTPStatus.FORBIDDEN, "home_tenant_required")
+    return None
 
 
 def require_user(principal: Principal) -> None:
@@ -234,6 +252,14 @@ async def service_admin(
     return principal
 
 
+async def reviewing_person(principal: Annotated[Principal, Depends(allowed(Role.REVIEWER))]) -> Principal:
+    """A dependency: a reviewer who is a person. An application is refused with 403: nobody could tell it from whoever
+    proposed what it decides on.
+    """
+    require_user(principal)
+    return principal
+
+
 def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
     """A dependency: on whose behalf the engine is called. An application without a user is refused with 403."""
     admitted = Depends(allowed(*roles))
@@ -250,6 +276,7 @@ Writing = Annotated[Actor, Depends(acting(Role.WRITER))]
 Correcting = Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))]
 OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
 Reviewing = Annotated[Principal, Depends(allowed(Role.REVIEWER))]
+Deciding = Annotated[Principal, Depends(reviewing_person)]
 Operating = Annotated[Principal, Depends(allowed(Role.OPERATOR))]
 Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
 Revealing = Annotated[Principal, Depends(allowed(*Role))]

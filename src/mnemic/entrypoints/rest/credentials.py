@@ -12,7 +12,7 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -84,6 +84,14 @@ class ApiKey:
         return self.principal.key_id
 
 
+Reach = Callable[[Principal], bool]
+"""Which keys a caller may manage, by whom they stand for. A key out of reach is not there."""
+
+
+def _anybody(_: Principal) -> bool:
+    return True
+
+
 class ApiKeys:
     """The keys of a store."""
 
@@ -132,18 +140,28 @@ class ApiKeys:
         live = _live(key, self._clock.now())
         return key.principal if any(hmac.compare_digest(shown, known) for known in live) else None
 
-    async def rotate(self, key_id: str, *, grace: timedelta, tenant: str | None = None, by: str = COMMAND_LINE) -> str:
+    async def rotate(
+        self,
+        key_id: str,
+        *,
+        grace: timedelta,
+        tenant: str | None = None,
+        may: Reach = _anybody,
+        by: str = COMMAND_LINE,
+    ) -> str:
         """A new secret for the key; the old one works for `grace` more. Raises MemoryNotFound."""
-        key = await self._existing(key_id, tenant)
+        key = await self._existing(key_id, tenant, may)
         secret = secrets.token_urlsafe(32)
         retires_at = self._clock.now() + grace
         renewed = replace(key, digests=(key.digests[-1], digest(secret)), retires_at=retires_at)
         await self._put(renewed, "api_key_rotated", by)
         return f"mnk_{key_id}_{secret}"
 
-    async def revoke(self, key_id: str, *, tenant: str | None = None, by: str = COMMAND_LINE) -> None:
+    async def revoke(
+        self, key_id: str, *, tenant: str | None = None, may: Reach = _anybody, by: str = COMMAND_LINE
+    ) -> None:
         """The key opens nothing from now on. Raises MemoryNotFound."""
-        key = await self._existing(key_id, tenant)
+        key = await self._existing(key_id, tenant, may)
         event = self._event(key, "api_key_revoked", by)
 
         async def work(transaction: Transaction) -> None:
@@ -158,9 +176,9 @@ class ApiKeys:
         keys = [_read(value) for _, value in sorted(marks.items())[:MAX_KEYS_LISTED]]
         return [key for key in keys if tenant is None or key.principal.tenant == tenant]
 
-    async def _existing(self, key_id: str, tenant: str | None) -> ApiKey:
+    async def _existing(self, key_id: str, tenant: str | None, may: Reach) -> ApiKey:
         key = await self._find(key_id)
-        if key is None or (tenant is not None and key.principal.tenant != tenant):
+        if key is None or (tenant is not None and key.principal.tenant != tenant) or not may(key.principal):
             raise MemoryNotFound("api_key")
         return key
 

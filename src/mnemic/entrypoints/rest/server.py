@@ -55,6 +55,9 @@ class ServiceSettings(BaseSettings):
     )
     user_claim: str = Field(default="sub", description="The claim of those tokens that names the user.")
     tenant_claim: str = Field(default="tenant", description="The claim that names the tenant.")
+    default_tenant: str | None = Field(
+        default=None, description="Tenant of those tokens that name none. Default: the service's own."
+    )
     roles_claim: str = Field(default="roles", description="The claim that lists the roles.")
     client_id: str | None = Field(
         default=None, description="What that provider knows the console as: people may then sign in there."
@@ -101,7 +104,7 @@ class ServiceSettings(BaseSettings):
             issuer=self.issuer,
             audience=self.audience,
             claims=Claims(user=self.user_claim, tenant=self.tenant_claim, roles=self.roles_claim),
-            default_tenant=default_tenant,
+            default_tenant=self.default_tenant or default_tenant,
         )
 
     def client(self) -> Client | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,13 @@ from mnemic.ports import Clock, RecordStore
 ISSUER = "mnemic"
 MAX_TTL = timedelta(hours=24)
 LEEWAY_SECONDS = 60
+LATEST = 1e12
+"""Seconds. Infinity, NaN and what no float can express lie beyond it as well."""
 
 _OWN = ["HS256"]
 _PROVIDERS = ["RS256", "ES256"]
+_ONES_OWN = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
+"""Roles that reach no further than the user they are given to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,9 @@ class Claims:
 class Provider:
     """An OpenID provider: who signs, for whom, with which keys (or where they are fetched), and which claims say what.
 
-    A token that names no tenant is of the `default_tenant`, one that names no roles is a subject's.
+    A token that names no tenant is of the `default_tenant`, and has of its roles only those that reach no further than
+    its user: `admin` in a claim named `roles` may mean anything at a provider that knows no tenants. One that names no
+    roles is a subject's.
     """
 
     issuer: str
@@ -170,19 +176,25 @@ class Tokens:
     def _require(self, claims: Mapping[str, Any], issuer: str, audience: str | None) -> None:
         now = self._clock.now().timestamp()
         audiences = claims.get("aud")
-        listed = [audiences] if isinstance(audiences, str) else audiences or []
+        listed = [audiences] if isinstance(audiences, str) else audiences
         if (
             claims.get("iss") != issuer
-            or (audience is not None and audience not in listed)
-            or not isinstance(claims.get("exp"), int | float)
-            or claims["exp"] + (LEEWAY_SECONDS if audience else 0) <= now
-            or claims.get("nbf", 0) > now + LEEWAY_SECONDS
+            or (audience is not None and (not isinstance(listed, list) or audience not in listed))
+            or _moment(claims.get("exp")) + (LEEWAY_SECONDS if audience else 0) <= now
+            or _moment(claims.get("nbf", 0)) > now + LEEWAY_SECONDS
         ):
             raise ValueError("claims")
 
     async def _secret(self) -> OctKey:
         root = await self._store.secret(SERVICE_TENANT)
         return OctKey.import_key(hmac.digest(root, b"mnemic bearer tokens", "sha256"))
+
+
+def _moment(claimed: object) -> float:
+    """A time that a token names (NumericDate of RFC 7519). Raises ValueError for what is none."""
+    if isinstance(claimed, bool) or not isinstance(claimed, int | float) or not abs(claimed) < LATEST:
+        raise ValueError("claims")
+    return claimed
 
 
 def _keys(provider: Provider, clock: Clock) -> FixedKeys | FetchedKeys:
@@ -196,7 +208,11 @@ def _of_provider(claims: Mapping[str, Any], known: Provider) -> Principal:
     user = identifier_of(claims.get(known.claims.user), "user", issuer=known.issuer)
     tenant = identifier_of(claims.get(known.claims.tenant, known.default_tenant), "tenant", issuer=known.issuer)
     named = {"sub": user, "agent": claims.get("agent"), "session": claims.get("session")}
-    return _principal(named, tenant, claims.get(known.claims.roles, [Role.SUBJECT]))
+    roles = claims.get(known.claims.roles, [Role.SUBJECT])
+    principal = _principal(named, tenant, roles)
+    if known.claims.tenant in claims:
+        return principal
+    return replace(principal, roles=principal.roles & _ONES_OWN or frozenset({Role.SUBJECT}))
 
 
 def _principal(claims: Mapping[str, Any], tenant: object, roles: object) -> Principal:

@@ -165,6 +165,12 @@ async def test_a_providers_token_is_believed_for_its_audience_alone(running: Run
         {"iss": "https://evil.example"},
         {"exp": int(running.clock.now().timestamp()) - 120},
         {"exp": None},
+        {"exp": float("nan")},
+        {"exp": float("inf")},
+        {"exp": 10**400},
+        {"exp": True},
+        {"nbf": "soon"},
+        {"aud": {"mnemic": 1}},
         {"tenant": SERVICE_TENANT},
         {"roles": ["root"]},
         {"sub": None},
@@ -174,6 +180,28 @@ async def test_a_providers_token_is_believed_for_its_audience_alone(running: Run
     public = OctKey.import_key({"kty": "oct", "k": str(key.as_dict(private=False)["x"])})
     confused = jwt.encode({"alg": "HS256", "kid": "k1"}, good, public)
     assert await tokens.authenticate(confused) is None
+
+
+@pytest.mark.parametrize(
+    ("claimed", "counts"),
+    [
+        ({"roles": ["admin"]}, {"subject"}),
+        ({"roles": ["admin", "operator", "reviewer", "reader"]}, {"reader"}),
+        ({"roles": ["reader", "writer", "subject"]}, {"reader", "writer", "subject"}),
+        ({"roles": ["admin"], "tenant": "acme"}, {"admin"}),
+        ({}, {"subject"}),
+    ],
+)
+async def test_a_token_that_names_no_tenant_reaches_nobody_else(
+    running: Running, claimed: dict[str, Any], counts: set[str]
+) -> None:
+    provider, key = provider_and_key()
+    exp = int(running.clock.now().timestamp()) + 600
+    claims = {"iss": "https://id.example", "aud": "mnemic", "sub": "ana", "exp": exp, **claimed}
+    text = jwt.encode({"alg": "ES256", "kid": "k1"}, claims, key)
+    principal = await Tokens(running.engine.store, running.clock, provider).authenticate(text)
+    assert principal is not None
+    assert (principal.tenant, principal.roles) == ("acme", counts)
 
 
 def test_a_provider_without_keys_is_refused(tmp_path: Any) -> None:

@@ -1,8 +1,8 @@
 """For administrators, operators and applications: keys and tokens.
 
-An admin of the service makes keys for any tenant, an operator and an admin of another tenant for their own, and an
-operator never an admin's. An application (a
-key without a user) issues short tokens for its users.
+An admin of the service manages the keys of any tenant, an operator and an admin of another tenant those of their own,
+and an operator never an admin's; a key that one may not manage is not there. An application (a key without a user)
+issues short tokens for its users.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from mnemic.entrypoints.rest.access import (
     Issuing,
     Service,
     TheService,
-    is_service_admin,
-    require_role,
-    require_service_admin,
+    manages,
 )
-from mnemic.entrypoints.rest.credentials import ApiKey, Principal, Role
+from mnemic.entrypoints.rest.credentials import ApiKey, Principal, Reach, Role
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import KeyWanted, TokenWanted
@@ -35,17 +33,17 @@ KeyId = Annotated[str, Path(min_length=1, max_length=64)]
 @router.get("/keys")
 async def keys(principal: Administering, service: TheService) -> dict[str, Any]:
     """The keys that the caller may manage, without their secrets."""
-    return {"keys": [_key(key) for key in await service.keys.all(tenant=_reach(principal, service))]}
+    may = _reach(principal, service)
+    return {"keys": [_key(key) for key in await service.keys.all() if may(key.principal)]}
 
 
 @router.post("/keys", status_code=HTTPStatus.CREATED)
 async def create(wanted: KeyWanted, principal: Administering, service: TheService) -> dict[str, Any]:
     """A new key. Its text is shown this once."""
     tenant = wanted.tenant or principal.tenant
-    if tenant != principal.tenant or Role.ADMIN.value in wanted.roles:
-        require_role(principal, Role.ADMIN)
-    if tenant != principal.tenant:
-        require_service_admin(principal, service)
+    refusal = manages(principal, service, tenant=tenant, roles=wanted.roles)
+    if refusal is not None:
+        raise refusal
     key, text = await service.keys.create(
         tenant=tenant,
         roles=wanted.roles,
@@ -67,14 +65,14 @@ async def rotate(
 ) -> dict[str, Any]:
     """A new secret for a key; the old one works for `grace_seconds` more."""
     grace = timedelta(seconds=grace_seconds)
-    text = await service.keys.rotate(key_id, grace=grace, tenant=_reach(principal, service), by=principal.actor.user)
+    text = await service.keys.rotate(key_id, grace=grace, may=_reach(principal, service), by=principal.actor.user)
     return {"key_id": key_id, "api_key": text}
 
 
 @router.delete("/keys/{key_id}", status_code=HTTPStatus.NO_CONTENT)
 async def revoke(key_id: KeyId, principal: Administering, service: TheService) -> None:
     """The key opens nothing from now on."""
-    await service.keys.revoke(key_id, tenant=_reach(principal, service), by=principal.actor.user)
+    await service.keys.revoke(key_id, may=_reach(principal, service), by=principal.actor.user)
 
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
@@ -92,8 +90,11 @@ async def issue(wanted: TokenWanted, principal: Issuing, service: TheService) ->
     return {"token": token, "expires_in": wanted.ttl_seconds}
 
 
-def _reach(principal: Principal, service: Service) -> str | None:
-    return None if is_service_admin(principal, service) else principal.tenant
+def _reach(principal: Principal, service: Service) -> Reach:
+    def may(key: Principal) -> bool:
+        return manages(principal, service, tenant=key.tenant, roles=key.roles) is None
+
+    return may
 
 
 def _key(key: ApiKey) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
 
-from mnemic.entrypoints.rest.access import Operating, Reviewing, TheService
+from mnemic.entrypoints.rest.access import Deciding, Operating, Reviewing, TheService
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import Approval, MemoryId
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
@@ -42,7 +42,7 @@ async def reviews(
 
 @router.post("/reviews/{memory_id}/approval")
 async def approve(
-    memory_id: MemoryId, principal: Reviewing, service: TheService, verdict: Annotated[Approval, Body()]
+    memory_id: MemoryId, principal: Deciding, service: TheService, verdict: Annotated[Approval, Body()]
 ) -> dict[str, Any]:
     """Let a waiting memory in. Whoever proposed it is refused."""
     receipt = await service.engine.approve(
@@ -56,7 +56,7 @@ async def approve(
 
 
 @router.post("/reviews/{memory_id}/rejection")
-async def reject(memory_id: MemoryId, principal: Reviewing, service: TheService) -> dict[str, Any]:
+async def reject(memory_id: MemoryId, principal: Deciding, service: TheService) -> dict[str, Any]:
     """Turn a waiting memory down."""
     return receipt_dict(await service.engine.reject(memory_id, actor=principal.actor, whole_tenant=True))
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 from pydantic import JsonValue
 
-from mnemic.entrypoints.rest.access import Correcting, Erasing, OneselfOnly, Reading, TheService, require_role
+from mnemic.entrypoints.rest.access import Erasing, OneselfOnly, Reading, TheService, require_role
 from mnemic.entrypoints.rest.credentials import Role
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
@@ -31,14 +31,14 @@ async def consents(actor: Reading, service: TheService) -> dict[str, Any]:
 
 
 @router.put("/consents/{key}", status_code=HTTPStatus.NO_CONTENT)
-async def grant(key: Key, actor: Correcting, service: TheService) -> None:
+async def grant(key: Key, actor: OneselfOnly, service: TheService) -> None:
     """From now on memories under `key` may be written and found."""
     await service.engine.grant_consent(key, actor=actor)
 
 
 @router.delete("/consents/{key}")
 async def revoke(
-    key: Key, actor: Correcting, service: TheService, erase: Annotated[bool, Query()] = False
+    key: Key, actor: OneselfOnly, service: TheService, erase: Annotated[bool, Query()] = False
 ) -> dict[str, Any]:
     """From now on nothing is written or found under `key`; with `erase` what is held under it goes as well."""
     revoked = await service.engine.revoke_consent(key, actor=actor, erase_held=erase)

@@ -119,3 +119,22 @@ def test_a_backup_is_of_one_moment_while_others_write(mnemic: Call, store: Path,
 def test_what_is_no_file_is_not_copied(mnemic: Call) -> None:
     assert mnemic("backup", "x", "--store", "memory:").exit_code == 4
     assert mnemic("restore", "x", "--to", "memory:").exit_code == 4
+
+
+def test_doctor_names_what_a_killed_backup_has_left(mnemic: Call, tmp_path: Path) -> None:
+    mnemic("add", "The sea is calm.")
+    (tmp_path / ".monday.4194305.part").mkdir()
+    checks = {one["check"]: one for one in json.loads(mnemic("doctor", "--json").stdout)["checks"]}
+    assert (checks["leftovers"]["ok"], checks["leftovers"]["parts"]) == (False, [".monday.4194305.part"])
+    mnemic("backup", "tuesday")
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_restore_says_what_it_set_aside(mnemic: Call, store: Path) -> None:
+    mnemic("add", "The sea is calm.")
+    mnemic("backup", "monday")
+    store.unlink()
+    Path(f"{store}-wal").write_text("left by a process that was killed")
+    done = mnemic("restore", "monday", "--to", str(store))
+    assert f"set aside as {store.name}-wal.left" in done.stderr
+    assert "The sea is calm." in mnemic("list").stdout

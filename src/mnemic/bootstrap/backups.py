@@ -17,7 +17,7 @@ from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor
 
 if TYPE_CHECKING:
-    from mnemic.stores.backups import Manifest
+    from mnemic.stores.backups import Manifest, Restored
 
 
 def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
@@ -44,11 +44,12 @@ def restore_store(
     erasures: str | None,
     receipts: Sequence[ErasureReceipt],
     keyring: Keyring | None = None,
-) -> tuple[Manifest, list[ErasureReceipt]]:
+) -> tuple[Restored, list[ErasureReceipt]]:
     """The backup in `folder` as the new file `target`, or in the database `target` that holds no memories yet, without
     those who were erased since: as the store at `erasures` tells, or `receipts`; `keyring` opens what is sealed in it.
     Raises InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
     """
+    from mnemic.stores.backups import Restored
     from mnemic.stores.sqlite.backup import restore
 
     erased: list[ErasureReceipt] = []
@@ -65,7 +66,7 @@ def restore_store(
     if (dsn := postgres_dsn(target)) is not None:
         with extra("postgres"):
             from mnemic.stores.postgres import backup as database
-        return asyncio.run(database.restore(dsn, folder, prepared)), erased
+        return Restored(asyncio.run(database.restore(dsn, folder, prepared))), erased
     path = store_file(target)
     if path is None:
         raise NotSupported("restore", hint="a backup is restored into a file or a database")

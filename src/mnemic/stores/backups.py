@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput, StoreCorrupt
+from mnemic.stores.parts import part_of, put, synced
 from mnemic.types import VectorSpace
 
 FORMAT, MANIFEST = "mnemic-backup/1", "manifest.json"
@@ -76,22 +75,27 @@ class Manifest:
         synced(folder / MANIFEST)
 
 
+class Restored(NamedTuple):
+    """What was restored, and the names under which the log of an earlier file of that name was set aside."""
+
+    manifest: Manifest
+    set_aside: tuple[Path, ...] = ()
+
+
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill, which becomes `folder` at the end: nothing is there, or all. Raises InvalidInput
+    """A folder to fill, which becomes `folder` at the end, on the disk: nothing is there, or all. Raises InvalidInput
     (`backup:exists`, `backup:unwritable`).
     """
     if folder.exists():
         raise InvalidInput("backup:exists", hint="name a folder that is not there yet")
-    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
-        part.mkdir(mode=0o700)
-        yield part
-        part.rename(folder)
+        with part_of(folder) as part:
+            part.mkdir(mode=0o700)
+            yield part
+            put(part, folder)
     except OSError as error:
         raise InvalidInput("backup:unwritable", hint=error.strerror) from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def manifest_in(folder: Path, store: str) -> Manifest:
@@ -130,9 +134,3 @@ def digest(file: Path) -> str:
         while chunk := opened.read(_CHUNK):
             found.update(chunk)
     return found.hexdigest()
-
-
-def synced(file: Path) -> None:
-    """Return once the file is on the disk."""
-    with file.open("rb") as opened:
-        os.fsync(opened.fileno())

@@ -60,16 +60,20 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
     from mnemic.maintain.erase import ErasureReceipt
 
     known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]
-    manifest, erased = restore_store(
+    restored, erased = restore_store(
         folder, target, SystemClock(), erasures=erasures, receipts=known, keyring=build_keyring(given.settings())
     )
     told: dict[str, Any] = {
         "restored": target,
         "verified": True,
-        **manifest.as_dict(),
+        **restored.manifest.as_dict(),
         "erased_again": [receipt.as_dict() for receipt in erased],
+        "set_aside": [str(file) for file in restored.set_aside],
     }
-    given.show(told, lambda: f"restored and verified\n{_told(manifest)}\n  erased again  {len(erased)}")
+    given.show(told, lambda: f"restored and verified\n{_told(restored.manifest)}\n  erased again  {len(erased)}")
+    if restored.set_aside and not given.as_json:
+        names = ", ".join(file.name for file in restored.set_aside)
+        note(f"the log of an earlier file of that name was set aside as {names}")
     if erasures is None and not receipts and not given.as_json:
         note("whoever was erased after this backup is back: --erasures OLD_FILE or --receipt FILE erases them again")
     return Exit.OK

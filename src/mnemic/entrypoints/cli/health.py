@@ -145,7 +145,20 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
         facts={"durability": settings.durability},
     )
     yield _sealing(settings, found)
+    yield _leftovers(settings)
     yield from _contents(found)
+
+
+def _leftovers(settings: Settings) -> Finding:
+    """Copies that a killed backup, restore or export has left beside the file: who reads them reads it all."""
+    from mnemic.bootstrap import store_file
+    from mnemic.stores.parts import left_parts
+
+    path = store_file(settings.store)
+    names = [] if path is None else [part.name for part in left_parts(path.absolute().parent)]
+    told = f"{', '.join(names)}: half made by a process that was killed; the next backup in this folder removes it"
+    facts = {"parts": names}
+    return Finding(name="leftovers", ok=not names, told=told if names else "none", facts=facts)
 
 
 def _sealing(settings: Settings, found: Inspection) -> Finding:

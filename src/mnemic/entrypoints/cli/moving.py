@@ -96,22 +96,21 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
     if output is None:
         yield None
         return
+    from mnemic.stores.parts import part_of, put
+
     path = Path(output)
     if path.is_dir():
         raise InvalidInput("file:directory", hint="a folder was given, not a file")
     if path.exists() and not force:
         raise InvalidInput("file:exists", hint="there is such a file already; --force replaces it")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        with part_of(path) as part:
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                yield file
+                file.flush()
+            put(part, path)
     except OSError as error:
         raise InvalidInput("file:unwritable", hint=error.strerror) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @click.command("import", cls=Command)

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
-from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder, synced
+from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder
+from mnemic.stores.parts import synced
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.opening import Access
 from mnemic.stores.postgres.owner import Owner

@@ -5,7 +5,6 @@ The data is a memory file of its own, `memory.db`.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -15,7 +14,8 @@ from pathlib import Path
 import apsw
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder, synced
+from mnemic.stores.backups import Manifest, Restored, check_data, digest, manifest_in, new_folder
+from mnemic.stores.parts import part_of, put, set_aside, synced
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import connect
 from mnemic.stores.sqlite.inspection import inspect
@@ -80,8 +80,9 @@ def checked(folder: Path) -> Manifest:
     return manifest
 
 
-def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]) -> Manifest:
-    """Put the checked copy at `target`, where nothing may be yet; `prepare` works on it before anybody can open it.
+def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]) -> Restored:
+    """Put the checked copy at `target`, where nothing may be yet; `prepare` works on it before anybody can open it. The
+    log of an earlier file of that name is set aside first.
 
     Raises InvalidInput (`restore:exists`, `restore:unwritable`), and what `checked` and `prepare` raise; then nothing
     is there.
@@ -89,19 +90,16 @@ def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]
     manifest = checked(folder)
     if target.exists():
         raise InvalidInput("restore:exists", hint="restore into a file that is not there yet")
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        shutil.copyfile(folder / DATA, part)
-        part.chmod(0o600)
-        prepare(str(part), manifest)
-        with typed_failures(), closing(apsw.Connection(str(part))) as connection:
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        described(part, manifest.taken_at)
-        synced(part)
-        part.rename(target)
+        with part_of(target) as part:
+            shutil.copyfile(folder / DATA, part)
+            part.chmod(0o600)
+            prepare(str(part), manifest)
+            with typed_failures(), closing(apsw.Connection(str(part))) as connection:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            described(part, manifest.taken_at)
+            aside = set_aside(target)
+            put(part, target)
     except OSError as error:
         raise InvalidInput("restore:unwritable", hint=error.strerror) from None
-    finally:
-        for name in ("", "-wal", "-shm", "-journal", ".ballast"):
-            Path(f"{part}{name}").unlink(missing_ok=True)
-    return manifest
+    return Restored(manifest, tuple(aside))

@@ -1,0 +1,181 @@
+"""Recovery: a copy, the way back, and what a crash or a power cut in the middle of either leaves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mnemic import MemoryManager
+from mnemic.errors import MnemicError
+from mnemic.stores import parts
+from mnemic.stores.backups import Manifest
+from mnemic.stores.sqlite import backup
+from mnemic.testing.faults.names import SyncedNames
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+CRASHING = """
+import os, signal, sys
+from mnemic import MemoryManager
+memory = MemoryManager("ana", store=sys.argv[1])
+for number in range(40):
+    memory.add(f"Parcel {number} goes to town {number * 7}.")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def said(store: Path) -> list[str]:
+    with MemoryManager("ana", store=str(store)) as memory:
+        return sorted(one.content for one in memory.list(limit=100))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "disk" / "memory.db"
+    path.parent.mkdir()
+    with MemoryManager("ana", store=str(path)) as memory:
+        memory.add("The cat is called Miso.")
+        memory.add("Ana lives in Oslo.")
+    return path
+
+
+def nothing_more(_: str, __: Manifest) -> None: ...
+
+
+def test_a_log_that_a_crash_left_does_not_destroy_the_restored_file(store: Path, tmp_path: Path) -> None:
+    kept = said(store)
+    backup.take(store, tmp_path / "monday", NOW)
+    done = subprocess.run([sys.executable, "-c", CRASHING, str(store)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    log = Path(f"{store}-wal")
+    left = log.read_bytes()
+    assert left
+    store.rename(store.with_name("memory.db.damaged"))
+
+    restored = backup.restore(tmp_path / "monday", store, nothing_more)
+
+    assert said(store) == kept
+    assert {file.name for file in restored.set_aside} == {"memory.db-wal.left", "memory.db-shm.left"}
+    assert restored.set_aside[0].read_bytes() == left, "what was acknowledged last is in it"
+
+
+def test_what_is_set_aside_twice_keeps_both(store: Path) -> None:
+    for text in ("one", "two"):
+        Path(f"{store}-wal").write_text(text)
+        parts.set_aside(store)
+    assert [Path(f"{store}-wal.left{number}").read_text() for number in ("", "2")] == ["one", "two"]
+
+
+def test_power_is_cut_during_a_backup(store: Path, tmp_path: Path) -> None:
+    """Nothing under the name, or a copy that can be restored; once `take` returns, the copy."""
+    folder, seen, made = store.parent, [], []
+
+    def examine() -> None:
+        image = tmp_path / f"image{len(seen)}"
+        disk.cut(image)
+        seen.append(image / "monday")
+
+    with SyncedNames(folder, on_step=examine) as disk:
+        backup.take(store, folder / "monday", NOW)
+        examine()
+    for image in seen:
+        if image.exists():
+            backup.checked(image)
+            made.append(image)
+    assert len(seen) > 3
+    assert seen[-1] in made
+
+
+def test_power_is_cut_during_a_restore(store: Path, tmp_path: Path) -> None:
+    kept, folder, seen = said(store), store.parent, []
+    backup.take(store, tmp_path / "monday", NOW)
+
+    def examine() -> None:
+        image = tmp_path / f"image{len(seen)}"
+        disk.cut(image)
+        seen.append(image / "again.db")
+
+    with SyncedNames(folder, on_step=examine) as disk:
+        Path(f"{folder / 'again.db'}-wal").write_bytes(b"left by another file")
+        backup.restore(tmp_path / "monday", folder / "again.db", nothing_more)
+        examine()
+    for image in seen:
+        assert not image.exists() or said(image) == kept
+    assert seen[-1].exists()
+
+
+@pytest.mark.parametrize("unsynced", ["file", "folder"])
+def test_the_power_cut_shows_what_was_not_synced(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsynced: str
+) -> None:
+    """The control run: with the syncs of files, or of folders, left out, the acknowledged copy is not whole."""
+    real = parts.synced
+
+    def forgetful(path: Path) -> None:
+        if path.is_dir() != (unsynced == "folder"):
+            real(path)
+
+    for module in ("parts", "backups", "sqlite.backup"):
+        monkeypatch.setattr(f"mnemic.stores.{module}.synced", forgetful)
+    with SyncedNames(store.parent) as disk:
+        backup.take(store, store.parent / "monday", NOW)
+        disk.cut(tmp_path / "image")
+    with pytest.raises((MnemicError, OSError)):
+        backup.checked(tmp_path / "image" / "monday")
+
+
+KILLED = """
+import os, signal, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from mnemic.stores import backups, parts
+from mnemic.stores.sqlite import backup
+def killed(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+backups.put = backup.put = killed
+store, target = map(Path, sys.argv[1:])
+if target.suffix:
+    backup.restore(store, target, lambda *_: None)
+else:
+    backup.take(store, target, datetime.now(UTC))
+"""
+
+
+def test_a_part_that_a_kill_left_is_removed_by_the_next(store: Path, tmp_path: Path) -> None:
+    folder = store.parent
+    backup.take(store, tmp_path / "monday", NOW)
+    for source, target in ((store, folder / "tuesday"), (tmp_path / "monday", folder / "again.db")):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(source), str(target)], check=False)
+        assert done.returncode == -signal.SIGKILL
+        assert len(parts.left_parts(folder)) == 1
+        backup.take(store, folder / f"after-{target.stem}", NOW)
+        assert not [name for name in os.listdir(folder) if name.startswith(".")]
+        shutil.rmtree(folder / f"after-{target.stem}")
+
+
+def test_a_part_that_somebody_is_making_stays(store: Path) -> None:
+    with parts.part_of(store.with_name("mine")) as mine:
+        mine.mkdir()
+        assert parts.left_parts(store.parent) == []
+        backup.take(store, store.parent / "monday", NOW)
+        assert mine.is_dir()
+
+
+def test_a_part_of_an_earlier_version_is_judged_by_its_process(store: Path) -> None:
+    alive, dead = (store.with_name(f".x.{number}.part") for number in (os.getpid(), 2**22 + 1))
+    for part in (alive, dead, store.with_name(".note.part")):
+        part.write_text("half a copy")
+    assert parts.clear_parts(store.parent) == [dead]
+    assert alive.exists()
+    assert store.with_name(".note.part").exists()
+
+
+def test_there_is_nothing_to_remove_where_there_is_no_folder(tmp_path: Path) -> None:
+    assert parts.left_parts(tmp_path / "none") == []

@@ -43,6 +43,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from datetime import timedelta
 from typing import ClassVar
 
@@ -80,6 +81,16 @@ class MnemicError(Exception):
         self.reason = self.code if detail is None else f"{self.code}:{escape_detail(detail)}"
         self.hint = hint
         super().__init__(self.reason if hint is None else f"{self.reason} - {hint}")
+
+    def __reduce__(self) -> tuple[Callable[..., MnemicError], tuple[object, ...]]:
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(cls: type[MnemicError], message: tuple[object, ...], state: dict[str, object]) -> MnemicError:
+    """Return the error of a pickle or a copy: its constructor takes the detail, which the message no longer shows."""
+    error = cls.__new__(cls, *message)
+    error.__dict__.update(state)
+    return error
 
 
 class InvalidInput(MnemicError, ValueError):

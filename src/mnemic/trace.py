@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mnemic.types import Blocked, Cost, Hit, Skipped, WriteReceipt
+from mnemic.types import Blocked, Cost, Hit, Serialisable, Skipped, WriteReceipt
 
 Watch = Callable[[Mapping[str, Any]], None]
 """Is shown each step of a run as it ends; it must not wait."""
@@ -47,7 +47,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UseAudit:
+class UseAudit(Serialisable):
     """The four states of a memory in a run, kept apart; each holds memory ids.
 
     `unverifiable` were cited but nothing in the answer could prove or refute them.
@@ -61,7 +61,7 @@ class UseAudit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunReport:
+class RunReport(Serialisable):
     """Everything one run can be held to. `stop_reason` is `success` or a stable reason code, `cost` what a model took
     to read the message.
     """

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+from datetime import timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,3 +35,16 @@ def test_any_text_gives_one_printable_line(text: str) -> None:
     reason = KeyNotAllowed(text).reason
     assert reason.isprintable()
     assert len(reason) <= len("memory_key_not_allowed_policy:") + 64
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_an_error_travels_between_processes(again: Callable[[MnemicError], MnemicError]) -> None:
+    error = InvalidInput("content:empty", hint="say something")
+    error.retry_after = timedelta(seconds=3)
+    spent = again(BudgetSpent("max_seconds"))
+    same = again(error)
+
+    assert type(same) is InvalidInput
+    assert (str(same), same.reason, same.hint) == (str(error), error.reason, error.hint)
+    assert same.retry_after == timedelta(seconds=3)
+    assert (str(spent), spent.reason) == ("max_seconds", "max_seconds")

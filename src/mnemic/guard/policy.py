@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from mnemic.catalog import DURABLE_KINDS
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.text.normalise import canonical_key, canonical_value
-from mnemic.types import Kind, Level
+from mnemic.types import FrozenDict, Kind, Level
 
 MAX_TTL_DAYS = 36_500
 OnChange = Literal["supersede", "accumulate", "review"]
@@ -105,7 +104,7 @@ class Policy:
         rules = {_config_key(key): rule for key, rule in (self.keys or {}).items()}
         if any(not _is_rule_of(key, rule) for key, rule in rules.items()):
             raise InvalidConfig("keys", hint="each key maps to its own KeyRule")
-        object.__setattr__(self, "_rules", MappingProxyType(rules))
+        object.__setattr__(self, "_rules", FrozenDict(rules))
         if self.keys is not None:
             object.__setattr__(self, "keys", self._rules)
         object.__setattr__(self, "levels", checked_levels(self.levels, "levels"))

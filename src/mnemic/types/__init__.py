@@ -34,7 +34,8 @@ from mnemic.types.reading import (
     Where,
 )
 from mnemic.types.scope import Actor, Scope, subject_of
-from mnemic.types.values import Deadline, JsonValue, Vector, aware, checked_identifier, frozen
+from mnemic.types.serialisation import Serialisable, from_json, to_json
+from mnemic.types.values import Deadline, FrozenDict, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
 from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
 
@@ -56,6 +57,7 @@ __all__ = [
     "FindDocuments",
     "Found",
     "Fragment",
+    "FrozenDict",
     "GetDocument",
     "Hit",
     "Hottest",
@@ -81,6 +83,7 @@ __all__ = [
     "Scored",
     "SearchPlan",
     "SearchResult",
+    "Serialisable",
     "Signals",
     "Skipped",
     "Source",
@@ -94,6 +97,8 @@ __all__ = [
     "WriteReceipt",
     "aware",
     "checked_identifier",
+    "from_json",
     "frozen",
     "subject_of",
+    "to_json",
 ]

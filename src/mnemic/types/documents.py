@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import Vector
 
 Namespace = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(Serialisable):
     """One document as it is stored. `value` is JSON data that the holder may change: it is a copy.
 
     `score` is there where it was found by a query: cosine (by vector) or BM25 (by words).

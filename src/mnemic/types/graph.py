@@ -10,6 +10,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.types.memory import Memory
+from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import aware
 from mnemic.types.words import Kind, Status
 
@@ -41,7 +42,7 @@ def check_node(node: object) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Serialisable):
     """A named thing. `node` is its identity within its scope, `label` what it is (`person`), `aliases` its other names.
 
     `first_seen_at` and `last_seen_at` bound when memories spoke of it; a store fills them in, and gives the name, the
@@ -67,7 +68,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
+class Relation(Serialisable):
     """`source` stands in `relation` to `target` (both `Node.node`), as `memory_id` says.
 
     It holds from `valid_from` (inclusive; None: always before) to `valid_to` (exclusive; None: still). Raises
@@ -97,7 +98,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fragment:
+class Fragment(Serialisable):
     """What one memory holds of the graph. Both ends of every relation are among its nodes, each node once.
 
     Raises InvalidInput (`invalid_input:fragment`).
@@ -119,7 +120,7 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbour:
+class Neighbour(Serialisable):
     """A node and the shortest way to it: relations that lead there one after the other, in either direction."""
 
     node: Node

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from mnemic.types.scope import Scope
+from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, Vector, aware, frozen
 from mnemic.types.words import Kind, Level, Origin, Status, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Serialisable):
     """Where a memory came from. `quote` are the words that support it, `span` their place in the message they stand
     in.
     """
@@ -32,7 +33,7 @@ ROLES = frozenset({"user", "assistant", "tool"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Serialisable):
     """One message of a conversation. `derived_from` names the messages that a summary was made of; what was said has
     none.
     """
@@ -52,7 +53,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Serialisable):
     """A proposed memory, untrusted until guard and write path have passed it.
 
     `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory
@@ -83,7 +84,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(Serialisable):
     """One memory in one version.
 
     `expires_at` None means never. `valid_from`/`valid_to` say when it was true in the world; `created_at`/`updated_at`

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSpace:
+class VectorSpace(Serialisable):
     """Which model made the vectors and how many dimensions they have. Vectors of two spaces are never compared."""
 
     model: str
@@ -28,7 +29,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class Completion(Serialisable):
     """What the model answered and what it cost in tokens."""
 
     text: str = field(repr=False)
@@ -38,7 +39,7 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class Cost(Serialisable):
     """What was asked of language models: calls that were answered, and their tokens."""
 
     calls: int = 0

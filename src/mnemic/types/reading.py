@@ -10,12 +10,13 @@ from typing import NamedTuple
 from mnemic.errors import InvalidInput
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
+from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue
 from mnemic.types.words import Kind, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
+class Where(Serialisable):
     """A filter. It always names the scopes, all of one tenant; no query can forget isolation.
 
     `happened_from`/`happened_to` bound `Memory.happened_at` (from inclusive, to exclusive). `as_of` asks what was true
@@ -64,7 +65,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
+class Intent(Serialisable):
     """What to look for. `levels` None means the levels the runtime grants; `top_k` counts memories.
 
     `as_of`: what was true then. `known_at`: what was believed then. Together: what was believed then of that time.
@@ -140,7 +141,7 @@ class Rank(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Serialisable):
     """A memory that was found, its fused score in 0..1, what each list said of it, and why it is here.
 
     `reason` is `relevance`, `preference_bias` or `standing`.
@@ -162,7 +163,7 @@ ABSTAINS_BELOW = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchPlan:
+class SearchPlan(Serialisable):
     """What a search really looked for. `queries`: the query, and the parts that it was cut into. `levels` to `known_at`
     bound it; None: no bound. What was told from `told_from` to `told_to`, or said by one of `speakers`, is lifted, and
     nothing is cut off for it; nor for what lies `before` or `after` the memory `anchor` (or in its days: `during`), by
@@ -204,7 +205,7 @@ class SearchPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(Serialisable):
     """The hits, best first, the lists that failed (`name: reason`), the filter that was really used, and what was
     looked for. `relevance`: how likely it is that anything about the query is known at all, 0 to 1; None where that
     cannot be told.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mnemic.errors import InvalidInput
+from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import checked_identifier
 from mnemic.types.words import Level
 
@@ -14,7 +15,7 @@ _LEVELS = tuple(Level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Scope:
+class Scope(Serialisable):
     """Where a memory lives. Two scopes share nothing, whatever their names."""
 
     tenant: str
@@ -39,7 +40,7 @@ def subject_of(scope: Scope, author: str | None) -> Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Actor:
+class Actor(Serialisable):
     """Who asks. Built from the credential or by the embedding program, never from a model's arguments."""
 
     tenant: str = "default"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
+from typing import Any, NoReturn
 
 from mnemic.errors import InvalidInput
 
@@ -40,10 +40,42 @@ def aware(moment: datetime, name: str) -> datetime:
         raise InvalidInput(name, hint="a time in the years 1 to 9999, in UTC") from None
 
 
+class FrozenDict(dict[str, Any]):
+    """A deeply immutable dict of JSON data: it can be compared, hashed, copied, pickled and dumped as JSON."""
+
+    __slots__ = ()
+
+    def __init__(self, items: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> None:
+        pairs = items.items() if isinstance(items, Mapping) else items
+        super().__init__((key, frozen(item)) for key, item in pairs)
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} does not support change")
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __ior__(self, other: Any) -> dict[str, Any]:  # type: ignore[override,misc]  # as a read-only view has none
+        return {**self, **other}
+
+    def __hash__(self) -> int:  # type: ignore[override]  # dict says None
+        return hash(frozenset(self.items()))
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenDict:
+        return self
+
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, Any]]]:
+        return FrozenDict, (dict(self),)
+
+
 def frozen(value: JsonValue) -> JsonValue:
-    """A deeply immutable copy of JSON data."""
+    """Return a deeply immutable copy of JSON data; what is frozen already is returned as it is."""
+    if type(value) is FrozenDict:
+        return value
     if isinstance(value, Mapping):
-        return MappingProxyType({key: frozen(item) for key, item in value.items()})
+        return FrozenDict(value)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return tuple(frozen(item) for item in value)
     return value

@@ -8,12 +8,13 @@ from datetime import datetime
 
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
-from mnemic.types.values import JsonValue
+from mnemic.types.serialisation import Serialisable
+from mnemic.types.values import JsonValue, frozen
 from mnemic.types.words import Level, Outcome, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Serialisable):
     """What one step of the write path decided, and its cost in milliseconds."""
 
     name: str
@@ -22,7 +23,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteReceipt:
+class WriteReceipt(Serialisable):
     """How one write ended. `durable` says whether it survives power loss; `degraded` names what could not be done after
     it, `warnings` which limits are nearly used up.
     """
@@ -64,7 +65,7 @@ class WriteReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blocked:
+class Blocked(Serialisable):
     """A candidate the execution boundary did not let through."""
 
     key: str | None
@@ -73,7 +74,7 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class Skipped(Serialisable):
     """Something that was not proposed for storage, and why (`transient`, `unsupported`, `duplicate`, ...)."""
 
     reason: str
@@ -82,7 +83,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEvent:
+class AuditEvent(Serialisable):
     """One line of the append-only history. `hash` chains it to the tenant's previous line."""
 
     sequence: int = 0
@@ -95,6 +96,9 @@ class AuditEvent:
     version: int | None = None
     detail: Mapping[str, JsonValue] = field(default_factory=dict)
     hash: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", frozen(self.detail))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,8 +43,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import ClassVar
 
 REASON_DETAIL_CHARS = 64
@@ -171,9 +172,12 @@ class BudgetSpent(RunStopped):
 
 
 class ModelFailed(RunStopped):
-    """The language model gave nothing usable, after the retries its budget allowed."""
+    """The language model gave nothing usable, after the retries its budget allowed. `paid`: the calls and tokens of an
+    answer that came all the same.
+    """
 
     code = "llm_failed"
+    paid: Mapping[str, int] = MappingProxyType({})
 
 
 class ModelTimeout(ModelFailed):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mnemic.types import Blocked, Cost, Hit, Serialisable, Skipped, WriteReceipt
+from mnemic.types import Blocked, Cost, Hit, JsonValue, Serialisable, Skipped, WriteReceipt
 
 Watch = Callable[[Mapping[str, Any]], None]
 """Is shown each step of a run as it ends; it must not wait."""
@@ -50,7 +50,8 @@ class Trace:
 class UseAudit(Serialisable):
     """The four states of a memory in a run, kept apart; each holds memory ids.
 
-    `unverifiable` were cited but nothing in the answer could prove or refute them.
+    `unverifiable` were cited but nothing in the answer could prove or refute them; `refuted` were cited, and the answer
+    does not show them or turns them down.
     """
 
     retrieved: tuple[str, ...] = ()
@@ -58,12 +59,16 @@ class UseAudit(Serialisable):
     cited: tuple[str, ...] = ()
     verified: tuple[str, ...] = ()
     unverifiable: tuple[str, ...] = ()
+    refuted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport(Serialisable):
-    """Everything one run can be held to. `stop_reason` is `success` or a stable reason code, `cost` what a model took
-    to read the message.
+    """Everything one run can be held to. `stop_reason` is `success` or a stable reason code; `cost` is that of every
+    answer of a language model in the run, also of those that were asked for again. `basis` says what wrote the answer:
+    `model`, `template`, `echo` (a template that only repeats what is remembered) or `none` (nothing could answer, and
+    the text says so). `stopped_on` is what the run stopped on, by name: `raw_intent`, `invalid_used_memory_keys` and
+    `retrieved_keys`, or `used_memory_keys` and `applied_memory`.
     """
 
     run_id: str
@@ -72,6 +77,7 @@ class RunReport(Serialisable):
     phase: str | None = None
     outcome: str | None = None
     answer: str | None = field(default=None, repr=False)
+    basis: str | None = None
     used_memory_keys: tuple[str, ...] = ()
     applied_memory: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     memory_state: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
@@ -81,6 +87,7 @@ class RunReport(Serialisable):
     cost: Cost = Cost()
     hits: tuple[Hit, ...] = ()
     audit: UseAudit = UseAudit()
+    stopped_on: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     errors: tuple[str, ...] = ()
     trace: tuple[Mapping[str, Any], ...] = ()
     history: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
@@ -94,6 +101,7 @@ class RunReport(Serialisable):
             **({"phase": self.phase} if self.phase else {}),
             "outcome": self.outcome,
             "answer": self.answer,
+            "basis": self.basis,
             "used_memory_keys": list(self.used_memory_keys),
             "applied_memory": [dict(entry) for entry in self.applied_memory],
             "memory_state": [dict(entry) for entry in self.memory_state],
@@ -103,4 +111,5 @@ class RunReport(Serialisable):
             "errors": list(self.errors),
             "trace": [dict(step) for step in self.trace],
             "history": [dict(event) for event in self.history],
+            **self.stopped_on,
         }

@@ -7,26 +7,40 @@ history. A turn that has to stop says why, and still reports everything that was
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from mnemic.compose import Composer
-from mnemic.errors import InvalidAnswer, MnemicError, RunStopped
+from mnemic.compose import Basis, Composer
+from mnemic.errors import (
+    EmbedderFailed,
+    InvalidAnswer,
+    InvalidIntent,
+    MnemicError,
+    ModelTimeout,
+    RunStopped,
+    ScopeDenied,
+    StoreBusy,
+    escape_detail,
+)
 from mnemic.extract import Extraction, Extractor
 from mnemic.extract.fallback import read_all
 from mnemic.gateway import GatewayWrite, MemoryGateway
-from mnemic.guard.budget import check_answer_length, check_time
+from mnemic.guard.budget import MAX_SECONDS, check_answer_length, check_time
 from mnemic.guard.contract import Answer, check_answer
+from mnemic.guard.echo import echoed
 from mnemic.guard.intent import check_intent
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.recall import record_injection
+from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
+from mnemic.ports.metering import counting
 from mnemic.retrieve.plan import Planner
+from mnemic.retrieve.state import memory_state
 from mnemic.trace import RunReport, RunStatus, Trace, UseAudit, Watch
-from mnemic.types import Actor, Cost, Deadline, Hit, Intent, Memory, Message, SearchResult, Skipped, Where
+from mnemic.types import Actor, Cost, Deadline, Hit, Intent, JsonValue, Message, SearchResult, Skipped
 
-STATE_LIMIT = 50
 SHORTENED_CHARS = 240
 MAX_TOKENS = 1000
 """Estimated tokens of the memories put into one model call, unless the settings say otherwise."""
@@ -75,7 +89,9 @@ class _Run:
     cost: Cost = Cost()
     hits: dict[str, Hit] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    stopped_on: dict[str, JsonValue] = field(default_factory=dict)
     answer: Answer | None = None
+    basis: Basis = Basis.MODEL
     audit: UseAudit = UseAudit()
     started: float = 0.0
 
@@ -94,6 +110,14 @@ async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
     """One turn, reported. Never raises for what the run itself met: the report carries status and stop_reason."""
     clock = parts.gateway.clock
     run = _Run(parts.gateway.budget.deadline(clock.monotonic), trace=Trace(watch=request.watch))
+    with counting() as meter:
+        status, reason = await _phases(parts, request, run)
+    run.cost += meter.cost
+    return await _report(parts, request, run, status, reason)
+
+
+async def _phases(parts: TurnParts, request: TurnRequest, run: _Run) -> tuple[RunStatus, str]:
+    """How the run ends, and why."""
     status, reason = RunStatus.OK, "success"
     try:
         if request.message is not None:
@@ -104,12 +128,17 @@ async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
         elif run.write.failed and not any(receipt.stored for receipt in run.write.receipts):
             status, reason = RunStatus.FAILED, run.write.failed[0].reason or "store_failed"
         check_time(run.deadline)
-    except RunStopped as stop:
-        status, reason = RunStatus.STOPPED, stop.reason
     except MnemicError as failure:
-        status, reason = RunStatus.FAILED, failure.reason
-        run.errors.append(f"{run.phase}: {failure.reason}")
-    return await _report(parts, request, run, status, reason)
+        if isinstance(failure, RunStopped):
+            status, reason = RunStatus.STOPPED, failure.reason
+        else:
+            status, reason = RunStatus.FAILED, failure.reason
+        if run.deadline.expired and isinstance(failure, ModelTimeout | EmbedderFailed | StoreBusy):
+            # It was given what was left of the run's time, which says nothing against it.
+            status, reason = RunStatus.STOPPED, MAX_SECONDS
+        if reason != failure.reason or status is RunStatus.FAILED:
+            run.errors.append(f"{run.phase}: {failure.reason}")
+    return status, reason
 
 
 async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> None:
@@ -118,7 +147,9 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     extraction = request.read or await _extracted(parts, request, message, run)
     if isinstance(extraction, MnemicError):
         raise extraction
-    run.skipped, run.cost = extraction.skipped, extraction.cost
+    run.skipped = extraction.skipped
+    if request.read is not None:
+        run.cost = extraction.cost
     if extraction.degraded is not None:
         run.errors.append(f"extract:model: {extraction.degraded}")
     run.write = await gateway.write(
@@ -135,7 +166,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
         refreshed=len(refreshed),
         blocked=len(run.write.blocked),
         skipped=len(extraction.skipped),
-        **({"tokens": run.cost.input_tokens + run.cost.output_tokens} if run.cost.calls else {}),
+        **({"tokens": extraction.cost.input_tokens + extraction.cost.output_tokens} if extraction.cost.calls else {}),
     )
     run.trace.tell(
         session=request.actor.session,
@@ -176,18 +207,27 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
     return {"key": key, **({"scope": level} if reason.startswith("scope") else {}), "reason": reason}
 
 
-async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:
-    run.enter("retrieve_plan")
+async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, SearchResult]:
+    """The intent that is proposed for `goal`, once it has passed policy, and what it finds under the grant."""
     gateway = parts.gateway
     asked = await _as_shown(parts, request.actor, parts.planner, goal)
     raw = await parts.planner.plan(
         asked, levels=sorted(gateway.policy.levels), budget=gateway.budget, deadline=run.deadline
     )
-    intent = check_intent(raw, gateway.policy, gateway.budget)
-    run.enter("retrieve")
-    result = await gateway.retrieve(
-        intent, actor=request.actor, preference_bias=parts.preference_bias, deadline=run.deadline
-    )
+    try:
+        intent = check_intent(raw, gateway.policy, gateway.budget)
+        run.enter("retrieve")
+        return intent, await gateway.retrieve(
+            intent, actor=request.actor, preference_bias=parts.preference_bias, deadline=run.deadline
+        )
+    except (InvalidIntent, ScopeDenied):
+        run.stopped_on["raw_intent"] = await echoed(raw, _redacting(parts, request.actor))
+        raise
+
+
+async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:
+    run.enter("retrieve_plan")
+    intent, result = await _found(parts, request, goal, run)
     run.hits = referenced(within_tokens(result.hits, parts.max_tokens))
     run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
     scopes = [scope.level.value for scope in result.where.scopes]
@@ -225,24 +265,9 @@ def _intent_entry(intent: Intent) -> dict[str, Any]:
     return entry | {name: at.isoformat() for name, at in times.items() if at is not None}
 
 
-def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:
-    """Each hit under the name by which an answer cites it: its key, `scope:key` where a key stands in two scopes or
-    twice, and `m<n>` for a memory without a key.
-    """
-    keys = [hit.memory.key for hit in hits]
-    names: dict[str, Hit] = {}
-    for number, hit in enumerate(hits, start=1):
-        key = hit.memory.key
-        name = key or f"m{number}"
-        if key is not None and keys.count(key) > 1:
-            name = f"{hit.memory.scope.level}:{key}"
-        names[name if name not in names else f"{name}#{number}"] = hit
-    return names
-
-
 async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: SearchResult, run: _Run) -> None:
     run.enter("apply")
-    injected = [_memory_item(ref, hit) for ref, hit in run.hits.items()]
+    injected = [memory_item(ref, hit) for ref, hit in run.hits.items()]
     run.audit = UseAudit(
         retrieved=tuple(hit.memory.memory_id for hit in result.hits),
         injected=tuple(hit.memory.memory_id for hit in run.hits.values()),
@@ -252,7 +277,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     )
     asked = await _as_shown(parts, request.actor, parts.composer, goal)
     raw = await parts.composer.compose(asked, request.context, injected, deadline=run.deadline)
-    answer = check_answer(raw)
+    answer, run.basis = check_answer(raw), Basis.of(parts.composer, raw)
     _judge(parts, answer, run)
     run.answer = answer
     run.trace.record(
@@ -262,6 +287,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
         applied_memory_count=len(answer.used_memory_keys),
         verified=len(run.audit.verified),
         unverifiable=len(run.audit.unverifiable),
+        refuted=len(run.audit.refuted),
     )
     run.trace.tell(
         action="compose_memory_augmented_answer",
@@ -270,36 +296,38 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     )
 
 
-def _memory_item(ref: str, hit: Hit) -> dict[str, Any]:
-    memory = hit.memory
-    return {
-        "ref": ref,
-        "key": memory.key,
-        "value": memory.content,
-        "scope": memory.scope.level.value,
-        "confidence": memory.confidence,
-    }
-
-
 def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
     """Hold the answer to what was injected. Raises InvalidAnswer."""
-    if any(ref not in run.hits for ref in answer.used_memory_keys):
+    invalid = sorted(ref for ref in answer.used_memory_keys if ref not in run.hits)
+    if invalid:
+        run.stopped_on |= {
+            "invalid_used_memory_keys": [escape_detail(ref) for ref in invalid],
+            "retrieved_keys": sorted(run.hits),
+        }
         raise InvalidAnswer("memory_keys_out_of_context")
     check_answer_length(answer.answer, parts.gateway.budget)
+    proves = run.basis in (Basis.MODEL, Basis.TEMPLATE)
     cited = {ref: run.hits[ref] for ref in answer.used_memory_keys}
     verdicts = {
-        ref: parts.usage.judge(hit, _verifier(parts, hit.memory.key), answer.answer) for ref, hit in cited.items()
+        # What only repeats a value would pass any check for it.
+        ref: parts.usage.judge(hit, _verifier(parts, hit.memory.key) if proves else None, answer.answer)
+        for ref, hit in cited.items()
     }
-    run.audit = UseAudit(
-        retrieved=run.audit.retrieved,
-        injected=run.audit.injected,
+    found = {
+        verdict: tuple(cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is verdict)
+        for verdict in Verdict
+    }
+    run.audit = replace(
+        run.audit,
         cited=tuple(hit.memory.memory_id for hit in cited.values()),
-        verified=tuple(cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is Verdict.VERIFIED),
-        unverifiable=tuple(
-            cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is Verdict.UNVERIFIABLE
-        ),
+        **{verdict.value: named for verdict, named in found.items()},
     )
-    if Verdict.REFUTED in verdicts.values():
+    refuted = bool(found[Verdict.REFUTED])
+    if refuted and (parts.gateway.policy.on_refuted == "stop" or not found[Verdict.VERIFIED]):
+        run.stopped_on |= {
+            "used_memory_keys": list(cited),
+            "applied_memory": [applied_entry(hit) for hit in cited.values()],
+        }
         raise InvalidAnswer("memory_declared_but_not_applied")
 
 
@@ -321,7 +349,8 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
         outcome=_outcome(request, run, used) if status is RunStatus.OK else None,
         answer=run.answer.answer if run.answer and status is RunStatus.OK else None,
         used_memory_keys=tuple(used),
-        applied_memory=tuple(_applied(run.hits[ref]) for ref in used),
+        basis=run.basis.value if run.answer and status is RunStatus.OK else None,
+        applied_memory=tuple(applied_entry(run.hits[ref]) for ref in used),
         memory_state=await _state(parts, request.actor, run),
         receipts=run.write.receipts,
         blocked=run.write.blocked,
@@ -329,6 +358,7 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
         cost=run.cost,
         hits=tuple(run.hits.values()),
         audit=run.audit,
+        stopped_on=run.stopped_on,
         errors=tuple(run.errors),
         trace=tuple(run.trace.steps),
         history=tuple(run.trace.history),
@@ -338,44 +368,21 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
 def _outcome(request: TurnRequest, run: _Run, used: Sequence[str]) -> str:
     if request.goal is None:
         return "memory_captured" if any(receipt.stored for receipt in run.write.receipts) else "nothing_captured"
-    return "memory_applied" if used else "context_only"
-
-
-def _applied(hit: Hit) -> dict[str, Any]:
-    entry = _memory_item(hit.memory.key or hit.memory.memory_id, hit)
-    del entry["ref"]
-    return {"memory_id": hit.memory.memory_id, "version": hit.memory.version, **entry, "score": round(hit.score, 3)}
+    return "memory_applied" if used and run.basis in (Basis.MODEL, Basis.TEMPLATE) else "context_only"
 
 
 async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, Any], ...]:
-    """The actor's live memories at the granted levels, newest first; the error is reported where they cannot be
-    read.
-    """
+    """The actor's live memories; the error is reported where they cannot be read."""
     gateway = parts.gateway
-    now = gateway.clock.now()
-    levels = [level for level in sorted(gateway.grant.levels) if getattr(actor, level, None) is not None]
-    if not levels:
-        return ()
     try:
-        memories = await gateway.searcher.store.newest(
-            Where(scopes=actor.scopes(levels), live_at=now, hidden_keys=await gateway.hidden_keys(actor)),
-            limit=STATE_LIMIT,
+        hidden = await gateway.hidden_keys(actor)
+        return await memory_state(
+            gateway.searcher.store, actor, frozenset(gateway.grant.levels), now=gateway.clock.now(), hidden=hidden
         )
     except MnemicError as failure:
         run.errors.append(f"memory_state: {failure.reason}")
         return ()
-    return tuple(
-        _state_entry(memory, (memory.expires_at - now).total_seconds() if memory.expires_at else None)
-        for memory in memories
-    )
 
 
-def _state_entry(memory: Memory, seconds_left: float | None) -> dict[str, Any]:
-    return {
-        "key": memory.key,
-        "value": memory.content,
-        "scope": memory.scope.level.value,
-        "source": memory.source.session or memory.source.origin.value,
-        "confidence": memory.confidence,
-        "ttl_left_days": None if seconds_left is None else round(seconds_left / 86400, 1),
-    }
+def _redacting(parts: TurnParts, actor: Actor) -> Callable[[str], Awaitable[str]]:
+    return partial(parts.gateway.pipeline.redacted, tenant=actor.tenant)

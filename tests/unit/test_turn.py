@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -27,7 +28,7 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.trace import RunReport
-from mnemic.types import Actor
+from mnemic.types import Actor, Message
 
 MESSAGE = "For future incident updates write in English, use email as the channel; I am enterprise tier."
 GOAL = "Draft today's payment incident update and next actions."
@@ -75,8 +76,10 @@ class WithoutWaiting(SystemClock):
 @asynccontextmanager
 async def engine_on(server: ScriptedModelServer, **settings: Any) -> AsyncIterator[MemoryEngine]:
     clock = WithoutWaiting()
-    client = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="k", timeout=5)
-    completer = RetryingCompleter(client, clock, attempts=2, check=parse_json)
+    client = OpenAICompleter(
+        model="scripted", base_url=server.base_url, api_key="k", timeout=settings.pop("timeout", 5)
+    )
+    completer = RetryingCompleter(client, clock, attempts=settings.pop("attempts", 2), check=parse_json)
     policy = settings.pop("policy", POLICY)
     engine = MemoryEngine(
         store=settings.pop("store", None) or InProcessStore(),
@@ -198,7 +201,7 @@ async def test_a_hanging_model_ends_with_the_runs_budget() -> None:
         async with engine_on(server, store=store, budget=Budget(max_seconds=0.5)) as engine:
             report = await engine.run(actor=ACTOR, goal=GOAL)
     assert report.status == "stopped"
-    assert (report.stop_reason, report.phase) in {("llm_timeout", "retrieve_plan"), ("max_seconds", "retrieve_plan")}
+    assert (report.stop_reason, report.phase) == ("max_seconds", "retrieve_plan")
     assert sorted(entry["key"] for entry in report.memory_state) == ["language", "update_channel"]
 
 
@@ -224,7 +227,12 @@ async def test_a_hanging_model_ends_with_the_runs_budget() -> None:
         ),
         ({"apply": ANSWER | {"answer": "word " * 200}}, "apply", "invalid_answer:too_long"),
         (
-            {"apply": ANSWER | {"answer": "Incident update: the US gateway is degraded; do not use email."}},
+            {
+                "apply": {
+                    "answer": "Incident update: the US gateway is degraded; do not use email.",
+                    "used_memory_keys": ["update_channel"],
+                }
+            },
             "apply",
             "invalid_answer:memory_declared_but_not_applied",
         ),
@@ -235,10 +243,111 @@ async def test_what_breaks_a_contract_stops_the_run(replies: dict[str, Any], pha
     assert (report.status, report.stop_reason, report.phase) == ("stopped", reason, phase)
 
 
+GERMAN = ANSWER | {"answer": "Das ist die Lage: der Dienst ist nicht da, und wir senden es per email an alle."}
+
+
 async def test_one_refuted_memory_is_not_hidden_by_a_verified_one() -> None:
-    german = ANSWER | {"answer": "Das ist die Lage: der Dienst ist nicht da, und wir senden es per email an alle."}
-    report = await run(script(apply=german))
+    report = await run(script(apply=GERMAN))
+    assert (report.stop_reason, report.answer) == ("success", GERMAN["answer"])
+    named = {entry["memory_id"]: entry["key"] for entry in report.applied_memory}
+    assert [named[one] for one in report.audit.refuted] == ["language"]
+    assert [named[one] for one in report.audit.verified] == ["update_channel"]
+    assert report.as_dict()["audit"]["refuted"] == list(report.audit.refuted)
+
+
+async def test_a_policy_may_stop_at_any_refuted_memory() -> None:
+    report = await run(script(apply=GERMAN), policy=replace(POLICY, on_refuted="stop"))
     assert report.stop_reason == "invalid_answer:memory_declared_but_not_applied"
+    assert report.answer is None
+    told = report.as_dict()
+    assert told["used_memory_keys"] == ["language", "update_channel"]
+    assert [entry["key"] for entry in told["applied_memory"]] == ["language", "update_channel"]
+
+
+@pytest.mark.parametrize(
+    "answer", ["No problem, email it is.", "Sure, no worries - email will be used.", "I'll e-mail you the update."]
+)
+async def test_an_honest_answer_is_not_thrown_away(answer: str) -> None:
+    report = await run(script(apply={"answer": answer, "used_memory_keys": ["update_channel"]}))
+    assert (report.stop_reason, len(report.audit.verified)) == ("success", 1)
+
+
+async def test_a_stop_says_which_keys_were_out_of_context() -> None:
+    cited = ANSWER | {"used_memory_keys": ["update_channel", "declared_tier", "invented\nkey" + "x" * 100]}
+    told = (await run(script(apply=cited))).as_dict()
+    assert told["stop_reason"] == "invalid_answer:memory_keys_out_of_context"
+    assert told["invalid_used_memory_keys"] == ["declared_tier", "invented\\x0akey" + "x" * 49]
+    assert told["retrieved_keys"] == ["language", "update_channel"]
+
+
+async def test_a_stop_shows_the_intent_that_was_refused_redacted_and_cut() -> None:
+    said = {"kind": "other", "query": "the file of jo@example.com " + "x" * 500, "deep": [[[["?"]]]], "n": 2, "o": None}
+    told = (await run(script(plan=said))).as_dict()["raw_intent"]
+    assert told["kind"] == "other"
+    assert "jo@example.com" not in told["query"]
+    assert "[EMAIL" in told["query"]
+    assert len(told["query"]) <= 300
+    assert (told["deep"], told["n"], told["o"]) == ([["<list>"]], 2, None)
+    denied = (await run(script(plan=INTENT | {"scopes": ["workspace"]}))).as_dict()
+    assert (denied["stop_reason"], denied["raw_intent"]["scopes"]) == ("scope_denied:workspace", ["workspace"])
+    assert "raw_intent" not in (await run(script())).as_dict()
+
+
+async def test_the_cost_is_that_of_every_answer_of_the_model() -> None:
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server) as engine:
+            report = await engine.run(actor=ACTOR, message=MESSAGE, goal=GOAL, context=CONTEXT)
+        asked = len(server.requests)
+    assert asked == report.cost.calls == 3
+    assert report.cost.input_tokens >= 3
+    garbled = iter(["no JSON", json.dumps(ANSWER)])
+    replies = script()
+    with ScriptedModelServer(lambda r: next(garbled) if phase_of(r) == "apply" else replies(r)) as server:
+        async with engine_on(server) as engine:
+            again = await engine.run(actor=ACTOR, message=MESSAGE, goal=GOAL, context=CONTEXT)
+        asked = len(server.requests)
+    assert again.stop_reason == "success"
+    assert asked == again.cost.calls == 4
+    stopped = await run(script(apply=""))
+    assert (stopped.stop_reason, stopped.cost.calls) == ("llm_empty", 4)
+
+
+async def test_messages_read_together_cost_what_was_asked_for_them() -> None:
+    window = {"items": [{"turn": 0, "key": "language", "value": "english", "quote": "write in English"}]}
+    with ScriptedModelServer(lambda _: window) as server:
+        async with engine_on(server) as engine:
+            reports = await engine.capture_many(
+                [Message(role="user", content="Please write in English."), Message(role="user", content="Thanks!")],
+                actor=ACTOR,
+            )
+    assert [report.cost.calls for report in reports if report is not None] == [1, 0]
+
+
+async def test_the_models_delay_and_the_runs_time_are_told_apart() -> None:
+    store = InProcessStore()
+    await run(script(), store=store)
+    with ScriptedModelServer(script(plan=Reply.broken(Fault.HANG))) as server:
+        async with engine_on(server, store=store, timeout=0.2, attempts=1) as engine:
+            slow = await engine.run(actor=ACTOR, goal=GOAL)
+        async with engine_on(server, store=store, budget=Budget(max_seconds=0.2)) as engine:
+            late = await engine.run(actor=ACTOR, goal=GOAL)
+    assert (slow.status, slow.stop_reason) == ("stopped", "llm_timeout")
+    assert (late.status, late.stop_reason, late.phase) == ("stopped", "max_seconds", "retrieve_plan")
+    assert late.errors == ("retrieve_plan: llm_timeout",)
+
+
+async def test_without_a_model_a_question_no_template_serves_is_not_answered() -> None:
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
+        for key, value in (("seat", "aisle"), ("diet", "vegetarian")):
+            await engine.add(value, key=key, actor=ACTOR)
+        asked = await engine.run(actor=ACTOR, goal="Who is Julia and which seat does she like?")
+        served = await engine.run(actor=ACTOR, goal="Find me an aisle seat on a flight to Denver.")
+    assert (asked.status, asked.outcome, asked.basis) == ("ok", "context_only", "none")
+    assert (asked.answer or "").startswith("No language model is configured, and no template answers this.")
+    assert "aisle seats" not in (asked.answer or "")
+    assert (served.outcome, served.basis) == ("context_only", "echo")
+    assert served.audit.verified == ()
+    assert served.audit.unverifiable == served.audit.cited != ()
 
 
 async def test_an_answer_without_memories_is_context_only() -> None:

@@ -23,6 +23,7 @@ from mnemic.types import Step as WriteStep
 from mnemic.types.reading import Rank
 
 Json = Mapping[str, Any]
+STOPPED_ON = ("raw_intent", "invalid_used_memory_keys", "retrieved_keys")
 
 
 def moment(text: str | None) -> datetime | None:
@@ -55,6 +56,8 @@ def report_of(said: Json) -> RunReport:
         phase=said.get("phase"),
         outcome=said["outcome"],
         answer=said["answer"],
+        basis=said.get("basis"),
+        stopped_on={name: said[name] for name in STOPPED_ON if name in said},
         receipts=tuple(receipt_of(receipt) for receipt in said["receipts"]),
         skipped=tuple(Skipped(reason=one["reason"], key=one["key"]) for one in said["skipped"]),
         audit=UseAudit(**{name: tuple(ids) for name, ids in said["audit"].items()}),

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Protocol
 
 from mnemic.types import Deadline
+
+
+class Basis(StrEnum):
+    """Where an answer comes from: a language model; a template that does something with what is remembered; a template
+    that only repeats it, which proves no use of it; or nothing, where nothing could answer.
+    """
+
+    MODEL = "model"
+    TEMPLATE = "template"
+    ECHO = "echo"
+    NONE = "none"
+
+    @classmethod
+    def of(cls, composer: object, raw: object) -> Basis:
+        """The basis of the raw answer of `composer`. A model's own word on it does not count."""
+        if getattr(composer, "asks_model", False) or not isinstance(raw, Mapping):
+            return cls.MODEL
+        return cls(raw.get("basis", cls.MODEL))
 
 
 class Composer(Protocol):
@@ -16,6 +35,6 @@ class Composer(Protocol):
     ) -> Any:
         """A raw answer `{"answer": str, "used_memory_keys": [ref, ...]}`, unchecked.
 
-        `memories` are `{"ref", "key", "value", "scope", "confidence"}`; a memory is cited by its `ref`. Raises
-        ModelFailed.
+        Who is no model adds a `basis` (of `Basis`). `memories` are `{"ref", "key", "value", "scope", "confidence"}`; a
+        memory is cited by its `ref`. Raises ModelFailed.
         """

@@ -7,6 +7,7 @@ from typing import Any
 
 from mnemic.guard.contract import parse_json
 from mnemic.ports import Completer
+from mnemic.ports.metering import metered
 from mnemic.prompts import answer_prompt
 from mnemic.types import Deadline
 
@@ -17,7 +18,7 @@ class ModelComposer:
     asks_model = True
 
     def __init__(self, completer: Completer) -> None:
-        self._completer = completer
+        self._completer = metered(completer)
 
     async def compose(
         self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline

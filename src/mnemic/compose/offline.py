@@ -1,7 +1,8 @@
 """An answer without any model: templates filled from the context and the memories.
 
 It is no language model and does not reason. It states the context's figures, obeys the preferences it has a phrase for,
-quotes other memories, and cites only what really stands in its text.
+quotes other memories, and cites only what really stands in its text. A question that no template serves is not
+answered: it says so, and quotes what is remembered.
 """
 
 from __future__ import annotations
@@ -12,12 +13,33 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from mnemic.compose import Basis
 from mnemic.types import Deadline
 
 MAX_QUOTED = 3
-_VERB_OF_GOAL = re.compile(
-    r"^\s*(?:please\s+)?(?:find|book|search|look for|get|show)\s+(?:me\s+)?(?:an?\s+|the\s+)?", re.IGNORECASE
+_REQUEST = re.compile(
+    r"^\s*(?:please\s+)?(?:(?:can|could|would)\s+you\s+)?(?:find|book|search(?:\s+for)?|look\s+for|get|show|plan|reserve"
+    r"|order|busca|reserva|encuentra)\s+(?:me\s+|us\s+)?(?:an?\s+|the\s+|some\s+|una?\s+|el\s+|la\s+)?",
+    re.IGNORECASE,
 )
+_FLYING = frozenset("flight flights fly plane ticket tickets trip travel vuelo vuelos viaje billete".split())
+_STAYING = frozenset("hotel hotels room rooms stay accommodation trip alojamiento viaje habitación".split())
+_EATING = frozenset(
+    "restaurant restaurants table dinner lunch breakfast meal meals food recipe cena comida mesa".split()
+)
+_SERVED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "flight_time": _FLYING,
+        "seat": _FLYING | {"train", "seat", "seats", "tren"},
+        "cabin": _FLYING,
+        "airline": _FLYING,
+        "hotel": _STAYING,
+        "room": _STAYING,
+        "diet": _FLYING | _EATING,
+    }
+)
+"""What a request must ask for so that a preference belongs into its answer, by key."""
+_WORD = re.compile(r"[^\W\d_]+")
 
 _PREFERENCES: Mapping[str, str] = MappingProxyType(
     {
@@ -45,6 +67,7 @@ class Phrases:
     times: str
     prioritize: str
     and_: str
+    unanswered: str
     remembered: str
     nothing: str
 
@@ -58,6 +81,7 @@ ENGLISH = Phrases(
     times="times are given in {}",
     prioritize="I will prioritize {} for {}.",
     and_="and",
+    unanswered="No language model is configured, and no template answers this.",
     remembered="From what is remembered: {}",
     nothing="Nothing relevant is remembered.",
 )
@@ -70,6 +94,7 @@ SPANISH = Phrases(
     times="las horas están en {}",
     prioritize="Daré prioridad a {} para {}.",
     and_="y",
+    unanswered="No hay ningún modelo de lenguaje configurado, y ninguna plantilla responde a esto.",
     remembered="Esto es lo que se recuerda: {}",
     nothing="No se recuerda nada relevante.",
 )
@@ -84,15 +109,20 @@ class OfflineComposer:
     async def compose(
         self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
     ) -> Any:
-        """An answer that obeys the contract of `Composer`; never fails."""
+        """An answer that obeys the contract of `Composer`, with its `basis`; never fails."""
         by_key = {str(entry["key"]): entry for entry in reversed(memories) if entry.get("key")}
         cited: list[str] = []
         phrases = _phrases(by_key, cited)
         if context:
-            answer = _update(goal, context, by_key, phrases, cited)
-        else:
-            answer = _preferred(goal, by_key, phrases, cited) or _quoted(memories, phrases, cited)
-        return {"answer": answer, "used_memory_keys": cited}
+            return _answer(_update(goal, context, by_key, phrases, cited), cited, Basis.TEMPLATE)
+        wished = _preferred(goal, by_key, phrases, cited)
+        if wished is not None:
+            return _answer(wished, cited, Basis.ECHO)
+        return _answer(f"{phrases.unanswered} {_quoted(memories, phrases, cited)}", cited, Basis.NONE)
+
+
+def _answer(text: str, cited: Sequence[str], basis: Basis) -> dict[str, Any]:
+    return {"answer": text, "used_memory_keys": list(dict.fromkeys(cited)), "basis": basis}
 
 
 def _phrases(by_key: Mapping[str, Mapping[str, Any]], cited: list[str]) -> Phrases:
@@ -140,14 +170,17 @@ def _figure(name: str, value: Any) -> str:
 
 
 def _preferred(goal: str, by_key: Mapping[str, Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str | None:
+    if not _REQUEST.match(goal):
+        return None
+    words = frozenset(_WORD.findall(goal.casefold()))
     wishes = []
     for key, phrase in _PREFERENCES.items():
-        if key in by_key:
+        if key in by_key and words & _SERVED[key]:
             wishes.append(phrase.format(by_key[key]["value"]))
             cited.append(by_key[key]["ref"])
     if not wishes:
         return None
-    return phrases.prioritize.format(_joined(wishes, phrases.and_), _VERB_OF_GOAL.sub("the ", goal).rstrip(".!? "))
+    return phrases.prioritize.format(_joined(wishes, phrases.and_), _REQUEST.sub("the ", goal).rstrip(".!? "))
 
 
 def _joined(parts: Sequence[str], and_: str) -> str:

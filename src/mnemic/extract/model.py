@@ -19,6 +19,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidates, drop_duplicates, parse_json
 from mnemic.guard.policy import Policy
 from mnemic.ports import Completer
+from mnemic.ports.metering import metered
 from mnemic.prompts import capture_prompt, window_prompt
 from mnemic.text.normalise import clean_content
 from mnemic.types import Candidate, Cost, Deadline, Message, Skipped, Source, Trust
@@ -47,7 +48,7 @@ class ModelExtractor:
     asks_model = True
 
     def __init__(self, completer: Completer) -> None:
-        self._completer = completer
+        self._completer = metered(completer)
 
     async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
         """The grounded candidates of `message`; see `Extractor`.

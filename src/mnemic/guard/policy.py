@@ -18,6 +18,7 @@ OnChange = Literal["supersede", "accumulate", "review"]
 Expiry = Literal["sliding", "fixed"]
 OnViolation = Literal["stop", "skip"]
 OnModelFailure = Literal["stop", "rules"]
+OnRefuted = Literal["report", "stop"]
 EntityReading = Literal["rules", "names", "model"]
 """What notices entities in ordinary texts."""
 
@@ -81,6 +82,8 @@ class Policy:
     give to preference keys. Memories of `fixed_kinds` without a key live as long as they were first given.
     `judged`: a configured language model is asked what a new memory is to those near it. `on_model_failure`: where a
     model that was to read a message fails, `stop` ends the run, `rules` lets the rules read it and says so.
+    `on_refuted`: an answer that declares a memory and does not show it is reported (`report`), unless it shows none
+    that it declares, or ends the run in any case (`stop`).
 
     Raises InvalidConfig (`invalid_config:<field>`).
     """
@@ -98,6 +101,7 @@ class Policy:
     fixed_kinds: frozenset[Kind] = frozenset()
     judged: bool = False
     on_model_failure: OnModelFailure = "stop"
+    on_refuted: OnRefuted = "report"
     _rules: Mapping[str, KeyRule] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -115,6 +119,8 @@ class Policy:
             raise InvalidConfig("on_violation", hint="one of stop, skip")
         if self.on_model_failure not in get_args(OnModelFailure):
             raise InvalidConfig("on_model_failure", hint="one of stop, rules")
+        if self.on_refuted not in get_args(OnRefuted):
+            raise InvalidConfig("on_refuted", hint="one of report, stop")
         bias: object = self.preference_bias
         if isinstance(bias, bool) or not isinstance(bias, int | float) or not math.isfinite(bias) or not 0 <= bias <= 1:
             raise InvalidConfig("preference_bias", hint="a number from 0 to 1")

@@ -57,7 +57,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Per, Quota, Retention
 from mnemic.guard.parts import GuardFile
-from mnemic.guard.policy import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnViolation, Policy
+from mnemic.guard.policy import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnRefuted, OnViolation, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
 
@@ -155,6 +155,7 @@ class _File(_Strict):
     fixed_kinds: list[str] = []
     judged: bool = False
     on_model_failure: OnModelFailure = "stop"
+    on_refuted: OnRefuted = "report"
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
@@ -208,6 +209,7 @@ def _policy(file: _File) -> Policy:
         fixed_kinds=_kinds(file.fixed_kinds, "fixed_kinds"),
         judged=file.judged,
         on_model_failure=file.on_model_failure,
+        on_refuted=file.on_refuted,
         open_keys=file.open_keys,
         keyless=file.keyless,
         default_ttl_days=file.default_ttl_days,
@@ -296,6 +298,7 @@ def guard_data(guard: GuardFile) -> dict[str, Any]:
         "fixed_kinds": sorted(policy.fixed_kinds),
         "judged": policy.judged,
         "on_model_failure": policy.on_model_failure,
+        "on_refuted": policy.on_refuted,
         "grant": _grant_data(guard.grant, policy),
         "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
         "limits": {

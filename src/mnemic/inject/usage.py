@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from mnemic.inject.mention import Mention, mention
 from mnemic.text.pattern import Pattern
 from mnemic.types import Hit, Memory
 
@@ -30,10 +31,6 @@ CONCISE_SENTENCES = 4
 """S0 allows three sentences but counts the points of "3.4%"; its own sample answer has four by that count and three by
 this one. The list of next actions adds one."""
 
-NEGATION_REACH = 3
-_NEGATIONS = frozenset(
-    {"not", "no", "never", "without", "don't", "avoid", "instead", "nunca", "sin", "pas", "nicht", "ohne"}
-)
 _WORD = Pattern(r"[^\W_]+(?:['’.:/+-][^\W_]+)*")
 _SENTENCE_END = Pattern(r"[.!?。！？]+(?=\s|$)|[。！？]+")
 _CJK = Pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -68,17 +65,21 @@ def words_of(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
 
 
+_VERDICTS: Mapping[Mention, Verdict] = MappingProxyType(
+    {
+        Mention.SAID: Verdict.VERIFIED,
+        Mention.OPEN: Verdict.UNVERIFIABLE,
+        Mention.DENIED: Verdict.REFUTED,
+        Mention.ABSENT: Verdict.REFUTED,
+    }
+)
+
+
 def mentions_value(memory: Memory, answer: str) -> Verdict:
-    """The value stands in the answer as whole words, and not right behind a negation ("do not use email")."""
-    value, words = words_of(memory.content), words_of(answer)
-    if not value:
-        return Verdict.UNVERIFIABLE
-    for start in range(len(words) - len(value) + 1):
-        if words[start : start + len(value)] == value:
-            before = words[max(0, start - NEGATION_REACH) : start]
-            if not _NEGATIONS.intersection(before):
-                return Verdict.VERIFIED
-    return Verdict.REFUTED
+    """The answer says the value, in any of its forms, and does not turn it down ("do not use email"). Where it cannot
+    be told what a negation governs, nothing is claimed.
+    """
+    return _VERDICTS[mention(memory.content, answer)] if words_of(memory.content) else Verdict.UNVERIFIABLE
 
 
 def is_concise(memory: Memory, answer: str) -> Verdict:

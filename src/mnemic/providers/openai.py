@@ -144,22 +144,22 @@ def _completion(answer: object, model: str) -> Completion:
 
     if not isinstance(answer, ChatCompletion):
         raise _model_error(CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format"))
+    usage = answer.usage
+    tokens = {
+        "input_tokens": getattr(usage, "prompt_tokens", None) or 0,
+        "output_tokens": getattr(usage, "completion_tokens", None) or 0,
+    }
     choice = answer.choices[0] if answer.choices else None
     message = getattr(choice, "message", None)
     text = getattr(message, "content", None)
     if not isinstance(text, str) or not text.strip():
         error = ModelEmpty()
+        error.paid = {"calls": 1, **tokens}
         error.permanent = getattr(choice, "finish_reason", None) == "content_filter" or bool(
             getattr(message, "refusal", None)
         )
         raise error
-    usage = answer.usage
-    return Completion(
-        text=text,
-        model=answer.model or model,
-        input_tokens=getattr(usage, "prompt_tokens", None) or 0,
-        output_tokens=getattr(usage, "completion_tokens", None) or 0,
-    )
+    return Completion(text=text, model=answer.model or model, **tokens)
 
 
 def _model_error(failure: CallFailed) -> ModelFailed:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, MnemicError, ModelFailed
 from mnemic.ports import Clock, Completer, Embedder
+from mnemic.ports.metering import metered
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
 T = TypeVar("T")
@@ -31,6 +32,8 @@ class RetryingCompleter:
     server asked for if that is longer. A wait that would outlast the deadline is not begun: the last error is raised.
     """
 
+    is_metered = True
+
     def __init__(
         self,
         inner: Completer,
@@ -42,7 +45,7 @@ class RetryingCompleter:
         chance: Callable[[], float] = random.random,
         check: Callable[[str], object] | None = None,
     ) -> None:
-        self._inner = inner
+        self._inner = metered(inner)
         self._check = check
         self._retry = _Retry(clock, attempts, first_wait, longest_wait, chance)
 

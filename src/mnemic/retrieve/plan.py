@@ -11,6 +11,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.contract import parse_json
 from mnemic.guard.intent import DEFAULT_TOP_K
 from mnemic.ports import Clock, Completer
+from mnemic.ports.metering import metered
 from mnemic.prompts import intent_prompt
 from mnemic.types import Deadline
 
@@ -51,7 +52,7 @@ class ModelPlanner:
     asks_model = True
 
     def __init__(self, completer: Completer, clock: Clock | None = None) -> None:
-        self._completer = completer
+        self._completer = metered(completer)
         self._clock = clock or SystemClock()
 
     async def plan(self, goal: str, *, levels: Sequence[str], budget: Budget, deadline: Deadline) -> Any:

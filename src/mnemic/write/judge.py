@@ -16,6 +16,7 @@ from typing import Protocol
 from mnemic.errors import MnemicError, ModelInvalidSchema
 from mnemic.guard.contract import parse_json
 from mnemic.ports import Completer, RecordStore, Snapshot
+from mnemic.ports.metering import metered
 from mnemic.prompts import judge_prompt
 from mnemic.types import Deadline, Memory, Where
 from mnemic.write.draft import Draft, Laps
@@ -63,7 +64,7 @@ class ModelJudge:
         """
         own = Deadline.after(self.longest_wait, self.monotonic)
         soonest = own if deadline is None or own.expires_at < deadline.expires_at else deadline
-        completion = await self.completer.complete(judge_prompt(said, known), deadline=soonest)
+        completion = await metered(self.completer).complete(judge_prompt(said, known), deadline=soonest)
         verdicts = _verdicts(parse_json(completion.text), len(known))
         return Judgement(verdicts=verdicts, tokens=completion.input_tokens + completion.output_tokens)
 

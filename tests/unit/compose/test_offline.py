@@ -6,6 +6,7 @@ import time
 from datetime import timedelta
 from typing import Any
 
+from mnemic.compose import Basis
 from mnemic.compose.offline import OfflineComposer
 from mnemic.types import Deadline
 
@@ -27,7 +28,7 @@ def item(key: str | None, value: str, ref: str | None = None) -> dict[str, Any]:
 async def compose(goal: str, context: dict[str, Any], *memories: dict[str, Any]) -> dict[str, Any]:
     deadline = Deadline.after(timedelta(seconds=5), time.monotonic)
     answer = await OfflineComposer().compose(goal, context, memories, deadline=deadline)
-    assert set(answer) == {"answer", "used_memory_keys"}
+    assert set(answer) == {"answer", "used_memory_keys", "basis"}
     return dict(answer)
 
 
@@ -62,11 +63,40 @@ async def test_travel_preferences_become_one_sentence() -> None:
     answer = await compose("Find me a flight to Denver.", {}, item("seat", "aisle"), item("flight_time", "morning"))
     assert answer["answer"] == "I will prioritize morning flights and aisle seats for the flight to Denver."
     assert sorted(answer["used_memory_keys"]) == ["flight_time", "seat"]
+    assert answer["basis"] == "echo"
 
 
-async def test_other_memories_are_quoted_and_an_empty_memory_is_said() -> None:
+async def test_a_preference_that_has_nothing_to_do_with_the_request_is_left_out() -> None:
+    known = [item("seat", "aisle"), item("diet", "vegan")]
+    table = await compose("Book a table for dinner.", {}, *known)
+    assert (table["answer"], table["used_memory_keys"]) == (
+        "I will prioritize vegan meals for the table for dinner.",
+        ["diet"],
+    )
+    plumber = await compose("Find me a plumber.", {}, *known)
+    assert plumber["basis"] == "none"
+
+
+async def test_what_no_template_serves_is_not_answered_but_quoted() -> None:
     answer = await compose("Where did Ana go?", {}, item(None, "Ana went to Oslo.", "m1"))
     assert "“Ana went to Oslo.”" in answer["answer"]
-    assert answer["used_memory_keys"] == ["m1"]
+    assert (answer["used_memory_keys"], answer["basis"]) == (["m1"], "none")
+    unanswered = "No language model is configured, and no template answers this."
+    assert answer["answer"].startswith(unanswered)
     nothing = await compose("Where did Ana go?", {})
-    assert nothing == {"answer": "Nothing relevant is remembered.", "used_memory_keys": []}
+    assert nothing == {
+        "answer": f"{unanswered} Nothing relevant is remembered.",
+        "used_memory_keys": [],
+        "basis": "none",
+    }
+    question = await compose("Who is Julia?", {}, item("seat", "aisle"))
+    assert question["answer"] == f"{unanswered} From what is remembered: “seat: aisle”"
+
+
+def test_a_models_own_word_on_where_its_answer_comes_from_does_not_count() -> None:
+    class Model:
+        asks_model = True
+
+    assert Basis.of(Model(), {"answer": "x", "basis": "none"}) is Basis.MODEL
+    assert Basis.of(OfflineComposer(), {"answer": "x", "basis": "echo"}) is Basis.ECHO
+    assert Basis.of(object(), {"answer": "x"}) is Basis.MODEL

@@ -58,6 +58,7 @@ def test_values_are_compared_without_case_and_kept_in_the_policys_spelling() -> 
         ({"standing_kinds": frozenset({"nothing"})}, "invalid_config:standing_kinds"),
         ({"on_violation": "ignore"}, "invalid_config:on_violation"),
         ({"on_model_failure": "ignore"}, "invalid_config:on_model_failure"),
+        ({"on_refuted": "ignore"}, "invalid_config:on_refuted"),
         ({"preference_bias": 1.5}, "invalid_config:preference_bias"),
         ({"preference_bias": True}, "invalid_config:preference_bias"),
         ({"preference_bias": float("nan")}, "invalid_config:preference_bias"),

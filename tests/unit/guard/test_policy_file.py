@@ -217,6 +217,7 @@ default_ttl_days = 30
 fixed_kinds = ["episodic"]
 judged = true
 on_model_failure = "rules"
+on_refuted = "stop"
 
 [keys.diet]
 on_change = "accumulate"

@@ -40,7 +40,10 @@ def memory(value: str, key: str = "update_channel") -> Memory:
         ("email", "Do not use the phone. Updates go out via email.", Verdict.VERIFIED),
         ("Europe/Madrid", "Times are given in Europe/Madrid.", Verdict.VERIFIED),
         ("aisle seat", "I will look for an aisle seat.", Verdict.VERIFIED),
-        ("aisle seat", "A seat in the aisle.", Verdict.REFUTED),
+        ("aisle seat", "A seat in the aisle.", Verdict.VERIFIED),
+        ("aisle seat", "Seats. The aisle is free.", Verdict.REFUTED),
+        ("email", "This cannot be sent without an email.", Verdict.UNVERIFIABLE),
+        ("...", "Nothing to see.", Verdict.UNVERIFIABLE),
         ("東京", "会議は 東京 で行います。", Verdict.VERIFIED),
     ],
 )

@@ -135,7 +135,7 @@ def travel(folder: Path) -> Shown:
 
 
 def _other_process_used_memory(told: Turn, asked: Turn) -> bool:
-    return told.process_id != asked.process_id and asked.report["outcome"] == "memory_applied"
+    return told.process_id != asked.process_id and bool(asked.report["used_memory_keys"])
 
 
 def _verdict(proved: bool) -> str:

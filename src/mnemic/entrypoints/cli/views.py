@@ -139,7 +139,8 @@ def report_text(report: RunReport) -> str:
     """A run for people: the answer, what it used, and how that was shown."""
     audit = report.audit
     counts = {
-        name: len(getattr(audit, name)) for name in ("retrieved", "injected", "cited", "verified", "unverifiable")
+        name: len(getattr(audit, name))
+        for name in ("retrieved", "injected", "cited", "verified", "unverifiable", "refuted")
     }
     lines = []
     if report.answer is not None:

@@ -175,6 +175,7 @@ class UsedAnswer(BaseModel):
     cited: list[str]
     verified: list[str]
     unverifiable: list[str]
+    refuted: list[str]
 
 
 class ReportAnswer(BaseModel):
@@ -186,6 +187,7 @@ class ReportAnswer(BaseModel):
     phase: str | None = None
     outcome: str | None
     answer: str | None
+    basis: Literal["model", "template", "echo", "none"] | None = None
     used_memory_keys: list[str]
     applied_memory: list[dict[str, JsonValue]]
     memory_state: list[dict[str, JsonValue]]
@@ -196,6 +198,9 @@ class ReportAnswer(BaseModel):
     trace: list[dict[str, JsonValue]]
     history: list[dict[str, JsonValue]]
     receipts: list[ReceiptAnswer]
+    raw_intent: JsonValue = None
+    invalid_used_memory_keys: list[str] = []
+    retrieved_keys: list[str] = []
 
 
 class EpisodeStepAnswer(BaseModel):

@@ -1,0 +1,238 @@
+"""A value in an answer: does the answer say it, say it only to turn it down, or leave that open?
+
+Words are compared without case, apostrophes and endings of number and tense; a hyphenated word counts in one piece and
+in parts. A negation counts where it governs the value: in the same clause, and not in a set phrase such as "no
+problem".
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mnemic.text.analyse import UNSPACED
+from mnemic.text.inflect import same_word
+from mnemic.text.pattern import Pattern
+
+
+class Mention(StrEnum):
+    """How a value stands in an answer."""
+
+    SAID = "said"
+    DENIED = "denied"
+    OPEN = "open"
+    ABSENT = "absent"
+
+
+REACH = 10
+"""Words between a negation and the value it may govern."""
+CERTAIN_REACH = 5
+"""Words within which it governs it for certain."""
+PREDICATE_REACH = 4
+"""Words between a value and the predicate that turns it down."""
+
+_NEGATIONS = frozenset(
+    "not no never without neither nor non none nothing nobody except excluding unlike against nunca jamás sin ni pas"
+    " sans jamais nicht kein keine keinen keiner keinem nie ohne statt senza mai não nem sem cannot".split()
+)
+_AVOIDING = frozenset(
+    "avoid avoids avoided avoiding skip skips skipped skipping exclude excludes excluded excluding refuse refuses"
+    " refused refusing reject rejects rejected rejecting decline declines declined declining stopped stopping"
+    " ban banned banning cancel cancelled canceled".split()
+)
+_PAIRED = {"of": "instead", "than": "rather"}
+"""Words that turn down what follows only together with the word before them."""
+_SET_PHRASES = frozenset(
+    "problem problems worry worries doubt ado only just forget forgets hesitate wait matter mind miss wrong fail later"
+    " trouble problema dudas problème souci doute zweifel".split()
+)
+"""What takes a negation for itself: "no problem", "not to worry", "never miss", "nothing wrong with"."""
+_SET_PHRASE_REACH = 3
+_CONTRAST = frozenset("but however yet so because since although though then therefore pero mais aber sondern".split())
+_LISTED = frozenset({"or", "nor", "o", "ou", "oder"})
+_AUXILIARIES = frozenset(
+    "is are was were be been being am will would can could should shall may might must do does did has have had".split()
+)
+_PARTICIPLES = frozenset(
+    "avoided excluded skipped banned rejected declined refused cancelled canceled unavailable removed dropped disabled"
+    " forbidden".split()
+)
+_PUT_OUT = frozenset({"switched", "turned", "ruled", "left", "called"})
+"""What denies together with "off" or "out"."""
+_AFTER_GAP = frozenset("for from at here now today this then in on altogether entirely if when with".split())
+_SMALL = frozenset("a an the in on at by of for with from near".split())
+_CONTRACTED = {"won't": "will not", "can't": "can not", "cannot": "can not", "shan't": "shall not", "ain't": "is not"}
+_ENDED = {"n't": " not", "'ll": " will", "'ve": " have", "'re": " are", "'m": " am", "'d": " would", "'s": ""}
+_ABBREVIATIONS = frozenset({"dr", "mr", "mrs", "ms", "st", "prof", "vs"})
+
+_TOKEN = Pattern(r"\d+(?:[.,:/]\d+)+|[^\W_]+(?:\+\+|#|'[^\W_]+)*")
+_THOUSANDS = Pattern(r"\d{1,3}(?:,\d{3})+")
+_UNSPACED = Pattern(f"[{UNSPACED}]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a text, and what stands before each: `.` a sentence's end, `,` a pause, `-` a hyphen, or nothing."""
+
+    words: tuple[str, ...]
+    gaps: tuple[str, ...]
+
+
+def mention(value: str, answer: str) -> Mention:
+    """How `value` stands in `answer`; `SAID` where one of its places says it."""
+    wanted, said = _folded(value), _folded(answer)
+    if _UNSPACED.search(wanted):
+        return Mention.SAID if "".join(wanted.split()) in "".join(said.split()) else Mention.ABSENT
+    found: set[Mention] = set()
+    for joined in (False, True):
+        text = _words(said, joined=joined)
+        for sought in {_words(wanted, joined=False), _words(wanted, joined=True)}:
+            found |= {_at(text, start, end) for start, end in _places(sought, text)}
+    return next((kind for kind in (Mention.SAID, Mention.OPEN, Mention.DENIED) if kind in found), Mention.ABSENT)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).replace("’", "'").replace("‑", "-").casefold()
+
+
+def _words(text: str, *, joined: bool) -> _Words:
+    words: list[str] = []
+    gaps: list[str] = []
+    end = 0
+    for found in _TOKEN.finditer(text):
+        gap, word = _gap(text[end : found.start()], words[-1] if words else ""), found[0]
+        end = found.end()
+        if joined and gap == "-" and words[-1].isalpha() and word.isalpha():
+            words[-1] += word
+            continue
+        for number, part in enumerate(_parts(word)):
+            words.append(part)
+            gaps.append("" if number else gap)
+    return _Words(tuple(words), tuple(gaps))
+
+
+def _gap(between: str, before: str) -> str:
+    if any(sign in between for sign in "!?;…\n") or ("." in between and before not in _ABBREVIATIONS):
+        return "."
+    if any(sign in between for sign in ",:()–—") or " -" in between or "- " in between:
+        return ","
+    return "-" if "-" in between else ""
+
+
+def _parts(word: str) -> Iterable[str]:
+    """A contraction in its words, a possessive without its ending, a number without separators of thousands."""
+    if word in _CONTRACTED:
+        return _CONTRACTED[word].split()
+    for ending, meant in _ENDED.items():
+        if word.endswith(ending) and len(word) > len(ending):
+            return (word.removesuffix(ending) + meant).split()
+    if _THOUSANDS.fullmatch(word):
+        return [word.replace(",", "")]
+    return [word.replace("'", "")]
+
+
+def _places(sought: _Words, text: _Words) -> Iterable[tuple[int, int]]:
+    """From where to where the words stand in the text, next to each other or as "seat in the aisle"."""
+    size = len(sought.words)
+    for start in range(len(text.words) - size + 1) if size else ():
+        if all(map(same_word, sought.words, text.words[start : start + size])) and _unbroken(sought, text, start):
+            yield start, start + size
+    if size == 2 and not _SMALL.intersection(sought.words):
+        for start, word in enumerate(text.words):
+            if same_word(word, sought.words[1]):
+                yield from _turned(sought.words[0], text, start)
+
+
+def _unbroken(sought: _Words, text: _Words, start: int) -> bool:
+    """Whether no sentence ends inside, but where one does in the value."""
+    return all(text.gaps[start + at] != "." or sought.gaps[at] == "." for at in range(1, len(sought.words)))
+
+
+def _turned(wanted: str, text: _Words, start: int) -> Iterable[tuple[int, int]]:
+    """The place of "Y in the X", where the value is "X Y" and Y stands at `start`."""
+    at = start + 1
+    while at < len(text.words) and at - start <= 2 and text.words[at] in _SMALL and not text.gaps[at]:
+        at += 1
+    if start + 1 < at < len(text.words) and not text.gaps[at] and same_word(text.words[at], wanted):
+        yield start, at + 1
+
+
+def _at(text: _Words, start: int, end: int) -> Mention:
+    """Whether the place is said or turned down."""
+    if _turned_down_after(text, start, end):
+        return Mention.DENIED
+    distances = list(_negations_before(text, start))
+    if not distances:
+        return Mention.SAID
+    return Mention.DENIED if len(distances) == 1 and distances[0] <= CERTAIN_REACH else Mention.OPEN
+
+
+def _negations_before(text: _Words, start: int) -> Iterable[int]:
+    """How far before the value each negation stands that governs it."""
+    words = text.words
+    for at in range(start - 1, max(-1, start - 1 - REACH), -1):
+        if _ends_before(text, at + 1, start):
+            return
+        word = words[at]
+        if word in _CONTRAST or (word == "and" and at < start - 2):
+            return
+        paired = _PAIRED.get(word)
+        denies = word in _NEGATIONS or word in _AVOIDING or (paired is not None and at > 0 and words[at - 1] == paired)
+        if denies and not _is_set_phrase(words, at, start):
+            yield start - at
+
+
+def _ends_before(text: _Words, at: int, start: int) -> bool:
+    """Whether a clause begins at `at`: after a sentence, or after a pause that no list goes on over."""
+    if text.gaps[at] == ".":
+        return True
+    return text.gaps[at] == "," and not _LISTED.intersection(text.words[max(at, start - 2) : start + 3])
+
+
+def _is_set_phrase(words: Sequence[str], at: int, start: int) -> bool:
+    return bool(_SET_PHRASES.intersection(words[at + 1 : min(start, at + 1 + _SET_PHRASE_REACH)]))
+
+
+def _turned_down_after(text: _Words, start: int, end: int) -> bool:
+    """Whether what follows turns the value down: "email is not used", "email is what I will avoid"."""
+    clause = _clause_after(text, end)
+    if not clause:
+        return False
+    if clause[0] == "free" and text.gaps[end] == "-":
+        return True
+    before = text.words[max(0, start - 3) : start]
+    if "out" in clause[:2] and {"left", "leave", "leaving"}.intersection(before):
+        return True
+    for at, word in enumerate(clause[: PREDICATE_REACH - 1]):
+        if word in _AUXILIARIES:
+            return _denying_predicate(clause[at + 1 :])
+    return "nicht" in clause[:PREDICATE_REACH] or _ends_in_gap(clause)
+
+
+def _clause_after(text: _Words, end: int) -> Sequence[str]:
+    stop = end
+    while stop < len(text.words) and text.gaps[stop] != "." and text.words[stop] not in _CONTRAST | {"and"}:
+        if text.gaps[stop] == "," and text.words[stop] not in {"which", "that"}:
+            break
+        stop += 1
+    return text.words[end:stop]
+
+
+def _denying_predicate(rest: Sequence[str]) -> bool:
+    """Whether the words after the value's verb deny it."""
+    near = rest[:PREDICATE_REACH]
+    denied = next((at for at, word in enumerate(near[:2]) if word in {"not", "never", "no"}), None)
+    if denied is not None:
+        return not _SET_PHRASES.intersection(rest[denied + 1 : denied + 1 + _SET_PHRASE_REACH])
+    put_out = bool(_PUT_OUT.intersection(near)) and bool({"off", "out"}.intersection(near))
+    return put_out or bool(_PARTICIPLES.intersection(near)) or _ends_in_gap(rest)
+
+
+def _ends_in_gap(clause: Sequence[str]) -> bool:
+    """Whether a verb of avoiding stands there without an object, so that the value is what it avoids."""
+    for at, word in enumerate(clause):
+        if word in _AVOIDING and (at + 1 == len(clause) or clause[at + 1] in _AFTER_GAP):
+            return True
+    return False

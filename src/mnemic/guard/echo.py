@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from mnemic.types import JsonValue
@@ -15,7 +16,7 @@ async def echoed(raw: object, redact: Callable[[str], Awaitable[str]], *, depth:
     """`raw` as JSON data of bounded size, each text and each name through `redact`; anything else by its type's
     name.
     """
-    if raw is None or isinstance(raw, bool | int | float):
+    if raw is None or isinstance(raw, bool | int) or (isinstance(raw, float) and math.isfinite(raw)):
         return raw
     if isinstance(raw, str):
         return await redact(raw[:MAX_CHARS])

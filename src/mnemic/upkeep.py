@@ -16,9 +16,10 @@ from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reembed import Reembedded
-from mnemic.ports import Completer, Embedder, Transaction
+from mnemic.ports import Completer, Embedder, Reads
 from mnemic.reading import ReadVerbs
 from mnemic.types import Actor, Candidate, WriteReceipt
+from mnemic.unit_of_work import apply
 from mnemic.write.commit import blocked_receipt
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -76,9 +77,9 @@ class UpkeepVerbs(ReadVerbs):
         if admission.blocked:
             return blocked_receipt(checked, admission.blocked[0].reason)
         gate, scope = await gateway.gate(actor), actor.scope(checked.level)
+        await apply(self.store, derived.noted(actor.tenant))
 
-        async def still(tx: Transaction, one: Candidate) -> str | None:
-            await derived.note(tx, actor.tenant)
+        async def still(tx: Reads, one: Candidate) -> str | None:
             reason = await gate(tx, one)
             return reason or (None if await derived.present(tx, scope, sources) else "sources_gone")
 

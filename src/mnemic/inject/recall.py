@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, AuditEvent, Hit, JsonValue
+from mnemic.unit_of_work import Mutation, apply
 
 INJECTED = "injected"
 """The action of a line of the log."""
@@ -50,9 +51,4 @@ async def record_injection(
     }
     if digest is not None:
         detail |= {"sha256": digest, "foreign": foreign}
-    event = AuditEvent(tenant=actor.tenant, action=INJECTED, at=clock.now(), actor=actor.user, detail=detail)
-
-    async def append(transaction: Transaction) -> None:
-        await transaction.append_audit(event)
-
-    await store.transact(append)
+    await apply(store, Mutation.line(INJECTED, actor=actor, at=clock.now(), detail=detail))

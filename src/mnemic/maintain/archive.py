@@ -16,22 +16,21 @@ from typing import Any
 from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.maintain.consent import consent_prefix, subject_token
-from mnemic.maintain.derived import note, sources_of
+from mnemic.maintain.derived import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, RecordStore
 from mnemic.text.normalise import canonical_key
 from mnemic.types import (
     Actor,
-    AuditEvent,
     Memory,
     Origin,
-    OutboxEntry,
     Outcome,
     Scope,
     Status,
     WriteReceipt,
     aware,
 )
+from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import blocked_receipt, receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.embed import require_present
@@ -149,7 +148,7 @@ class Restorer:
             for one, draft in zip(archived.versions, drafts, strict=True)
         ]
         try:
-            return await self.store.transact(lambda tx: self._write(tx, versions, drafts))
+            return await commit(self.store, lambda unit: self._write(unit, versions, drafts))
         except Refused as refused:
             return blocked_receipt(drafts[-1].candidate, refused.reason)
 
@@ -188,8 +187,8 @@ class Restorer:
             vector=draft.vector,
         )
 
-    async def _write(self, tx: Transaction, versions: Sequence[Memory], drafts: Sequence[Draft]) -> WriteReceipt:
-        newest = versions[-1]
+    async def _write(self, unit: Unit, versions: Sequence[Memory], drafts: Sequence[Draft]) -> WriteReceipt:
+        tx, newest = unit.reads, versions[-1]
         present = await tx.get(newest.memory_id, scopes=[newest.scope])
         if present is not None and present.version >= newest.version:
             return receipt_of(Outcome.REFRESHED, present, "unchanged")
@@ -201,51 +200,45 @@ class Restorer:
                 return receipt_of(Outcome.REFRESHED, twin, "said_already")
         await require_present(tx, drafts[-1])
         for version in versions[present.version if present else 0 :]:
-            await (tx.insert(version) if version.version == 1 else tx.replace(version))
+            await unit.apply(self._restored(version, newest=version is newest))
         for draft in drafts:
-            await keep(tx, draft)
+            await keep(unit, draft)
         if sources_of(newest):
-            await note(tx, newest.scope.tenant)
+            await unit.apply(noted(newest.scope.tenant))
         reason = await self.gate(tx, drafts[-1].candidate)
         if reason is not None:
             raise Refused(reason)
-        await self._tell(tx, newest)
         return receipt_of(Outcome.CREATED, newest, "restored")
 
-    async def _tell(self, tx: Transaction, memory: Memory) -> None:
-        await tx.append_audit(
-            AuditEvent(
-                tenant=memory.scope.tenant,
-                action="restored",
-                at=self.clock.now(),
-                actor=self.actor.user,
-                scope=memory.scope,
-                memory_id=memory.memory_id,
-                version=memory.version,
-                detail={"agent": self.actor.agent, "status": memory.status.value, "own": self.own},
-            )
+    def _restored(self, memory: Memory, *, newest: bool) -> Mutation:
+        """The mutation that writes one version; the newest brings the line in the audit log and the outbox entry."""
+        detail = {"status": memory.status.value, "own": self.own}
+        return Mutation.of(
+            memory,
+            "restored" if newest else None,
+            actor=self.actor,
+            at=self.clock.now(),
+            detail=detail,
+            was=Status.ACTIVE,
+            silent=not newest,
         )
-        await tx.enqueue(OutboxEntry.of(memory))
 
     async def _consent(self, consent: ArchivedConsent) -> WriteReceipt:
         """Keep what was decided, unless something is decided about the key here."""
         token = await subject_token(self.store, self.actor.tenant, self.actor.user)
         name = consent_prefix(token) + consent.key
-        event = AuditEvent(
-            tenant=self.actor.tenant,
-            action="consent_restored",
+        value = json.dumps({"granted": consent.granted, "at": consent.at.isoformat()})
+        restored = Mutation.line(
+            "consent_restored",
+            actor=self.actor,
             at=self.clock.now(),
-            actor=self.actor.user,
-            detail={"subject": token, "agent": self.actor.agent, "granted": consent.granted},
+            detail={"subject": token, "granted": consent.granted},
+            marks={name: value},
         )
 
-        async def work(tx: Transaction) -> bool:
-            if await tx.find_mark(self.actor.tenant, name) is not None:
-                return False
-            value = json.dumps({"granted": consent.granted, "at": consent.at.isoformat()})
-            await tx.put_mark(self.actor.tenant, name, value)
-            await tx.append_audit(event)
-            return True
+        async def work(unit: Unit) -> bool:
+            known = await unit.reads.find_mark(self.actor.tenant, name)
+            return known is None and await unit.apply(restored)
 
-        outcome = Outcome.CREATED if await self.store.transact(work) else Outcome.REFRESHED
+        outcome = Outcome.CREATED if await commit(self.store, work) else Outcome.REFRESHED
         return WriteReceipt(outcome=outcome, key=consent.key)

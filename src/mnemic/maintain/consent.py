@@ -12,9 +12,10 @@ from mnemic.guard.execution import consent_required, retention_denied
 from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per
 from mnemic.guard.policy import Policy
 from mnemic.identity import token_of
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.text.normalise import canonical_key
-from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Scope, Usage
+from mnemic.types import Actor, Candidate, Kind, Level, Scope, Usage
+from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.gate import Gate
 
 _ERASED = "erased"
@@ -62,23 +63,20 @@ async def decide(
     told = name if name in (policy.keys or ()) else await subject_token(store, actor.tenant, f"key\x1f{name}")
     now: datetime = clock.now()
 
-    async def work(tx: Transaction) -> None:
-        known = await tx.find_mark(actor.tenant, consent_prefix(token) + name)
-        if known is not None and json.loads(known)["granted"] is granted:
-            return
-        value = json.dumps({"granted": granted, "at": now.isoformat()})
-        await tx.put_mark(actor.tenant, consent_prefix(token) + name, value)
-        await tx.append_audit(
-            AuditEvent(
-                tenant=actor.tenant,
-                action="consent_granted" if granted else "consent_revoked",
-                at=now,
-                actor=actor.user,
-                detail={"subject": token, "key": told, "agent": actor.agent},
-            )
-        )
+    decided = Mutation.line(
+        "consent_granted" if granted else "consent_revoked",
+        actor=actor,
+        at=now,
+        detail={"subject": token, "key": told},
+        marks={consent_prefix(token) + name: json.dumps({"granted": granted, "at": now.isoformat()})},
+    )
 
-    await store.transact(work)
+    async def work(unit: Unit) -> None:
+        known = await unit.reads.find_mark(actor.tenant, consent_prefix(token) + name)
+        if known is None or json.loads(known)["granted"] is not granted:
+            await unit.apply(decided)
+
+    await commit(store, work)
     return name
 
 
@@ -97,13 +95,13 @@ def settling_gate(clock: Clock, limits: Limits, token: str, actor: Actor) -> Gat
     nothing is kept of somebody who was erased, or under a key that was revoked, while it was on its way.
     """
 
-    async def refusal(tx: Transaction, candidate: Candidate) -> str | None:
+    async def refusal(tx: Reads, candidate: Candidate) -> str | None:
         erased = await tx.find_mark(actor.tenant, tombstone(token))
         if erased is not None and json.loads(erased)["block"]:
             return retention_denied(ERASED)
         return await _revoked(tx, token, actor, candidate) or await _overshot(tx, candidate)
 
-    async def _overshot(tx: Transaction, candidate: Candidate) -> str | None:
+    async def _overshot(tx: Reads, candidate: Candidate) -> str | None:
         # The tenant last: whoever waits for a whole tenant holds its own scope by then.
         scopes: tuple[tuple[Per, Scope | None], ...] = (("user", actor.scope(Level.USER)), ("tenant", None))
         for per, scope in scopes:
@@ -116,7 +114,7 @@ def settling_gate(clock: Clock, limits: Limits, token: str, actor: Actor) -> Gat
     return refusal
 
 
-async def _revoked(tx: Transaction, token: str, actor: Actor, candidate: Candidate) -> str | None:
+async def _revoked(tx: Reads, token: str, actor: Actor, candidate: Candidate) -> str | None:
     if candidate.key is None:
         return None
     key = canonical_key(candidate.key)

@@ -47,6 +47,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
+from mnemic.unit_of_work import Mutation, apply
 
 PAGE = 500
 MOST_READ = 20_000
@@ -278,7 +279,7 @@ async def consolidate(
     after = (await store.marks(actor.tenant, _PLACE)).get(_PLACE)
     place = await _over_users(run, after)
     if not dry_run:
-        await store.transact(lambda tx: tx.put_mark(actor.tenant, _PLACE, place))
+        await apply(store, Mutation(tenant=actor.tenant, marks={_PLACE: place}))
     return run.report(complete=place is None)
 
 

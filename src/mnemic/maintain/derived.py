@@ -11,8 +11,9 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from mnemic.ports import RecordStore, Snapshot, Transaction
-from mnemic.types import Actor, AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Where
+from mnemic.ports import Reads, RecordStore, Snapshot
+from mnemic.types import Actor, Kind, Memory, Scope, Status, Where
+from mnemic.unit_of_work import Mutation, Unit, commit
 
 SUMMARY, PROFILE, REFLECTION = "summary", "profile", "reflection"
 DERIVED = frozenset({SUMMARY, PROFILE, REFLECTION})
@@ -53,41 +54,26 @@ async def derived_from(store: RecordStore, scope: Scope, memory_ids: Collection[
     return [memory for memory in await derived_in(store, scope) if not sources_of(memory).isdisjoint(memory_ids)]
 
 
-async def note(tx: Transaction, tenant: str) -> None:
-    """Say that something is derived in the tenant."""
-    if await tx.find_mark(tenant, _MARK) is None:
-        await tx.put_mark(tenant, _MARK, "1")
+def noted(tenant: str) -> Mutation:
+    """The mark that something is derived in the tenant. It comes before, or with, the first derived memory."""
+    return Mutation(tenant=tenant, marks={_MARK: "1"})
 
 
 async def take_away(store: RecordStore, memories: Sequence[Memory], *, by: Actor, now: datetime) -> int:
     """Delete these memories in one transaction, each with a line in the audit; how many were still there."""
 
-    async def work(tx: Transaction) -> int:
-        return sum([await remove(tx, memory, by=by, now=now) for memory in memories])
+    async def work(unit: Unit) -> int:
+        return sum([await remove(unit, memory, by=by, now=now) for memory in memories])
 
-    return await store.transact(work) if memories else 0
+    return await commit(store, work) if memories else 0
 
 
-async def remove(tx: Transaction, memory: Memory, *, by: Actor, now: datetime) -> bool:
+async def remove(unit: Unit, memory: Memory, *, by: Actor, now: datetime) -> bool:
     """Delete the memory with all its versions; the audit keeps that it happened. False where it was gone already."""
-    if not await tx.remove(memory.memory_id, scope=memory.scope):
-        return False
-    await tx.append_audit(
-        AuditEvent(
-            tenant=memory.scope.tenant,
-            action="forgotten",
-            at=now,
-            actor=by.user,
-            scope=memory.scope,
-            memory_id=memory.memory_id,
-            version=memory.version,
-        )
-    )
-    await tx.enqueue(OutboxEntry.of(memory, "remove"))
-    return True
+    return await unit.apply(Mutation.removal(memory, "forgotten", actor=by, at=now))
 
 
-async def present(tx: Transaction, scope: Scope, memory_ids: Iterable[str]) -> bool:
+async def present(tx: Reads, scope: Scope, memory_ids: Iterable[str]) -> bool:
     """Whether all these memories are there and active."""
     for memory_id in memory_ids:
         memory = await tx.get(memory_id, scopes=[scope])

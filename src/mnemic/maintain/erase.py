@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
@@ -21,10 +22,11 @@ from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
 from mnemic.maintain.derived import derived_from
 from mnemic.maintain.intake import import_prefix
 from mnemic.maintain.project import drain
-from mnemic.maintain.vault import drop, sweep
-from mnemic.ports import Clock, Keyring, RecordStore, SessionStore, Transaction
+from mnemic.maintain.vault import sweep
+from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.projections import Scanned
-from mnemic.types import Actor, AuditEvent, Level, Memory, OutboxEntry, Scope, Status, Where, checked_identifier
+from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_identifier
+from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
 from mnemic.write.feed import Feed
 from mnemic.write.vault import token_prefix
 
@@ -124,7 +126,7 @@ class _Erasure:
         while waiting:
             batch = waiting[:size]
             try:
-                self.counts["memories"] += await self.store.transact(lambda tx, batch=batch: self._remove(tx, batch))  # type: ignore[misc]
+                self.counts["memories"] += await commit(self.store, partial(self._remove, batch))
             except StoreFull:
                 if size == 1:
                     raise
@@ -142,13 +144,12 @@ class _Erasure:
         self.sessions |= {one.source.session for one in versions if one.source.session}
         self.counts["versions"] += len(versions)
 
-    async def _remove(self, tx: Transaction, batch: list[Memory]) -> int:
+    async def _remove(self, batch: list[Memory], unit: Unit) -> int:
         gone = 0
         for memory in batch:
-            gone += await tx.remove(memory.memory_id, scope=memory.scope)
-            if self.told:
-                await tx.enqueue(OutboxEntry.of(memory, "remove"))
-        await self._tell(tx, "erasing", {"memories": gone})
+            removal = Mutation.removal(memory, None, actor=self.actor, at=self.now, silent=not self.told)
+            gone += await unit.apply(removal)
+        await unit.apply(self._line("erasing", {"memories": gone}))
         return gone
 
     async def begin(self) -> None:
@@ -160,20 +161,20 @@ class _Erasure:
         sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
         imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
 
-        async def work(tx: Transaction) -> int:
-            requests = await self._forget_requests(tx)
-            await drop(tx, self.actor.tenant, [*names, *sealed, *imports])
-            if whole:
-                value = json.dumps({"block": self.block, "at": self.now.isoformat()})
-                await tx.put_mark(self.actor.tenant, tombstone(self.token), value)
-            return requests
+        marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports])
+        if whole:
+            marks[tombstone(self.token)] = json.dumps({"block": self.block, "at": self.now.isoformat()})
 
-        self.counts["requests"] = await self.store.transact(work)
+        async def work(unit: Unit) -> int:
+            await unit.apply(Mutation(tenant=self.actor.tenant, marks=marks))
+            return await self._forget_requests(unit)
+
+        self.counts["requests"] = await commit(self.store, work)
         self.counts["consents"] = len(names)
         self.counts["vault"] = len(sealed)
 
-    async def _forget_requests(self, tx: Transaction) -> int:
-        return await tx.remove_requests(self.actor.tenant, self.memory_ids, owner=self.subject)
+    async def _forget_requests(self, unit: Unit) -> int:
+        return await unit.disown(self.actor.tenant, Disowned(memory_ids=self.memory_ids, owner=self.subject))
 
     async def run(self, memories: list[Memory]) -> None:
         """Erase these memories, and what stands beside them."""
@@ -191,24 +192,17 @@ class _Erasure:
                 break
             for memory in late:
                 await self.note(memory)
-            await self.store.transact(self._forget_requests)
+            await commit(self.store, self._forget_requests)
             await self.take(late)
         await self.finish()
 
     async def finish(self) -> None:
         """The last line of the audit."""
-        await self.store.transact(lambda tx: self._tell(tx, "erased", dict(self.counts)))
+        await apply(self.store, self._line("erased", dict(self.counts)))
 
-    async def _tell(self, tx: Transaction, action: str, detail: dict[str, Any]) -> None:
-        await tx.append_audit(
-            AuditEvent(
-                tenant=self.actor.tenant,
-                action=action,
-                at=self.now,
-                actor=self.actor.user,
-                detail={"subject": self.token, "receipt": self.receipt_id, **detail},
-            )
-        )
+    def _line(self, action: str, detail: Mapping[str, int]) -> Mutation:
+        told: dict[str, Any] = {"subject": self.token, "receipt": self.receipt_id, **detail}
+        return Mutation.line(action, actor=self.actor, at=self.now, detail=told)
 
 
 async def erase(

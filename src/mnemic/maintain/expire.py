@@ -14,8 +14,9 @@ from datetime import datetime, timedelta
 
 from mnemic.errors import VersionConflict
 from mnemic.maintain.derived import sources_of
-from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, Kind, Memory, OutboxEntry, Status
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Kind, Memory, Status
+from mnemic.unit_of_work import Mutation, Unit, commit
 
 PAGE = 200
 _READING = "clock/expire"
@@ -92,7 +93,7 @@ class _Job:
         statuses: Collection[Status],
         expired_by: datetime | None,
         wanted: Callable[[Memory], bool],
-        change: Callable[[Transaction, Memory], Awaitable[None]],
+        change: Callable[[Unit, Memory], Awaitable[None]],
     ) -> None:
         """Apply `change` to every memory that is `wanted`, page by page, each page in one transaction."""
         after = None
@@ -106,49 +107,33 @@ class _Job:
             elif chosen:
                 self.counts[name] += await self._page(chosen, change)
 
-    async def _page(self, chosen: list[Memory], change: Callable[[Transaction, Memory], Awaitable[None]]) -> int:
-        async def work(tx: Transaction) -> int:
+    async def _page(self, chosen: list[Memory], change: Callable[[Unit, Memory], Awaitable[None]]) -> int:
+        async def work(unit: Unit) -> int:
             done = 0
             for memory in chosen:
-                present = await tx.get(memory.memory_id, scopes=[memory.scope])
+                present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
                 if present is not None and present.version == memory.version:
                     try:
-                        await change(tx, present)
+                        await change(unit, present)
                     except VersionConflict:
                         continue  # the same statement lives on in another memory
                     done += 1
             return done
 
-        return await self.store.transact(work)
+        return await commit(self.store, work)
 
-    async def mark(self, tx: Transaction, memory: Memory) -> None:
-        await self._change(tx, memory.next_version(self.now, status=Status.EXPIRED), "expired")
+    async def mark(self, unit: Unit, memory: Memory) -> None:
+        await self._change(unit, memory, Status.EXPIRED, "expired")
 
-    async def restore(self, tx: Transaction, memory: Memory) -> None:
-        await self._change(tx, memory.next_version(self.now, status=Status.ACTIVE), "restored")
+    async def restore(self, unit: Unit, memory: Memory) -> None:
+        await self._change(unit, memory, Status.ACTIVE, "restored")
 
-    async def purge(self, tx: Transaction, memory: Memory) -> None:
-        await tx.remove(memory.memory_id, scope=memory.scope)
-        await self._tell(tx, memory, "purged")
-        await tx.enqueue(OutboxEntry.of(memory, "remove"))
+    async def purge(self, unit: Unit, memory: Memory) -> None:
+        await unit.apply(Mutation.removal(memory, "purged", actor=self.actor, at=self.now))
 
-    async def _change(self, tx: Transaction, memory: Memory, action: str) -> None:
-        await tx.replace(memory)
-        await self._tell(tx, memory, action)
-        await tx.enqueue(OutboxEntry.of(memory))
-
-    async def _tell(self, tx: Transaction, memory: Memory, action: str) -> None:
-        await tx.append_audit(
-            AuditEvent(
-                tenant=self.actor.tenant,
-                action=action,
-                at=self.now,
-                actor=self.actor.user,
-                scope=memory.scope,
-                memory_id=memory.memory_id,
-                version=memory.version,
-            )
-        )
+    async def _change(self, unit: Unit, memory: Memory, status: Status, action: str) -> None:
+        changed = memory.next_version(self.now, status=status)
+        await unit.apply(Mutation.of(changed, action, actor=self.actor, at=self.now, was=memory.status))
 
 
 async def expire(
@@ -181,14 +166,14 @@ async def expire(
 async def _read_clock(
     store: RecordStore, tenant: str, now: datetime, apart: timedelta, dry_run: bool
 ) -> tuple[Readings, Readings]:
-    async def work(tx: Transaction) -> tuple[Readings, Readings]:
-        before = Readings.decoded(await tx.find_mark(tenant, _READING))
+    async def work(unit: Unit) -> tuple[Readings, Readings]:
+        before = Readings.decoded(await unit.reads.find_mark(tenant, _READING))
         after = before.following(now, apart)
         if after != before and not dry_run:
-            await tx.put_mark(tenant, _READING, after.encoded())
+            await unit.apply(Mutation(tenant=tenant, marks={_READING: after.encoded()}))
         return before, after
 
-    return await store.transact(work)
+    return await commit(store, work)
 
 
 def _purgeable(memory: Memory, until: datetime, rules: ExpiryRules) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain.derived import derived_from, remove, take_away
 from mnemic.maintain.vault import sweep
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, subject_of
+from mnemic.unit_of_work import Unit, commit
 
 
 async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Actor, scopes: tuple[Scope, ...]) -> None:
@@ -16,14 +17,14 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
     Raises MemoryNotFound where no memory of `scopes` has this id.
     """
 
-    async def work(transaction: Transaction) -> Memory:
-        memory = await transaction.get(memory_id, scopes=scopes)
+    async def work(unit: Unit) -> Memory:
+        memory = await unit.reads.get(memory_id, scopes=scopes)
         if memory is None:
             raise MemoryNotFound()
-        await remove(transaction, memory, by=actor, now=clock.now())
+        await remove(unit, memory, by=actor, now=clock.now())
         return memory
 
-    memory = await store.transact(work)
+    memory = await commit(store, work)
     derived = await derived_from(store, memory.scope, [memory_id])
     await take_away(store, derived, by=actor, now=clock.now())
     await sweep(store, actor.tenant, subject_of(memory.scope, memory.author))

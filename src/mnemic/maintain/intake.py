@@ -15,8 +15,9 @@ from typing import Protocol
 
 from mnemic.errors import EmbedderFailed, InvalidInput, MemoryNotFound, StoreFailed, error_behind
 from mnemic.maintain.consent import subject_token
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Candidate, WriteReceipt, checked_identifier
+from mnemic.unit_of_work import Mutation, apply
 
 KEPT = 20
 """Imports of one user of which the progress is kept; the oldest gives way."""
@@ -107,12 +108,8 @@ async def _keep(engine: Adds, actor: Actor, done: ImportProgress, known: Mapping
     said = {"taken": done.taken, "outcomes": dict(done.outcomes), "updated_at": engine.clock.now().isoformat()}
     others = sorted((one.updated_at, name) for name, one in known.items() if one.updated_at and name != done.import_id)
 
-    async def work(transaction: Transaction) -> None:
-        for _, name in others[: max(0, len(others) - KEPT + 1)]:
-            await transaction.put_mark(actor.tenant, prefix + name, None)
-        await transaction.put_mark(actor.tenant, prefix + done.import_id, json.dumps(said))
-
-    await engine.store.transact(work)
+    marks: dict[str, str | None] = {prefix + name: None for _, name in others[: max(0, len(others) - KEPT + 1)]}
+    await apply(engine.store, Mutation(tenant=actor.tenant, marks=marks | {prefix + done.import_id: json.dumps(said)}))
 
 
 def _read(import_id: str, value: str) -> ImportProgress:

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import AuditEvent
+from mnemic.ports import Clock, RecordStore
+from mnemic.unit_of_work import Mutation, Unit, commit
 
 MAX_BYTES = 256 * 1024
 VERSIONS_KEPT = 50
@@ -78,8 +78,8 @@ class Policies:
         if len(_written(wanted)) > MAX_BYTES:
             raise InvalidInput("policy", hint=f"at most {MAX_BYTES} bytes as JSON")
 
-        async def work(transaction: Transaction) -> PolicyVersion:
-            value = await transaction.find_mark(tenant, _CURRENT)
+        async def work(unit: Unit) -> PolicyVersion:
+            value = await unit.reads.find_mark(tenant, _CURRENT)
             known = None if value is None else _read(value)
             before = 0 if known is None else known.version
             if expected is not None and expected != before:
@@ -87,19 +87,22 @@ class Policies:
             if known is not None and known.policy == wanted.policy:
                 return known
             made = replace(wanted, version=before + 1)
-            await _keep(transaction, tenant, made, before)
+            await unit.apply(_put(tenant, made, before))
             return made
 
-        return await self._store.transact(work)
+        return await commit(self._store, work)
 
 
-async def _keep(transaction: Transaction, tenant: str, made: PolicyVersion, before: int) -> None:
-    await transaction.put_mark(tenant, _CURRENT, _written(made))
-    await transaction.put_mark(tenant, _name(made.version), _written(made))
-    await transaction.put_mark(tenant, _name(made.version - VERSIONS_KEPT), None)
-    detail = {"version": made.version, "before": before, "restored": made.restored}
-    event = AuditEvent(tenant=tenant, action="policy_put_in_force", at=made.put_at, actor=made.by, detail=detail)
-    await transaction.append_audit(event)
+def _put(tenant: str, made: PolicyVersion, before: int) -> Mutation:
+    text = _written(made)
+    return Mutation(
+        tenant=tenant,
+        action="policy_put_in_force",
+        actor=made.by,
+        at=made.put_at,
+        detail={"version": made.version, "before": before, "restored": made.restored},
+        marks={_CURRENT: text, _name(made.version): text, _name(made.version - VERSIONS_KEPT): None},
+    )
 
 
 def _name(version: int) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mnemic.errors import StoreBusy
 from mnemic.ports import Embedder, RecordStore
 from mnemic.types import VectorSpace
+from mnemic.unit_of_work import commit
 from mnemic.write.embed import index_text
 
 BATCH = 64
@@ -40,7 +41,7 @@ async def reembed(
     nothing has changed for anybody then, and a further run goes on. Where the store has this space already nothing is
     embedded.
     """
-    if await store.transact(lambda tx: tx.space()) == embedder.space:
+    if await commit(store, lambda unit: unit.reads.space()) == embedder.space:
         return await _adopted(store, Reembedded(filled=0, space=embedder.space), adopt)
     await store.begin_space(embedder.space)
     filled = 0

@@ -14,7 +14,7 @@ from typing import Any
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
 from mnemic.guard.policy import Policy
 from mnemic.maintain.trail import Steward
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import (
     Actor,
     Memory,
@@ -25,6 +25,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
+from mnemic.unit_of_work import Unit, commit
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.embed import require_present
@@ -119,20 +120,21 @@ async def approve(
     require_other(known, reviewer)
     steward = Steward(reviewer, clock.now())
 
-    async def work(tx: Transaction) -> WriteReceipt:
+    async def work(unit: Unit) -> WriteReceipt:
+        tx = unit.reads
         pending = await _present(tx, known, verdict.expected_version)
         chosen = _corrected(pending, verdict.draft)
         twin = await tx.find_fingerprint(pending.scope, chosen.fingerprint)
         if twin is not None and twin.memory_id not in (*pending.conflicts_with, *verdict.merged_with):
-            await steward.change(tx, pending, "rejected", detail={"reason": "duplicate"}, status=Status.REJECTED)
+            await steward.change(unit, pending, "rejected", detail={"reason": "duplicate"}, status=Status.REJECTED)
             return receipt_of(Outcome.REFRESHED, twin, "duplicate")
         replaced = await _replaced(tx, pending, verdict.merged_with, policy)
         if verdict.draft is not None:
             await require_present(tx, verdict.draft)
-            await keep(tx, verdict.draft)
-        return await _approved(tx, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
+            await keep(unit, verdict.draft)
+        return await _approved(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
 
-    return await store.transact(work)
+    return await commit(store, work)
 
 
 def require_other(known: Memory, reviewer: Actor) -> None:
@@ -149,15 +151,15 @@ async def reject(
     """
     steward = Steward(reviewer, clock.now())
 
-    async def work(tx: Transaction) -> WriteReceipt:
-        pending = await _present(tx, known, None)
-        ended = await steward.change(tx, pending, "rejected", detail={"reason": reason}, status=Status.REJECTED)
+    async def work(unit: Unit) -> WriteReceipt:
+        pending = await _present(unit.reads, known, None)
+        ended = await steward.change(unit, pending, "rejected", detail={"reason": reason}, status=Status.REJECTED)
         return receipt_of(Outcome.BLOCKED, ended, reason)
 
-    return await store.transact(work)
+    return await commit(store, work)
 
 
-async def _present(tx: Transaction, known: Memory, expected_version: int | None) -> Memory:
+async def _present(tx: Reads, known: Memory, expected_version: int | None) -> Memory:
     memory = await tx.get(known.memory_id, scopes=[known.scope])
     if memory is None or memory.status is not Status.PENDING_REVIEW:
         raise MemoryNotFound
@@ -167,12 +169,12 @@ async def _present(tx: Transaction, known: Memory, expected_version: int | None)
 
 
 async def _approved(
-    tx: Transaction, steward: Steward, pending: Memory, chosen: Memory, replaced: Sequence[Memory], *, merged: bool
+    unit: Unit, steward: Steward, pending: Memory, chosen: Memory, replaced: Sequence[Memory], *, merged: bool
 ) -> WriteReceipt:
     ids = tuple(memory.memory_id for memory in replaced)
     for memory in replaced:
         ended = closing(memory, starts_at(chosen))
-        await steward.change(tx, memory, "superseded", detail={"by": pending.memory_id}, **ended)
+        await steward.change(unit, memory, "superseded", detail={"by": pending.memory_id}, **ended)
     lasting = None if pending.expires_at is None else steward.now + (pending.expires_at - pending.created_at)
     data: dict[str, Any] = {}
     for memory in (*(replaced if merged else ()), chosen):
@@ -180,7 +182,7 @@ async def _approved(
     action = "merged" if merged else "approved"
     supersedes = (*pending.supersedes, *ids)
     active = await steward.change(
-        tx,
+        unit,
         pending,
         action,
         detail={"supersedes": list(supersedes)} if supersedes else {},
@@ -215,7 +217,7 @@ def _corrected(pending: Memory, draft: Draft | None) -> Memory:
     )
 
 
-async def _replaced(tx: Transaction, pending: Memory, merged_with: Sequence[str], policy: Policy) -> list[Memory]:
+async def _replaced(tx: Reads, pending: Memory, merged_with: Sequence[str], policy: Policy) -> list[Memory]:
     """The active memories that give way. Raises MemoryNotFound for one of `merged_with` that is not there."""
     found: dict[str, Memory] = {}
     for memory_id in (*merged_with, *pending.conflicts_with):

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.maintain.export import accepted
-from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, Memory, OutboxEntry, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.embed import require_present
@@ -57,7 +58,8 @@ async def roll_back(
     ended = [one for one in await successors(store, known) if one.memory_id != known.memory_id]
     now = clock.now()
 
-    async def work(tx: Transaction) -> WriteReceipt:
+    async def work(unit: Unit) -> WriteReceipt:
+        tx = unit.reads
         present = await tx.get(known.memory_id, scopes=[known.scope])
         if present is None or present.version != known.version:
             raise VersionConflict(hint="it has changed meanwhile")
@@ -68,15 +70,14 @@ async def roll_back(
         for one in closing:
             assert one is not None
             over = closed(one, now, now)
-            await tx.replace(over)
-            await _tell(tx, over, actor, "superseded", {"by": known.memory_id})
+            await unit.apply(Mutation.of(over, "superseded", actor=actor, at=now, detail={"by": known.memory_id}))
         back = _restored(present, target, draft)
-        await tx.replace(back)
-        await _tell(tx, back, actor, "rolled_back", {"to_version": target.version})
+        detail = {"to_version": target.version}
+        await unit.apply(Mutation.of(back, "rolled_back", actor=actor, at=back.updated_at, detail=detail))
         ids = tuple(one.memory_id for one in closing if one is not None)
         return replace(receipt_of(Outcome.SUPERSEDED, back, "rolled_back"), superseded=ids)
 
-    return await store.transact(work)
+    return await commit(store, work)
 
 
 def _says(present: Memory, target: Memory, draft: Draft) -> bool:
@@ -101,20 +102,3 @@ def _restored(present: Memory, target: Memory, draft: Draft) -> Memory:
         fingerprint=draft.fingerprint,
         vector=draft.vector,
     )
-
-
-async def _tell(tx: Transaction, memory: Memory, actor: Actor, action: str, detail: dict[str, object]) -> None:
-    """The line of the audit, and the work for the projections."""
-    await tx.append_audit(
-        AuditEvent(
-            tenant=memory.scope.tenant,
-            action=action,
-            at=memory.updated_at,
-            actor=actor.user,
-            scope=memory.scope,
-            memory_id=memory.memory_id,
-            version=memory.version,
-            detail={"agent": actor.agent, **detail},  # type: ignore[dict-item]
-        )
-    )
-    await tx.enqueue(OutboxEntry.of(memory))

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from mnemic.errors import StoreBusy
-from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, Level, Scope, checked_identifier
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Level, Scope, checked_identifier
+from mnemic.unit_of_work import Mutation, Unit, apply, commit
 from mnemic.write.vault import Vault
 
 BATCH = 256
@@ -65,7 +66,7 @@ async def rotate_data_keys(
     await store.tidy()
     destroyed = 0 if keep_old else await asyncio.to_thread(keyring.retire, followed)
     rotation = Rotation(subjects=len(followed), resealed=resealed, destroyed=destroyed)
-    await store.transact(partial(_tell, actor=actor, clock=clock, rotation=rotation))
+    await apply(store, Mutation.line("keys_rotated", actor=actor, at=clock.now(), detail=asdict(rotation)))
     return rotation
 
 
@@ -87,7 +88,7 @@ async def _values_anew(store: RecordStore, vault: Vault, tenant: str) -> int:
     for start in range(0, len(kept), BATCH):
         fresh = await asyncio.to_thread(_fresh, vault, tenant, kept[start : start + BATCH])
         if fresh:
-            done += await store.transact(partial(_put, tenant=tenant, fresh=fresh))
+            done += await commit(store, partial(_put, tenant=tenant, fresh=fresh))
     return done
 
 
@@ -97,17 +98,11 @@ def _fresh(vault: Vault, tenant: str, kept: Iterable[tuple[str, str]]) -> dict[s
     return {name: (sealed, fresh) for name, sealed, fresh in given if fresh is not None}
 
 
-async def _put(tx: Transaction, *, tenant: str, fresh: Mapping[str, tuple[str, str]]) -> int:
+async def _put(unit: Unit, *, tenant: str, fresh: Mapping[str, tuple[str, str]]) -> int:
     """Where nobody has taken it away meanwhile."""
     done = 0
     for name, (before, now) in fresh.items():
-        if await tx.find_mark(tenant, name) == before:
-            await tx.put_mark(tenant, name, now)
+        if await unit.reads.find_mark(tenant, name) == before:
+            await unit.apply(Mutation(tenant=tenant, marks={name: now}))
             done += 1
     return done
-
-
-async def _tell(tx: Transaction, *, actor: Actor, clock: Clock, rotation: Rotation) -> None:
-    detail = {"subjects": rotation.subjects, "resealed": rotation.resealed, "destroyed": rotation.destroyed}
-    event = AuditEvent(tenant=actor.tenant, action="keys_rotated", at=clock.now(), actor=actor.user, detail=detail)
-    await tx.append_audit(event)

@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.maintain.trail import latest
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, RecordStore
 from mnemic.trace import RunReport, UseAudit
 from mnemic.types import Actor, AuditEvent, JsonValue
+from mnemic.unit_of_work import Mutation, apply
 
 RAN = "run"
 _COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "written", "verified")
@@ -43,12 +44,7 @@ async def record_run(store: RecordStore, clock: Clock, actor: Actor, report: Run
         "steps": steps,
         **{name: list(getattr(report.audit, name)) for name in UseAudit.__slots__},
     }
-    event = AuditEvent(tenant=actor.tenant, action=RAN, at=clock.now(), actor=actor.user, detail=detail)
-
-    async def append(transaction: Transaction) -> None:
-        await transaction.append_audit(event)
-
-    await store.transact(append)
+    await apply(store, Mutation.line(RAN, actor=actor, at=clock.now(), detail=detail))
 
 
 async def runs(

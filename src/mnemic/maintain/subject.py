@@ -24,6 +24,7 @@ from mnemic.maintain.erase import made_of
 from mnemic.maintain.export import as_dict, plain
 from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_identifier
+from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.fingerprint import request_owner
 from mnemic.write.vault import Vault, marker_of, vault_prefix
 
@@ -320,14 +321,8 @@ async def opened(
         vault=vault if values else None,
         quotas=quotas,
     )
-    event = AuditEvent(
-        tenant=actor.tenant,
-        action="exported",
-        at=holdings.at,
-        actor=actor.user,
-        detail={"subject": holdings.token, "values": values, "agent": actor.agent},
-    )
-    await store.transact(lambda tx: tx.append_audit(event))
+    detail: dict[str, Any] = {"subject": holdings.token, "values": values}
+    await apply(store, Mutation.line("exported", actor=actor, at=holdings.at, detail=detail))
     return holdings
 
 

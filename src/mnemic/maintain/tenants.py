@@ -14,8 +14,9 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.guard.limits import Per, Quota
-from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, Kind
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Kind
+from mnemic.unit_of_work import Mutation, Unit, commit
 
 SERVICE_TENANT = "mnemic.service"
 """Where tenants and credentials are kept; nobody acts in it."""
@@ -64,22 +65,22 @@ class Tenants:
             raise InvalidInput("label", hint=f"at most {MAX_LABEL} characters")
         made = Tenant(tenant=tenant, created_at=self._clock.now(), label=label, quotas=_checked(quotas))
 
-        async def work(transaction: Transaction) -> Tenant:
-            if await transaction.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
+        async def work(unit: Unit) -> Tenant:
+            if await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
                 raise InvalidInput("tenant:known", hint="there is a tenant of this name")
-            await self._keep(transaction, made, "tenant_created", by)
+            await unit.apply(self._kept(made, "tenant_created", by))
             return made
 
-        return await self._store.transact(work)
+        return await commit(self._store, work)
 
     async def note(self, tenant: str) -> None:
         """Know a tenant from now on that a credential has named; one that is known stays as it is."""
         now = self._clock.now()
 
-        async def work(transaction: Transaction) -> None:
-            await noted(transaction, tenant, now)
+        async def work(unit: Unit) -> None:
+            await noted(unit, tenant, now)
 
-        await self._store.transact(work)
+        await commit(self._store, work)
 
     async def limit(self, tenant: str, quotas: Sequence[Quota] | None, *, by: str) -> Tenant:
         """Set the tenant's quotas in the place of those of the settings; None: those of the settings hold again.
@@ -114,30 +115,36 @@ class Tenants:
     async def _change(self, tenant: str, action: str, by: str, change: Callable[[Tenant], Tenant]) -> Tenant:
         """With its line in the audit, unless it is so already."""
 
-        async def work(transaction: Transaction) -> Tenant:
-            value = await transaction.find_mark(SERVICE_TENANT, _PREFIX + tenant)
+        async def work(unit: Unit) -> Tenant:
+            value = await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + tenant)
             if value is None:
                 raise MemoryNotFound("tenant")
             known = _read(value)
             changed = change(known)
             if changed != known:
-                await self._keep(transaction, changed, action, by)
+                await unit.apply(self._kept(changed, action, by))
             return changed
 
-        return await self._store.transact(work)
+        return await commit(self._store, work)
 
-    async def _keep(self, transaction: Transaction, tenant: Tenant, action: str, by: str) -> None:
-        await transaction.put_mark(SERVICE_TENANT, _PREFIX + tenant.tenant, _written(tenant))
+    def _kept(self, tenant: Tenant, action: str, by: str) -> Mutation:
         detail = {"quotas": [quota_data(quota) for quota in tenant.quotas or ()]} if tenant.quotas is not None else {}
-        event = AuditEvent(tenant=tenant.tenant, action=action, at=self._clock.now(), actor=by, detail=detail)
-        await transaction.append_audit(event)
+        return Mutation(
+            tenant=tenant.tenant,
+            action=action,
+            actor=by,
+            at=self._clock.now(),
+            detail=detail,
+            marks={_PREFIX + tenant.tenant: _written(tenant)},
+            marks_of=SERVICE_TENANT,
+        )
 
 
-async def noted(transaction: Transaction, tenant: str, at: datetime) -> None:
+async def noted(unit: Unit, tenant: str, at: datetime) -> None:
     """Know the tenant from now on, in the transaction of what names it."""
-    if await transaction.find_mark(SERVICE_TENANT, _PREFIX + tenant) is None:
+    if await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is None:
         made = Tenant(tenant=tenant, created_at=at)
-        await transaction.put_mark(SERVICE_TENANT, _PREFIX + tenant, _written(made))
+        await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _written(made)}))
 
 
 def require_name(tenant: str) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from mnemic.ports import RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, Memory, OutboxEntry, Status
+from mnemic.ports import RecordStore
+from mnemic.types import Actor, AuditEvent, Memory
+from mnemic.unit_of_work import Mutation, Unit
 
 T = TypeVar("T")
 PAGE = 500
@@ -47,29 +48,11 @@ class Steward:
     now: datetime
 
     async def change(
-        self, tx: Transaction, memory: Memory, action: str, *, detail: dict[str, Any] | None = None, **changes: Any
+        self, unit: Unit, memory: Memory, action: str, *, detail: dict[str, Any] | None = None, **changes: Any
     ) -> Memory:
         """Write the next version of `memory`, say so in the audit, and tell the projections what concerns them: they
         hold active memories only. Raises VersionConflict.
         """
         changed = memory.next_version(self.now, **changes)
-        await tx.replace(changed)
-        await self.tell(tx, changed, action, detail or {})
-        if Status.ACTIVE in (memory.status, changed.status):
-            await tx.enqueue(OutboxEntry.of(changed))
+        await unit.apply(Mutation.of(changed, action, actor=self.actor, at=self.now, detail=detail, was=memory.status))
         return changed
-
-    async def tell(self, tx: Transaction, memory: Memory, action: str, detail: dict[str, Any]) -> None:
-        """One line of the audit about this version of `memory`; `detail` holds no content."""
-        await tx.append_audit(
-            AuditEvent(
-                tenant=memory.scope.tenant,
-                action=action,
-                at=self.now,
-                actor=self.actor.user,
-                scope=memory.scope,
-                memory_id=memory.memory_id,
-                version=memory.version,
-                detail={"agent": self.actor.agent, **detail},
-            )
-        )

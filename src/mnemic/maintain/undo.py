@@ -14,8 +14,9 @@ from datetime import datetime
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.guard.policy import Policy
 from mnemic.maintain.trail import Steward
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, Status
+from mnemic.unit_of_work import Unit, commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +49,13 @@ async def undo(
     status = _status_after(versions, [past[-1] for past in earlier.values()], policy)
     steward = Steward(actor, clock.now())
 
-    async def work(tx: Transaction) -> UndoReceipt:
-        present = await tx.get(memory_id, scopes=[known.scope])
+    async def work(unit: Unit) -> UndoReceipt:
+        present = await unit.reads.get(memory_id, scopes=[known.scope])
         if present is None or present.version != known.version:
             raise VersionConflict
         waits = status is Status.PENDING_REVIEW
         ended = await steward.change(
-            tx,
+            unit,
             present,
             "undone",
             detail={"restoring": list(earlier)},
@@ -62,10 +63,10 @@ async def undo(
             supersedes=(),
             conflicts_with=tuple(earlier) if waits else present.conflicts_with,
         )
-        restored = [one for one, past in earlier.items() if await _restored(tx, steward, past, memory_id)]
+        restored = [one for one, past in earlier.items() if await _restored(unit, steward, past, memory_id)]
         return UndoReceipt(memory_id=memory_id, version=ended.version, status=status, restored=tuple(restored))
 
-    return await store.transact(work)
+    return await commit(store, work)
 
 
 def _status_after(versions: Sequence[Memory], replaced: Sequence[Memory], policy: Policy) -> Status:
@@ -78,15 +79,15 @@ def _status_after(versions: Sequence[Memory], replaced: Sequence[Memory], policy
     return Status.REJECTED if repeats or single else Status.ACTIVE
 
 
-async def _restored(tx: Transaction, steward: Steward, past: Sequence[Memory], memory_id: str) -> bool:
+async def _restored(unit: Unit, steward: Steward, past: Sequence[Memory], memory_id: str) -> bool:
     """Whether the last of these versions is active again, with the end of its time that it had before."""
-    closed = await tx.get(past[-1].memory_id, scopes=[past[-1].scope])
+    closed = await unit.reads.get(past[-1].memory_id, scopes=[past[-1].scope])
     if closed is None or closed.version != past[-1].version:
         raise VersionConflict
-    if await tx.find_fingerprint(closed.scope, closed.fingerprint) is not None:
+    if await unit.reads.find_fingerprint(closed.scope, closed.fingerprint) is not None:
         return False
     await steward.change(
-        tx, closed, "restored", detail={"from": memory_id}, status=Status.ACTIVE, valid_to=_end_before(past)
+        unit, closed, "restored", detail={"from": memory_id}, status=Status.ACTIVE, valid_to=_end_before(past)
     )
     return True
 

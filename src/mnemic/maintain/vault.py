@@ -12,8 +12,9 @@ from typing import Any
 
 from mnemic.errors import NotSupported, RevealDenied
 from mnemic.guard.redaction import RedactionRules
-from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent, JsonValue, Memory, Scope, Status, Where, subject_of
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, JsonValue, Memory, Scope, Status, Where, subject_of
+from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.redact import MARKER
 from mnemic.write.vault import Vault, marker_of, vault_name, vault_prefix
 
@@ -52,8 +53,9 @@ async def reveal(
     allowed = role in rules.reveal
     found = await _sealed(store, memory) if allowed else {}
     entities = Counter(marker[1:].partition("#")[0] for marker in found)
-    detail = {"role": role if allowed else "", "agent": actor.agent, "entities": dict(sorted(entities.items()))}
-    await _tell(store, clock, memory, actor, "revealed" if allowed else "reveal_denied", detail)
+    detail: dict[str, Any] = {"role": role if allowed else "", "entities": dict(sorted(entities.items()))}
+    action = "revealed" if allowed else "reveal_denied"
+    await apply(store, Mutation.line(action, actor=actor, at=clock.now(), about=memory, detail=detail))
     if not allowed:
         raise RevealDenied("role", hint="the policy's [redaction] reveal names the roles that may")
 
@@ -83,14 +85,9 @@ async def sweep(store: RecordStore, tenant: str, subject: Scope | None = None) -
             if memory.version > 1 and unnamed:
                 unnamed -= markers(await store.versions(memory.memory_id, scopes=[memory.scope]))
     gone = [name for name, marker in names.items() if marker in unnamed]
-    return await store.transact(lambda tx: drop(tx, tenant, gone)) if gone else 0
-
-
-async def drop(tx: Transaction, tenant: str, names: Collection[str]) -> int:
-    """Take these marks away; how many."""
-    for name in names:
-        await tx.put_mark(tenant, name, None)
-    return len(names)
+    if gone:
+        await apply(store, Mutation(tenant=tenant, marks=dict.fromkeys(gone)))
+    return len(gone)
 
 
 def markers(memories: Iterable[Memory]) -> set[str]:
@@ -149,23 +146,3 @@ async def _held(store: RecordStore, tenant: str, subject: Scope | None) -> Async
         while page := await store.newest(where, limit=PAGE, before=before):
             before = page[-1].memory_id
             yield page
-
-
-async def _tell(
-    store: RecordStore, clock: Clock, memory: Memory, actor: Actor, action: str, detail: dict[str, Any]
-) -> None:
-    event = AuditEvent(
-        tenant=memory.scope.tenant,
-        action=action,
-        at=clock.now(),
-        actor=actor.user,
-        scope=memory.scope,
-        memory_id=memory.memory_id,
-        version=memory.version,
-        detail=detail,
-    )
-
-    async def work(tx: Transaction) -> None:
-        await tx.append_audit(event)
-
-    await store.transact(work)

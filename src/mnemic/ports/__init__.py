@@ -62,9 +62,9 @@ class Capabilities:
     degraded: frozenset[str] = frozenset()
 
 
-class Transaction(Protocol):
-    """One atomic change. Every method sees the changes made before it in the same transaction, but for `nearest`, which
-    sees what was committed when the transaction began.
+class Reads(Protocol):
+    """What a transaction sees of the store: the changes made before it in the same transaction, too, but for
+    `nearest`, which sees what was committed when the transaction began.
 
     All keys are qualified by the scope's tenant. Nothing outside the transaction may be awaited while it is open.
     """
@@ -83,6 +83,22 @@ class Transaction(Protocol):
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         """Active memories of `scope` with cosine >= `at_least`, best first. Exact within `Capabilities.exact_up_to`."""
+
+    async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
+        """The digest and the receipt (JSON) of the request this key was used for, or None."""
+
+    async def space(self) -> VectorSpace:
+        """The store's vector space now."""
+
+    async def find_mark(self, tenant: str, name: str) -> str | None:
+        """The text that was kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        """As `RecordStore.usage`, with this transaction's changes. Of two that wrote and then ask, one sees both."""
+
+
+class Transaction(Reads, Protocol):
+    """One atomic change. Only `mnemic.unit_of_work` calls the methods that write."""
 
     async def insert(self, memory: Memory) -> None:
         """Add a new memory (version 1). Raises VersionConflict when an active one of the scope has its fingerprint or
@@ -104,9 +120,6 @@ class Transaction(Protocol):
     async def enqueue(self, entry: OutboxEntry) -> None:
         """Leave work for the projections, committed with the change itself."""
 
-    async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
-        """The digest and the receipt (JSON) of the request this key was used for, or None."""
-
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
@@ -116,15 +129,6 @@ class Transaction(Protocol):
         """Forget the tenant's requests whose receipt names one of these memories anywhere, and those whose idempotency
         key is `owner`, a colon, and more without a colon; how many there were.
         """
-
-    async def space(self) -> VectorSpace:
-        """The store's vector space now."""
-
-    async def find_mark(self, tenant: str, name: str) -> str | None:
-        """The text that was kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
-
-    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        """As `RecordStore.usage`, with this transaction's changes. Of two that wrote and then ask, one sees both."""
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         """Keep `value` under `name` in the place of what was there; None takes the mark away."""

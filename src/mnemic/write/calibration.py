@@ -15,6 +15,7 @@ from datetime import datetime
 from mnemic.errors import StoreCorrupt
 from mnemic.ports import RecordStore
 from mnemic.types import VectorSpace
+from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.draft import THRESHOLDS, WriteRules
 
 STORE_TENANT = "mnemic.store"
@@ -89,4 +90,4 @@ async def calibrated(store: RecordStore, space: VectorSpace, configured: WriteRu
 async def keep(store: RecordStore, space: VectorSpace, found: Calibration | None) -> None:
     """Keep `found` in the place of what was there; None goes back to the defaults."""
     text = None if found is None else found.encoded()
-    await store.transact(lambda tx: tx.put_mark(STORE_TENANT, mark_of(space), text))
+    await apply(store, Mutation(tenant=STORE_TENANT, marks={mark_of(space): text}))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mnemic.errors import IdempotencyConflict
-from mnemic.ports import Transaction
-from mnemic.types import AuditEvent, Candidate, Change, Memory, OutboxEntry, Outcome, Status, WriteReceipt
+from mnemic.ports import Reads
+from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
+from mnemic.unit_of_work import Answered, Mutation, Unit
 from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.tokens import keep
 
@@ -38,7 +39,7 @@ _ACTIONS = {
 }
 
 
-async def replayed(tx: Transaction, draft: Draft, request: Request | None) -> WriteReceipt | None:
+async def replayed(tx: Reads, draft: Draft, request: Request | None) -> WriteReceipt | None:
     """The receipt of the same request, had it been answered before. Raises IdempotencyConflict for another request."""
     known = await tx.find_request(draft.scope.tenant, request.key) if request else None
     if request is None or known is None:
@@ -49,65 +50,44 @@ async def replayed(tx: Transaction, draft: Draft, request: Request | None) -> Wr
     return replace(decode_receipt(receipt), replayed=True)
 
 
-async def commit(tx: Transaction, draft: Draft, decision: Decision, request: Request | None) -> Settled:
+async def commit(unit: Unit, draft: Draft, decision: Decision, request: Request | None) -> Settled:
     """Write the decision. Closed memories first: an active fingerprint is unique in its scope."""
-    changes: list[Change] = []
+    by = decision.memory.memory_id
     for memory in decision.replaced:
-        await tx.replace(memory)
         action = _ACTIONS[memory.status] if memory.status is not Status.ACTIVE else "linked"
-        changes += await record(tx, draft, memory, action, {"by": decision.memory.memory_id})
+        await unit.apply(_mutation(draft, memory, action, by=by))
     for memory in decision.kept:
-        await tx.insert(memory)
-        await record(tx, draft, memory, "kept", {"by": decision.memory.memory_id})
-    changes += await _write(tx, draft, decision)
-    await keep(tx, draft)
+        await unit.apply(_mutation(draft, memory, "kept", by=by))
+    await unit.apply(_decided(draft, decision))
+    await keep(unit, draft)
     receipt = _receipt(draft, decision)
     if request is not None:
-        await tx.remember_request(draft.scope.tenant, request.key, request.digest, encode_receipt(receipt), draft.now)
+        answered = Answered(key=request.key, digest=request.digest, receipt=encode_receipt(receipt), at=draft.now)
+        await unit.apply(Mutation(tenant=draft.scope.tenant, answered=answered))
     said = str(decision.outcome) if decision.reason is None else f"{decision.outcome}:{decision.reason}"
-    return Settled(receipt, said, tuple(changes))
+    return Settled(receipt, said, tuple(unit.changes))
 
 
-async def _write(tx: Transaction, draft: Draft, decision: Decision) -> list[Change]:
+def _decided(draft: Draft, decision: Decision) -> Mutation:
     memory = decision.memory
     detail: dict[str, Any] = {"outcome": decision.outcome, "origin": draft.candidate.source.origin}
     if decision.reason:
         detail["reason"] = decision.reason
     if not decision.changed:
-        await audit(tx, draft, memory, "refreshed", detail)
-        return []
-    if decision.outcome is not Outcome.REFRESHED:
-        await tx.insert(memory)
-        detail |= {name: list(ids) for name in ("supersedes", "conflicts_with") if (ids := getattr(memory, name))}
-        return await record(tx, draft, memory, _ACTIONS[memory.status], detail)
-    await tx.replace(memory)
-    return await record(tx, draft, memory, "refreshed", detail)
+        return unchanged(draft, memory, **detail)
+    if decision.outcome is Outcome.REFRESHED:
+        return _mutation(draft, memory, "refreshed", **detail)
+    detail |= {name: list(ids) for name in ("supersedes", "conflicts_with") if (ids := getattr(memory, name))}
+    return _mutation(draft, memory, _ACTIONS[memory.status], **detail)
 
 
-async def record(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> list[Change]:
-    """Audit the change, and leave work for the projections if it concerns them: they hold active memories only."""
-    await audit(tx, draft, memory, action, detail)
-    if memory.status is Status.PENDING_REVIEW or (memory.version == 1 and memory.status is not Status.ACTIVE):
-        return []
-    entry = OutboxEntry.of(memory)
-    await tx.enqueue(entry)
-    return [Change(entry=entry, memory=memory)]
+def _mutation(draft: Draft, memory: Memory, action: str, **detail: Any) -> Mutation:
+    return Mutation.of(memory, action, actor=draft.actor, at=draft.now, detail=detail)
 
 
-async def audit(tx: Transaction, draft: Draft, memory: Memory, action: str, detail: dict[str, Any]) -> None:
-    """One line of the audit: what happened to which version, by whom; never what it says."""
-    await tx.append_audit(
-        AuditEvent(
-            tenant=memory.scope.tenant,
-            action=action,
-            at=draft.now,
-            actor=draft.actor.user,
-            scope=memory.scope,
-            memory_id=memory.memory_id,
-            version=memory.version,
-            detail={"agent": draft.actor.agent, **detail},
-        )
-    )
+def unchanged(draft: Draft, memory: Memory, **detail: Any) -> Mutation:
+    """The line in the audit log for a write that found everything as it is."""
+    return Mutation.line("refreshed", actor=draft.actor, at=draft.now, about=memory, detail=detail)
 
 
 def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:

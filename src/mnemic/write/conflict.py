@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from mnemic.ports import Transaction
+from mnemic.ports import Reads
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.merge import Near, closed
@@ -118,7 +118,7 @@ def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str
     return Decision(outcome=Outcome.PENDING_REVIEW, memory=waiting, reason=reason)
 
 
-async def once(tx: Transaction, draft: Draft, decision: Decision) -> Decision:
+async def once(tx: Reads, draft: Draft, decision: Decision) -> Decision:
     """`decision`, unless the same person has already put the same before the reviewers: then that one waits on."""
     if decision.outcome is not Outcome.PENDING_REVIEW:
         return decision

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemic.errors import EmbedderFailed, SpaceMismatch
-from mnemic.ports import Embedder, Transaction
+from mnemic.ports import Embedder, Reads
 from mnemic.types import Deadline, Vector
 from mnemic.write.draft import Draft
 
@@ -33,7 +33,7 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
     return [replace(draft, vector=vector, space=embedder.space) for draft, vector in zip(drafts, vectors, strict=True)]
 
 
-async def require_present(tx: Transaction, draft: Draft) -> None:
+async def require_present(tx: Reads, draft: Draft) -> None:
     """Raises SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
     if draft.space != await tx.space():
         raise SpaceMismatch(hint="the store has another embedder by now; the same call makes a new vector")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from mnemic.ports import Transaction
+from mnemic.ports import Reads
 from mnemic.types import Candidate, Outcome
 from mnemic.write.commit import Settled
 from mnemic.write.draft import Draft
 
-Gate = Callable[[Transaction, Candidate], Awaitable[str | None]]
+Gate = Callable[[Reads, Candidate], Awaitable[str | None]]
 """Asked once the memory is written and before it is committed: the reason to undo that, or None."""
 
 
@@ -21,7 +21,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-async def passed(gate: Gate | None, tx: Transaction, draft: Draft, settled: Settled | None) -> Settled | None:
+async def passed(gate: Gate | None, tx: Reads, draft: Draft, settled: Settled | None) -> Settled | None:
     """`settled` if nothing stands against it now; a duplicate adds nothing and passes. Raises Refused."""
     if gate is None or settled is None or not _adds(settled):
         return settled

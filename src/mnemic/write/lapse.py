@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from mnemic.ports import RecordStore, Transaction
+from mnemic.ports import RecordStore
 from mnemic.types import OutboxEntry, Scope
+from mnemic.unit_of_work import Mutation, Unit, commit
 
 _PAGE = 1000
 
@@ -37,8 +38,8 @@ async def _lapsed(store: RecordStore, projection: str, others: set[str]) -> int:
 
 
 async def _mark(store: RecordStore, scopes: list[Scope]) -> None:
-    async def work(transaction: Transaction) -> None:
+    async def work(unit: Unit) -> None:
         for scope in scopes:
-            await transaction.enqueue(OutboxEntry.whole_tenant(scope))
+            await unit.apply(Mutation(tenant=scope.tenant, outbox=[OutboxEntry.whole_tenant(scope)]))
 
-    await store.transact(work)
+    await commit(store, work)

@@ -18,7 +18,7 @@ from mnemic.errors import BudgetSpent, InvalidInput, SpaceMismatch, StoreFailed
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, RecordStore, Transaction
+from mnemic.ports import Clock, Embedder, RecordStore
 from mnemic.ports.projections import Projection
 from mnemic.types import (
     Actor,
@@ -30,6 +30,7 @@ from mnemic.types import (
     Scope,
     WriteReceipt,
 )
+from mnemic.unit_of_work import Unit, commit
 from mnemic.write.batch import Batches, Steps
 from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Request, Settled, blocked_receipt
@@ -180,11 +181,11 @@ class MemoryWritePipeline:
         if draft.blocked is not None:
             return blocked_receipt(draft.candidate, draft.blocked, laps)
 
-        async def work(tx: Transaction) -> Settled | None:
-            return await passed(gate, tx, draft, await revision.settle(tx, draft=draft))
+        async def work(unit: Unit) -> Settled | None:
+            return await passed(gate, unit.reads, draft, await revision.settle(unit, draft=draft))
 
         try:
-            settled = await self._store.transact(work, deadline=deadline)
+            settled = await commit(self._store, work, deadline=deadline)
         except Refused as refused:
             return blocked_receipt(draft.candidate, refused.reason, laps)
         assert settled is not None
@@ -282,12 +283,12 @@ class MemoryWritePipeline:
         now = job.draft.now
         memory_ids = new_id(now), new_id(now)
 
-        async def work(tx: Transaction) -> tuple[Settled | None, Laps]:
+        async def work(unit: Unit) -> tuple[Settled | None, Laps]:
             laps = job.laps.fork()
-            settled = await settle(tx, job.draft, job.request, laps, memory_ids)
-            return await passed(job.gate, tx, job.draft, settled), laps
+            settled = await settle(unit, job.draft, job.request, laps, memory_ids)
+            return await passed(job.gate, unit.reads, job.draft, settled), laps
 
-        return await self._store.transact(work, deadline=deadline)
+        return await commit(self._store, work, deadline=deadline)
 
     async def _publish(self, settled: Settled, laps: Laps, deadline: Deadline | None) -> WriteReceipt:
         laps.note("commit", settled.decision)

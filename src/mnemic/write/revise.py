@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.ports import Transaction
 from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
-from mnemic.write.commit import Settled, audit, commit, receipt_of, record
+from mnemic.unit_of_work import Mutation, Unit
+from mnemic.write.commit import Settled, commit, receipt_of, unchanged
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
 from mnemic.write.embed import require_present
@@ -55,11 +55,12 @@ class Revision:
             raise VersionConflict(hint=f"it is at version {memory.version}")
         return memory
 
-    async def settle(self, tx: Transaction, *, draft: Draft) -> Settled:
+    async def settle(self, unit: Unit, *, draft: Draft) -> Settled:
         """Write the next version, if trust allows and nothing else says the same already."""
+        tx = unit.reads
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
         if (draft.candidate.content, draft.candidate.data) == (known.content, known.data):
-            await audit(tx, draft, known, "refreshed", {"reason": "unchanged"})
+            await unit.apply(unchanged(draft, known, reason="unchanged"))
             return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         await require_present(tx, draft)
         if draft.trust < known.trust:
@@ -69,7 +70,7 @@ class Revision:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
         if draft.review_reason is not None:
             waiting = pending(draft, [known], self.pending_id, draft.review_reason)
-            return await commit(tx, draft, await once(tx, draft, waiting), None)
+            return await commit(unit, draft, await once(tx, draft, waiting), None)
         candidate = draft.candidate
         memory = known.next_version(
             draft.now,
@@ -83,7 +84,6 @@ class Revision:
             agent=draft.actor.agent,
             author=draft.actor.user,
         )
-        await tx.replace(memory)
-        await keep(tx, draft)
-        changes = await record(tx, draft, memory, "revised", {})
-        return Settled(receipt_of(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(changes))
+        await unit.apply(Mutation.of(memory, "revised", actor=draft.actor, at=draft.now))
+        await keep(unit, draft)
+        return Settled(receipt_of(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(unit.changes))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.ports import Snapshot, Transaction
+from mnemic.ports import Reads, Snapshot
 from mnemic.types import Memory, Outcome, Status
+from mnemic.unit_of_work import Unit
 from mnemic.write.commit import Request, Settled, commit, replayed
 from mnemic.write.conflict import by_key, contradicted, once, pending
 from mnemic.write.draft import Decision, Draft, Laps
@@ -25,7 +26,7 @@ async def is_known(moment: Snapshot, draft: Draft) -> bool:
 
 
 async def settle(
-    tx: Transaction, draft: Draft, request: Request | None, laps: Laps, memory_ids: tuple[str, str]
+    unit: Unit, draft: Draft, request: Request | None, laps: Laps, memory_ids: tuple[str, str]
 ) -> Settled | None:
     """Decide and write; None where a vector is needed and the draft has none of the store's present space, and then
     nothing was written.
@@ -33,6 +34,7 @@ async def settle(
     The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked
     for before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
     """
+    tx = unit.reads
     receipt = await replayed(tx, draft, request)
     if receipt is not None:
         return Settled(receipt, "replayed")
@@ -47,10 +49,10 @@ async def settle(
             # It is past its time and no job has taken it away yet: it ends here, and the statement begins anew.
             ended = same.next_version(draft.now, status=Status.EXPIRED)
             decision = replace(decision, replaced=(ended, *decision.replaced))
-    return await commit(tx, draft, await once(tx, draft, decision), request)
+    return await commit(unit, draft, await once(tx, draft, decision), request)
 
 
-async def _decide(tx: Transaction, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
+async def _decide(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
     memory_id = memory_ids[0]
     peers = await _peers(tx, draft)
     decision = await _by_rules(tx, draft, peers, memory_id)
@@ -69,7 +71,7 @@ async def _decide(tx: Transaction, draft: Draft, memory_ids: tuple[str, str], la
     return decision or Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id))
 
 
-async def _by_rules(tx: Transaction, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:
+async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:
     """What kind, origin and key say before any text is compared."""
     if draft.review_reason is not None:
         return pending(draft, peers if _single(draft) else (), memory_id, draft.review_reason)
@@ -82,7 +84,7 @@ async def _by_rules(tx: Transaction, draft: Draft, peers: Sequence[Memory], memo
     return decision
 
 
-async def _merged(tx: Transaction, draft: Draft, near: Sequence[Near], memory_ids: tuple[str, str]) -> Decision | None:
+async def _merged(tx: Reads, draft: Draft, near: Sequence[Near], memory_ids: tuple[str, str]) -> Decision | None:
     decision = merge(draft, near, *memory_ids)
     if decision is None or decision.outcome is not Outcome.MERGED:
         return decision
@@ -94,7 +96,7 @@ async def _merged(tx: Transaction, draft: Draft, near: Sequence[Near], memory_id
     return decision if merged < MAX_LINEAGE else None
 
 
-async def _in_lineage(tx: Transaction, draft: Draft, memories: Sequence[Memory]) -> Memory | None:
+async def _in_lineage(tx: Reads, draft: Draft, memories: Sequence[Memory]) -> Memory | None:
     """The memory of `memories` that superseded one with the draft's fingerprint."""
     for memory in memories:
         if any(older.fingerprint == draft.fingerprint for older in await _lineage(tx, draft, memory)):
@@ -102,7 +104,7 @@ async def _in_lineage(tx: Transaction, draft: Draft, memories: Sequence[Memory])
     return None
 
 
-async def _lineage(tx: Transaction, draft: Draft, memory: Memory) -> list[Memory]:
+async def _lineage(tx: Reads, draft: Draft, memory: Memory) -> list[Memory]:
     """What `memory` superseded, and what those had, the nearest first, up to `MAX_LINEAGE`."""
     found: list[Memory] = []
     waiting = list(memory.supersedes)
@@ -114,14 +116,14 @@ async def _lineage(tx: Transaction, draft: Draft, memory: Memory) -> list[Memory
     return found
 
 
-async def _peers(tx: Transaction, draft: Draft) -> list[Memory]:
+async def _peers(tx: Reads, draft: Draft) -> list[Memory]:
     """The other live memories of the same kind under the draft's key."""
     key = draft.candidate.key
     found = await tx.find_key(draft.scope, key) if key is not None else []
     return [memory for memory in found if memory.kind is draft.candidate.kind and _live(memory, draft)]
 
 
-async def _near(tx: Transaction, draft: Draft, peers: Sequence[Memory]) -> list[Near]:
+async def _near(tx: Reads, draft: Draft, peers: Sequence[Memory]) -> list[Near]:
     """Memories to compare the draft with: near it by cosine, of its kind and key; under a key all of that key."""
     assert draft.vector is not None
     rules, key = draft.rules, draft.candidate.key

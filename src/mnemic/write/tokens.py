@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.ports import Transaction
+from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.draft import Draft
 from mnemic.write.vault import Vault, vault_name, vault_prefix
 
@@ -18,11 +18,13 @@ def readied(draft: Draft, vault: Vault) -> Draft:
     return draft.decided(draft.decision, tokens={}, vaulted=vaulted, vault=vault)
 
 
-async def keep(tx: Transaction, draft: Draft) -> None:
+async def keep(unit: Unit, draft: Draft) -> None:
     """Keep what policy tokenised, where it is not kept already. It is sealed here, for the key may be another since the
     draft was made: inside a transaction the one of now is known (`RecordStore.reseal`).
     """
+    tenant, vault = draft.scope.tenant, draft.vault
     for name, value in draft.vaulted.items():
-        if await tx.find_mark(draft.scope.tenant, name) is None:
-            assert draft.vault is not None
-            await tx.put_mark(draft.scope.tenant, name, draft.vault.sealed(draft.subject, name, value))
+        if await unit.reads.find_mark(tenant, name) is None:
+            assert vault is not None
+            sealed = vault.sealed(draft.subject, name, value)
+            await unit.apply(Mutation(tenant=tenant, marks={name: sealed}))

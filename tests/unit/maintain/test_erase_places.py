@@ -17,7 +17,7 @@ from mnemic.guard.execution import Grant
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain import erase
 from mnemic.maintain.consent import subject_token, tombstone
-from mnemic.maintain.derived import note
+from mnemic.maintain.derived import noted
 from mnemic.maintain.erase import ErasureReceipt, erase_key, made_of, verify
 from mnemic.maintain.intake import take_part
 from mnemic.stores.inprocess import InProcessStore
@@ -25,6 +25,7 @@ from mnemic.stores.session import InProcessSessions
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
+from mnemic.unit_of_work import apply
 from mnemic.write.feed import Feed
 from tests.projections import Copy
 
@@ -294,7 +295,7 @@ async def test_under_one_key_everything_goes_in_every_status(engine: MemoryEngin
 
 async def test_what_was_drawn_from_a_key_goes_with_it(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
     held = await kept(engine, "Porto", ana, key="office")
-    await engine.store.transact(lambda tx: note(tx, "default"))
+    await apply(engine.store, noted("default"))
     drawn = {"key": None, "kind": Kind.EPISODIC, "category": "summary"}
     summary = like(held, "s1", "She works in Porto.", **drawn, data={"sources": [held.memory_id]})
     above = like(held, "s2", "She is in Portugal.", **drawn, data={"sources": ["s1"]})

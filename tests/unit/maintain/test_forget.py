@@ -9,12 +9,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound
-from mnemic.maintain.derived import note
+from mnemic.maintain.derived import noted
 from mnemic.maintain.forget import forget
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Memory, Status
+from mnemic.unit_of_work import apply
 
 
 async def test_a_memory_goes_with_what_was_drawn_from_it(clock: ManualClock, ana: Actor, ben: Actor) -> None:
@@ -33,10 +34,10 @@ async def test_a_memory_goes_with_what_was_drawn_from_it(clock: ManualClock, ana
         ]
 
         async def put(tx: Any) -> None:
-            await note(tx, "default")
             for summary in summaries:
                 await tx.insert(summary)
 
+        await apply(store, noted("default"))
         await store.transact(put)
         for nobody in ("no-such-memory", memory_id):
             with pytest.raises(MemoryNotFound):

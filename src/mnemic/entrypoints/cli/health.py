@@ -274,13 +274,14 @@ def _served(settings: Settings) -> _Served:
 
     from mnemic.bootstrap import build_keyring, build_store
     from mnemic.clock import SystemClock
+    from mnemic.unit_of_work import commit
 
     async def looked() -> _Served:
         store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
         try:
             await store.open(None)
             held = await store.usage(settings.tenant, since=SystemClock().now())
-            space = await store.transact(lambda tx: tx.space())
+            space = await commit(store, lambda unit: unit.reads.space())
             return _Served(
                 space=space,
                 durable=store.capabilities.durable,

@@ -21,8 +21,9 @@ from typing import Any
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.identity import new_id
 from mnemic.maintain.tenants import SERVICE_TENANT, noted
-from mnemic.ports import Clock, RecordStore, Transaction
-from mnemic.types import Actor, AuditEvent
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor
+from mnemic.unit_of_work import Mutation, Unit, apply, commit
 
 MAX_KEYS_LISTED = 10_000
 COMMAND_LINE = "command line"
@@ -164,11 +165,7 @@ class ApiKeys:
         key = await self._existing(key_id, tenant, may)
         event = self._event(key, "api_key_revoked", by)
 
-        async def work(transaction: Transaction) -> None:
-            await transaction.put_mark(SERVICE_TENANT, _PREFIX + key_id, None)
-            await transaction.append_audit(event)
-
-        await self._store.transact(work)
+        await apply(self._store, replace(event, marks={_PREFIX + key_id: None}, marks_of=SERVICE_TENANT))
 
     async def all(self, *, tenant: str | None = None) -> list[ApiKey]:
         """Every key, oldest first; of one tenant where it is named."""
@@ -189,17 +186,17 @@ class ApiKeys:
     async def _put(self, key: ApiKey, action: str, by: str) -> None:
         event = self._event(key, action, by)
 
-        async def work(transaction: Transaction) -> None:
-            await noted(transaction, key.principal.tenant, event.at)
-            await transaction.put_mark(SERVICE_TENANT, _PREFIX + key.key_id, _written(key))
-            await transaction.append_audit(event)
+        async def work(unit: Unit) -> None:
+            await noted(unit, key.principal.tenant, event.at)
+            marks = {_PREFIX + key.key_id: _written(key)}
+            await unit.apply(replace(event, marks=marks, marks_of=SERVICE_TENANT))
 
-        await self._store.transact(work)
+        await commit(self._store, work)
 
-    def _event(self, key: ApiKey, action: str, by: str) -> AuditEvent:
+    def _event(self, key: ApiKey, action: str, by: str) -> Mutation:
         """The line in the audit of the key's tenant, committed with the act itself."""
         detail = {"key_id": key.key_id, "roles": sorted(key.principal.roles)}
-        return AuditEvent(tenant=key.principal.tenant, action=action, at=self._clock.now(), actor=by, detail=detail)
+        return Mutation(tenant=key.principal.tenant, action=action, at=self._clock.now(), actor=by, detail=detail)
 
 
 def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:

@@ -24,7 +24,8 @@ from joserfc.jwk import OctKey
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role, digest
 from mnemic.identity import new_id
 from mnemic.maintain.tenants import SERVICE_TENANT
-from mnemic.ports import Clock, RecordStore, Transaction
+from mnemic.ports import Clock, RecordStore
+from mnemic.unit_of_work import Mutation, apply
 
 COOKIE = "mnemic_session"
 CSRF_HEADER = "x-csrf-token"
@@ -123,11 +124,7 @@ class Sessions:
         return [name for name, begun_at in begun.items() if begun_at + LASTS <= now]
 
     async def _put(self, marks: dict[str, str | None]) -> None:
-        async def work(transaction: Transaction) -> None:
-            for name, value in marks.items():
-                await transaction.put_mark(SERVICE_TENANT, name, value)
-
-        await self._store.transact(work)
+        await apply(self._store, Mutation(tenant=SERVICE_TENANT, marks=marks))
 
 
 def _prefix(key_id: str) -> str:

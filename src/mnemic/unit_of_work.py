@@ -1,0 +1,208 @@
+"""The unit of work: one transaction of a record store, with one method that writes.
+
+Everything that changes a store passes `commit`, and inside it `Unit.apply`: a row, its version, its line in the audit
+log and its entry in the outbox are written together or not at all. No other module opens a transaction
+(tests/architecture/test_door.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from mnemic.ports import Reads, RecordStore, Transaction
+from mnemic.types import Actor, AuditEvent, Change, Deadline, JsonValue, Memory, OutboxEntry, Status
+
+T = TypeVar("T")
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """An idempotency key, the digest of the request made under it, and the receipt (JSON) that answered it."""
+
+    key: str
+    digest: str
+    receipt: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disowned:
+    """Kept answers to forget: those that name one of `memory_ids`, and those under the keys of `owner`."""
+
+    memory_ids: Collection[str] = ()
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """One change, complete with its line in the audit log and its entry in the outbox.
+
+    At most one of `insert` (version 1), `replace` (the next version) and `remove` names a memory; `was` is its status
+    before. `marks` are put under these names in `marks_of` (default: `tenant`); None removes one. `outbox` are entries
+    beyond that of the memory. Without an `action`, which needs `actor` and `at`, no line is written: another mutation
+    of the same transaction reports the change.
+    """
+
+    tenant: str
+    action: str | None = None
+    actor: str = ""
+    at: datetime = _NEVER
+    detail: Mapping[str, JsonValue] = field(default_factory=dict)
+    insert: Memory | None = None
+    replace: Memory | None = None
+    remove: Memory | None = None
+    was: Status | None = None
+    silent: bool = False
+    marks: Mapping[str, str | None] = field(default_factory=dict)
+    marks_of: str | None = None
+    answered: Answered | None = None
+    disowned: Disowned | None = None
+    outbox: Sequence[OutboxEntry] = ()
+    about: Memory | None = None
+
+    @classmethod
+    def of(
+        cls,
+        memory: Memory,
+        action: str | None,
+        *,
+        actor: Actor,
+        at: datetime,
+        detail: Mapping[str, JsonValue] | None = None,
+        was: Status | None = None,
+        silent: bool = False,
+    ) -> Mutation:
+        """The mutation that writes `memory`: inserted in its first version, else put in the place of the one before.
+
+        `silent`: projections need not hear of it.
+        """
+        first = memory.version == 1
+        return cls(
+            tenant=memory.scope.tenant,
+            at=at,
+            actor=actor.user,
+            action=action,
+            detail={"agent": actor.agent, **(detail or {})},
+            insert=memory if first else None,
+            replace=None if first else memory,
+            was=was,
+            silent=silent,
+        )
+
+    @classmethod
+    def removal(
+        cls, memory: Memory, action: str | None, *, actor: Actor, at: datetime, silent: bool = False
+    ) -> Mutation:
+        """The mutation that deletes `memory` with all its versions."""
+        return cls(tenant=memory.scope.tenant, at=at, actor=actor.user, action=action, remove=memory, silent=silent)
+
+    @classmethod
+    def line(
+        cls,
+        action: str,
+        *,
+        actor: Actor,
+        at: datetime,
+        about: Memory | None = None,
+        detail: Mapping[str, JsonValue] | None = None,
+        marks: Mapping[str, str | None] | None = None,
+    ) -> Mutation:
+        """A line in the audit log of the actor's tenant, `about` one memory where it is given, and `marks` with it."""
+        return cls(
+            tenant=actor.tenant,
+            at=at,
+            actor=actor.user,
+            action=action,
+            detail={"agent": actor.agent, **(detail or {})},
+            about=about,
+            marks=marks or {},
+        )
+
+    @property
+    def memory(self) -> Memory | None:
+        """The memory that this writes or removes."""
+        return self.insert or self.replace or self.remove
+
+    def event(self) -> AuditEvent | None:
+        """The line in the audit log."""
+        if self.action is None:
+            return None
+        named = self.memory or self.about
+        return AuditEvent(
+            tenant=self.tenant,
+            action=self.action,
+            at=self.at,
+            actor=self.actor,
+            scope=None if named is None else named.scope,
+            memory_id=None if named is None else named.memory_id,
+            version=None if named is None else named.version,
+            detail=self.detail,
+        )
+
+    def entry(self) -> OutboxEntry | None:
+        """The entry that tells the projections, which hold active memories only, about the memory."""
+        if self.silent:
+            return None
+        if self.remove is not None:
+            return OutboxEntry.of(self.remove, "remove")
+        memory = self.insert or self.replace
+        if memory is None or memory.status is Status.ACTIVE:
+            return None if memory is None else OutboxEntry.of(memory)
+        was_shown = self.was is Status.ACTIVE if self.was is not None else self.replace is not None
+        return OutboxEntry.of(memory) if was_shown and memory.status is not Status.PENDING_REVIEW else None
+
+
+class Unit:
+    """An open transaction: `reads` shows what the store holds, with the changes of this transaction; `apply` writes."""
+
+    __slots__ = ("_tx", "changes", "reads")
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self.reads: Reads = tx
+        self.changes: list[Change] = []
+        """What projections have to be told once the transaction is committed."""
+
+    async def apply(self, mutation: Mutation) -> bool:
+        """Write the mutation: row and version, marks, kept answers, audit log, outbox. False, and nothing is written,
+        where a memory to remove is gone. Raises VersionConflict.
+        """
+        tx = self._tx
+        if mutation.insert is not None:
+            await tx.insert(mutation.insert)
+        elif mutation.replace is not None:
+            await tx.replace(mutation.replace)
+        elif mutation.remove is not None and not await tx.remove(
+            mutation.remove.memory_id, scope=mutation.remove.scope
+        ):
+            return False
+        for name, value in mutation.marks.items():
+            await tx.put_mark(mutation.marks_of or mutation.tenant, name, value)
+        if (answered := mutation.answered) is not None:
+            await tx.remember_request(mutation.tenant, answered.key, answered.digest, answered.receipt, answered.at)
+        if (event := mutation.event()) is not None:
+            await tx.append_audit(event)
+        if (entry := mutation.entry()) is not None:
+            await tx.enqueue(entry)
+            self.changes.append(Change(entry=entry, memory=None if mutation.remove else mutation.memory))
+        for further in mutation.outbox:
+            await tx.enqueue(further)
+        return True
+
+    async def disown(self, tenant: str, disowned: Disowned) -> int:
+        """Forget kept answers; how many there were."""
+        return await self._tx.remove_requests(tenant, disowned.memory_ids, owner=disowned.owner)
+
+
+async def commit(store: RecordStore, work: Callable[[Unit], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+    """Run `work` in one transaction and commit it; see `RecordStore.transact` for what it must keep to and raises."""
+    return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline)
+
+
+async def apply(store: RecordStore, mutation: Mutation) -> bool:
+    """Commit one mutation in a transaction of its own."""
+    return await commit(store, lambda unit: unit.apply(mutation))

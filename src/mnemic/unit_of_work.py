@@ -117,7 +117,7 @@ class Mutation:
             at=at,
             actor=actor.user,
             action=action,
-            detail={"agent": actor.agent, **(detail or {})},
+            detail=detail or {},
             about=about,
             marks=marks or {},
         )

@@ -232,7 +232,7 @@ class Restorer:
             "consent_restored",
             actor=self.actor,
             at=self.clock.now(),
-            detail={"subject": token, "granted": consent.granted},
+            detail={"subject": token, "agent": self.actor.agent, "granted": consent.granted},
             marks={name: value},
         )
 

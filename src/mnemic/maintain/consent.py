@@ -67,7 +67,7 @@ async def decide(
         "consent_granted" if granted else "consent_revoked",
         actor=actor,
         at=now,
-        detail={"subject": token, "key": told},
+        detail={"subject": token, "key": told, "agent": actor.agent},
         marks={consent_prefix(token) + name: json.dumps({"granted": granted, "at": now.isoformat()})},
     )
 

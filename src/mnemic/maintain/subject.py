@@ -321,7 +321,7 @@ async def opened(
         vault=vault if values else None,
         quotas=quotas,
     )
-    detail: dict[str, Any] = {"subject": holdings.token, "values": values}
+    detail: dict[str, Any] = {"subject": holdings.token, "values": values, "agent": actor.agent}
     await apply(store, Mutation.line("exported", actor=actor, at=holdings.at, detail=detail))
     return holdings
 

@@ -53,7 +53,11 @@ async def reveal(
     allowed = role in rules.reveal
     found = await _sealed(store, memory) if allowed else {}
     entities = Counter(marker[1:].partition("#")[0] for marker in found)
-    detail: dict[str, Any] = {"role": role if allowed else "", "entities": dict(sorted(entities.items()))}
+    detail: dict[str, Any] = {
+        "role": role if allowed else "",
+        "agent": actor.agent,
+        "entities": dict(sorted(entities.items())),
+    }
     action = "revealed" if allowed else "reveal_denied"
     await apply(store, Mutation.line(action, actor=actor, at=clock.now(), about=memory, detail=detail))
     if not allowed:

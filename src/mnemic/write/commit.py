@@ -87,7 +87,9 @@ def _mutation(draft: Draft, memory: Memory, action: str, **detail: Any) -> Mutat
 
 def unchanged(draft: Draft, memory: Memory, **detail: Any) -> Mutation:
     """The line in the audit log for a write that found everything as it is."""
-    return Mutation.line("refreshed", actor=draft.actor, at=draft.now, about=memory, detail=detail)
+    return Mutation.line(
+        "refreshed", actor=draft.actor, at=draft.now, about=memory, detail={"agent": draft.actor.agent, **detail}
+    )
 
 
 def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:

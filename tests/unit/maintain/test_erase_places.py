@@ -349,10 +349,26 @@ class Narrow(InProcessStore):
     taken: Sequence[int] = ()
 
     async def transact(self, work: Callable[..., Any], **options: Any) -> Any:
-        if self.full and work.__defaults__:  # what takes a batch away is bound to it
-            self.full -= 1
-            raise StoreFull
-        return await super().transact(work, **options)
+        async def limited(tx: Any) -> Any:
+            if self.full:
+                tx = _NoRoom(tx, self)
+            return await work(tx)
+
+        return await super().transact(limited, **options)
+
+
+class _NoRoom:
+    """A transaction that cannot remove anything."""
+
+    def __init__(self, tx: Any, store: Narrow) -> None:
+        self._tx, self._store = tx, store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+    async def remove(self, *_: Any, **__: Any) -> bool:
+        self._store.full -= 1
+        raise StoreFull
 
 
 async def narrow(full: int, clock: ManualClock, ana: Actor) -> Narrow:

@@ -1,0 +1,46 @@
+"""Everything that changes a store passes one function, and inside it one method."""
+
+import ast
+from collections.abc import Iterator
+
+from tests.architecture.sources import Module, modules
+
+UNIT_OF_WORK = "unit_of_work.py"
+WRITES = frozenset(
+    {"insert", "replace", "remove", "append_audit", "enqueue", "remember_request", "remove_requests", "put_mark"}
+)
+"""The methods of a transaction that write (`mnemic.ports.Transaction`)."""
+
+
+def calls(module: Module) -> Iterator[ast.Attribute]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node.func
+
+
+def outside() -> list[Module]:
+    """The modules that are neither a store, nor made for testing one, nor the unit of work."""
+    return [one for one in modules() if one.room not in ("stores", "testing") and one.name != UNIT_OF_WORK]
+
+
+def test_no_other_module_opens_a_transaction() -> None:
+    found = [
+        f"{module.name}:{call.lineno}" for module in outside() for call in calls(module) if call.attr == "transact"
+    ]
+    assert found == []
+
+
+def test_no_other_module_calls_a_method_of_a_transaction_that_writes() -> None:
+    found = [
+        f"{module.name}:{call.lineno}"
+        for module in outside()
+        for call in calls(module)
+        if call.attr in WRITES and isinstance(call.value, ast.Name) and call.value.id in ("tx", "transaction")
+    ]
+    assert found == []
+
+
+def test_the_unit_of_work_calls_each_of_them() -> None:
+    """A method that was renamed would leave the list above without meaning."""
+    (unit_of_work,) = (one for one in modules() if one.name == UNIT_OF_WORK)
+    assert {call.attr for call in calls(unit_of_work)} >= WRITES | {"transact"}

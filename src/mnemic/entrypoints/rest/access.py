@@ -6,7 +6,6 @@ import asyncio
 import hmac
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -17,7 +16,7 @@ from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.addresses import is_loopback
-from mnemic.entrypoints.rest.boundary import BODY_BYTES
+from mnemic.entrypoints.rest.boundary import BODY_BYTES, REFUSED
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused, unauthenticated
@@ -79,6 +78,8 @@ class Service:
     meter: Meter
     open_to: Principal | None = None
     sign_on: SignOn | None = None
+    tenant_rate: Rate | None = None
+    """Calls of all credentials of a tenant together; None: only each credential has a rate."""
     streams: Streams = field(default_factory=Streams)
     profiles: Callable[[str], Profile | None] = lambda _: None
     airports: Callable[[], Airports] = Airports
@@ -103,7 +104,11 @@ async def principal_of(request: Request, service: AnyService, _: Annotated[Any, 
 
 async def admitted(request: HTTPConnection, service: Service) -> Principal:
     """The same for a request that is no route's."""
-    principal = request.scope.get("state", {}).pop(_KNOWN, None) or await credential_of(request, service)
+    state = request.scope.get("state", {})
+    refusal: Refused | None = state.get(REFUSED)
+    if refusal is not None:
+        raise refusal
+    principal = state.pop(_KNOWN, None) or await credential_of(request, service)
     if principal is None:
         raise unauthenticated()
     require_rate(principal, request, service)
@@ -137,21 +142,24 @@ def _take(principal: Principal, request: HTTPConnection, service: Service, size:
     due, counted = 1 + size // BYTES_OF_A_CALL, f"{_COUNTED}:{principal.key_id}"
     calls, state[counted] = due - state.get(counted, 0), due
     wait = service.rate.wait_for(principal.key_id, calls=calls) if calls > 0 else 0.0
+    if not wait and calls > 0 and service.tenant_rate is not None:
+        wait = service.tenant_rate.wait_for(principal.tenant, calls=calls)
     if wait:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
 
 
-async def admit(request: HTTPConnection, size: int, *, service: Service) -> None:
-    """Look at a request's credential, and take what a body of `size` counts for, before it is read; its route need do
-    neither again. Refuses with 401 where the credential opens nothing, with 429 past the rate.
+async def admit(request: HTTPConnection, size: int, *, service: Service) -> Principal:
+    """Whom a request's credential stands for. Take what a body of `size` counts for, be it before it is read; the route
+    need do neither again. Refuses with 401 where the credential opens nothing, with 403 what another site's page sends,
+    with 429 past the rate.
     """
-    principal = None
-    with suppress(Refused):
-        principal = await credential_of(request, service)
+    state = request.scope.setdefault("state", {})
+    principal: Principal | None = state.get(_KNOWN) or await credential_of(request, service)
     if principal is None:
         raise unauthenticated()
-    request.scope.setdefault("state", {})[_KNOWN] = principal
+    state[_KNOWN] = principal
     _take(principal, request, service, size)
+    return principal
 
 
 async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:

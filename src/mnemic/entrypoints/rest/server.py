@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +20,7 @@ from mnemic.entrypoints.log_lines import configure
 from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
+from mnemic.entrypoints.rest.connections import Connections, Patience, place_of
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.lasting import keep_what_lasts
 from mnemic.entrypoints.rest.logs import RequestLog
@@ -75,7 +77,31 @@ class ServiceSettings(BaseSettings):
     max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
     seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
     at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
+    models_at_once: int = Field(
+        default=32,
+        ge=1,
+        description="Requests besides those that may wait for a language model (capture, runs, imports).",
+    )
     per_second: float = Field(default=50.0, gt=0, description="Requests a second of one credential.")
+    tenant_per_second: float = Field(default=500.0, gt=0, description="Requests a second of one tenant.")
+    connections: int = Field(
+        default=4096, ge=8, description="Open connections; at most half of the files that the process may open."
+    )
+    address_connections: int = Field(default=256, ge=8, description="Open connections of one address.")
+    proxies: str = Field(
+        default="127.0.0.1,::1",
+        description="Addresses of proxies, separated by commas. Their X-Forwarded-For and -Proto are believed, and the "
+        "limit for one address is not theirs.",
+    )
+    head_seconds: float = Field(default=10.0, gt=0, description="Longest time for the head of a request, in seconds.")
+    body_seconds: float = Field(
+        default=10.0, gt=0, description="Longest time for its body, in seconds, and one more for each 64 KiB."
+    )
+    reading_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        description="Longest time in which a caller takes nothing of what it is answered, in seconds.",
+    )
     log: Literal["text", "json"] = Field(default="text", description="Form of the log on standard error.")
     log_requests: bool = Field(default=False, description="A line for every request, not for slow ones only.")
     slow_ms: float = Field(default=1000.0, gt=0, description="A request that took so long is told in the log.")
@@ -105,6 +131,21 @@ class ServiceSettings(BaseSettings):
             audience=self.audience,
             claims=Claims(user=self.user_claim, tenant=self.tenant_claim, roles=self.roles_claim),
             default_tenant=self.default_tenant or default_tenant,
+        )
+
+    def bounds(self) -> Bounds:
+        """What a request may be."""
+        return Bounds(
+            max_bytes=self.max_bytes, seconds=self.seconds, at_once=self.at_once, models_at_once=self.models_at_once
+        )
+
+    def kept(self) -> Connections:
+        """What connections may be."""
+        return Connections(
+            most=self.connections,
+            per_address=self.address_connections,
+            proxies=frozenset(place_of(one.strip()) for one in self.proxies.split(",")),
+            patience=Patience(head=self.head_seconds, body=self.body_seconds, reading=self.reading_seconds),
         )
 
     def client(self) -> Client | None:
@@ -177,8 +218,9 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         client=service.client(),
         open_to=open_to,
         home=settings.tenant,
-        bounds=Bounds(max_bytes=service.max_bytes, seconds=service.seconds, at_once=service.at_once),
+        bounds=service.bounds(),
         per_second=service.per_second,
+        tenant_per_second=service.tenant_per_second,
         burst=max(1, int(2 * service.per_second)),
         profiles=lambda agent: build_profile(settings, agent),
         airports=build_airports,
@@ -190,7 +232,8 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         app,
         host=service.host,
         port=service.port,
-        http=Protocol,
+        http=partial(Protocol, kept=service.kept()),  # type: ignore[arg-type]
+        forwarded_allow_ips=service.proxies,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=service.drain_seconds,

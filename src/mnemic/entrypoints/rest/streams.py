@@ -18,11 +18,13 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.shares import Shares
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent
 
 MEDIA_TYPE = "text/event-stream"
 PAGE = 200
+TOO_MANY = "too_many_streams"
 
 
 DESCRIBED: dict[int | str, dict[str, Any]] = {
@@ -54,7 +56,8 @@ class EventStream(StreamingResponse):
 
 @dataclass(slots=True, kw_only=True)
 class Streams:
-    """The streams of one process: at most `most`, and `per_caller` of one credential. `stopping` ends them all.
+    """The streams of one process: at most `most`, `per_caller` of one credential, and of one tenant never so many that
+    none are left for others (`mnemic.entrypoints.rest.shares`). `stopping` ends them all.
 
     Whoever listens is looked at again, and told that the stream lives, every `alive_seconds`: proxies close connections
     that are silent for half a minute.
@@ -66,18 +69,21 @@ class Streams:
     alive_seconds: float = 15.0
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _open: Counter[str] = field(default_factory=Counter)
+    _shares: Shares | None = None
 
     @contextmanager
-    def place(self, caller: str) -> Iterator[None]:
+    def place(self, caller: str, tenant: str) -> Iterator[None]:
         """One stream of `caller`, while it runs. Refuses with 429 when there are too many."""
-        if self._open.total() >= self.most or self._open[caller] >= self.per_caller:
-            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "too_many_streams", headers={"Retry-After": "5"})
-        self._open[caller] += 1
-        try:
-            yield
-        finally:
-            self._open[caller] -= 1
-            self._open += Counter()  # drops callers without a stream
+        shares = self._shares = self._shares or Shares(most=self.most, reason=TOO_MANY, wait_seconds=5)
+        if self._open[caller] >= self.per_caller:
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY, headers={"Retry-After": "5"})
+        with shares.place(tenant, caller):
+            self._open[caller] += 1
+            try:
+                yield
+            finally:
+                self._open[caller] -= 1
+                self._open += Counter()  # drops callers without a stream
 
     async def pause(self) -> None:
         """Wait until it is time to look again, or the service stops."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from typing import Any
 
 import httpx
@@ -264,13 +265,24 @@ async def test_a_stream_ends_when_its_credential_does(running: Running) -> None:
 
 def test_one_caller_has_a_bounded_number_of_streams() -> None:
     streams = Streams(most=3, per_caller=2)
-    with streams.place("a"), streams.place("a"):
-        with pytest.raises(Refused, match="too_many_streams"), streams.place("a"):
+    with streams.place("a", "a"), streams.place("a", "a"):
+        with pytest.raises(Refused, match="too_many_streams"), streams.place("a", "a"):
             pass
-        with streams.place("b"), pytest.raises(Refused), streams.place("c"):
+        with streams.place("b", "b"), pytest.raises(Refused), streams.place("c", "c"):
             pass
-    with streams.place("a"):
+    with streams.place("a", "a"):
         pass
+
+
+def test_one_tenant_does_not_take_every_stream() -> None:
+    streams = Streams(most=8, per_caller=2)
+    with ExitStack() as listening:
+        for number in range(7):
+            listening.enter_context(streams.place(f"caller {number}", "rival"))
+        with pytest.raises(Refused, match="too_many_streams"), streams.place("another", "rival"):
+            pass
+        with streams.place("ana", "acme"):
+            pass
 
 
 async def test_stewards_see_the_tenant_and_others_do_not(running: Running) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from mnemic.entrypoints.rest.connections import Connections, Patience
 from mnemic.entrypoints.rest.protocol import HEAD_BYTES, Protocol
 
 LINE = b"a" * 4096
@@ -102,3 +105,105 @@ async def test_chunks_are_one_body(port: int) -> None:
     head = BEGUN + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
     answer = await said(port, [head, b"3\r\nabc\r\n2\r\n", b"de\r\n0\r\n\r\n"])
     assert answer.endswith(b"\r\n\r\n5")
+
+
+HASTE = Patience(head=0.05, body=0.05, bytes_a_second=10**9, reading=0.05)
+
+
+@asynccontextmanager
+async def hasty(app: Any = told_back, **limits: Any) -> AsyncIterator[tuple[int, Connections]]:
+    """A server without patience: its port and its connections."""
+    config, state = uvicorn.Config(app, log_config=None, lifespan="off"), ServerState()
+    kept = Connections(patience=HASTE, **limits)
+    loop = asyncio.get_running_loop()
+    async with await loop.create_server(lambda: Protocol(config, state, {}, kept=kept), "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1], kept
+
+
+@pytest.mark.parametrize(
+    ("piece", "answer"),
+    [
+        (b"", b""),
+        (b"\r\n", b""),
+        (b"POST / HTTP/1.1\r\nHost: here\r\nX-a: ", b"HTTP/1.1 408 "),
+        (BEGUN + b"Content-Length: 9\r\n\r\n{", b"HTTP/1.1 408 "),
+        (CHUNKED + b"1\r\n{\r\n", b"HTTP/1.1 408 "),
+        (b"GET / HTTP/1.1\r\nHost: here\r\n\r\nGET / HT", b"HTTP/1.1 200 "),
+    ],
+    ids=["nothing", "a line end", "half a head", "half a body", "half of chunks", "half a second head"],
+)
+async def test_what_is_not_finished_in_time_is_closed(piece: bytes, answer: bytes) -> None:
+    async with hasty() as (port, kept):
+        said_back = await said(port, [piece])
+        assert said_back.startswith(answer)
+        assert len(kept) == 0
+
+
+async def test_a_byte_now_and_then_gives_no_more_time() -> None:
+    async with hasty() as (port, kept):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        answered = asyncio.create_task(reader.read())
+        writer.write(BEGUN + b"X-a: ")
+        with suppress(ConnectionError):
+            while not answered.done():
+                writer.write(b"a")
+                await writer.drain()
+                await asyncio.sleep(0)
+            assert (await answered).startswith(b"HTTP/1.1 408 ")
+        assert len(kept) == 0
+        writer.close()
+
+
+async def test_whoever_takes_nothing_of_the_answer_is_cut_off() -> None:
+    gone = asyncio.Event()
+
+    async def endless_answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        watching = asyncio.create_task(_disconnected(receive))
+        while not watching.done():
+            await send({"type": "http.response.body", "body": b"a" * 65536, "more_body": True})
+            await asyncio.sleep(0)
+        gone.set()
+
+    async with hasty(endless_answer) as (port, kept):
+        _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
+        writer.write(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        async with asyncio.timeout(PATIENCE):
+            await gone.wait()
+        assert len(kept) == 0
+        writer.close()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def test_too_many_connections_push_out_the_oldest_that_waits() -> None:
+    async with hasty(most=2) as (port, kept):
+        kept.patience = Patience()
+        first, second, third = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        async with asyncio.timeout(PATIENCE):
+            with suppress(ConnectionError):
+                assert await first[0].read() == b""
+            third[1].write(b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+            assert (await third[0].read()).startswith(b"HTTP/1.1 200 ")
+        for _, writer in (first, second, third):
+            writer.close()
+
+
+async def test_where_there_is_no_room_a_connection_is_closed_at_once() -> None:
+    let, answering = asyncio.Event(), asyncio.Event()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        answering.set()
+        await let.wait()
+        await told_back(scope, receive, send)
+
+    async with hasty(slow, most=1) as (port, _):
+        first = asyncio.create_task(said(port, [b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"]))
+        async with asyncio.timeout(PATIENCE):
+            await answering.wait()
+            assert await said(port, [b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"]) in (b"", b"closed")
+            let.set()
+            assert (await first).startswith(b"HTTP/1.1 200 ")

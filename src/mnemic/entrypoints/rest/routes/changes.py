@@ -37,7 +37,7 @@ async def watch(
         return not (await service.tenancy.of(now.tenant)).suspended
 
     async def events() -> AsyncIterator[bytes]:
-        with service.streams.place(principal.key_id):
+        with service.streams.place(principal.key_id, principal.tenant):
             told = changes(
                 service.engine.store,
                 principal.tenant,

@@ -1,0 +1,119 @@
+"""The connections of one process: how many are kept open, in all and of one address, and which goes for a new one.
+
+A connection is *waiting* while no whole request of it is being answered: its head or body has not come in, or it is
+kept open for the next one. Where one more would be too many, the one that has waited longest goes, first of those that
+have not been answered anything yet. So whoever opens connections and leaves them half-sent pushes out his own, and a
+request that is being answered is never cut off for another.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from typing import Protocol
+
+SPARE_FILES = 128
+"""Of the process's open files: for the store, the log, models and what is being accepted."""
+_IPV6_PREFIX = 64
+"""Bits of an IPv6 address that one subscriber is given (RFC 6177): the rest can be chosen freely."""
+
+
+class Connection(Protocol):
+    """What can be closed."""
+
+    def cut(self) -> None:
+        """Close it at once, without an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How many seconds a connection may take: for a request's head; for its body, and one more for each
+    `bytes_a_second` of it; to take a part of what it is answered.
+    """
+
+    head: float = 10.0
+    body: float = 10.0
+    bytes_a_second: int = 64 * 1024
+    reading: float = 30.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Connections:
+    """The open connections: at most `most`, and `per_address` of one address that is not among the `proxies`."""
+
+    most: int = 4096
+    per_address: int = 256
+    proxies: frozenset[str] = frozenset({"127.0.0.1", "::1"})
+    patience: Patience = field(default_factory=Patience)
+    _open: dict[Connection, str] = field(default_factory=dict)
+    _addresses: Counter[str] = field(default_factory=Counter)
+    _strangers: OrderedDict[Connection, None] = field(default_factory=OrderedDict)
+    """Waiting, in the order in which they began to: before their first answer, and after one."""
+    _answered: OrderedDict[Connection, None] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if files != resource.RLIM_INFINITY:
+            self.most = max(1, min(self.most, max(files // 2, files - SPARE_FILES)))
+
+    def opened(self, connection: Connection, address: str) -> bool:
+        """Take one more in, waiting; another one may be cut off for it. False: there is no room, since all are being
+        answered.
+        """
+        place = place_of(address)
+        crowded = place not in self.proxies and self._addresses[place] >= self.per_address
+        if crowded and not self._cut_one(place):
+            return False
+        if len(self._open) >= self.most and not self._cut_one(None):
+            return False
+        self._open[connection] = place
+        self._addresses[place] += 1
+        self._strangers[connection] = None
+        return True
+
+    def waiting(self, connection: Connection) -> None:
+        """It has been answered, and waits for its next request."""
+        if connection in self._open:
+            self._answered[connection] = None
+
+    def answering(self, connection: Connection) -> None:
+        """A whole request of it is being answered: it is not cut off."""
+        self._strangers.pop(connection, None)
+        self._answered.pop(connection, None)
+
+    def closed(self, connection: Connection) -> None:
+        """It is gone."""
+        place = self._open.pop(connection, None)
+        self.answering(connection)
+        if place is not None:
+            self._addresses[place] -= 1
+            if not self._addresses[place]:
+                del self._addresses[place]
+
+    def __len__(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
+    def _cut_one(self, place: str | None) -> bool:
+        """Cut off the one that has waited longest, of this place if one is named; whether there was one."""
+        for waiting in (self._strangers, self._answered):
+            victim = next((one for one in waiting if place is None or self._open[one] == place), None)
+            if victim is not None:
+                self.closed(victim)
+                victim.cut()
+                return True
+        return False
+
+
+def place_of(address: str) -> str:
+    """The address by which a caller is counted: of IPv6 the network that one subscriber has."""
+    try:
+        known = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if known.version == 4 or known.is_loopback:
+        return str(known)
+    mapped = getattr(known, "ipv4_mapped", None)
+    return str(mapped) if mapped else str(ip_network((known, _IPV6_PREFIX), strict=False))

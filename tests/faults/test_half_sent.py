@@ -1,0 +1,116 @@
+"""Strangers who never finish what they send are nobody else's trouble (S29)."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from statistics import quantiles
+from threading import Event, Thread
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.faults.scale import FULL, size
+from tests.service import Served, serving
+
+AT_ONCE = 16
+STRANGERS = size(10 * AT_ONCE, 640)
+SEARCHES = 60
+SECONDS = size(0, 180)
+PIECES = {
+    "bodies": b"POST /v1/search HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\n{",
+    "known bodies": b"POST /v1/search HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer %b\r\n"
+    b"Content-Length: 900\r\n\r\n{",
+    "heads": b"POST /v1/search HTTP/1.1\r\nHost: here\r\nX-a: ",
+    "connections": b"",
+}
+TWICE = 2.0
+"""What p99 of a rightful caller may be of that of a quiet service: a figure, which the scorecard judges."""
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Served]:
+    with serving(tmp_path, MNEMIC_SERVICE_AT_ONCE=str(AT_ONCE if not FULL else 64)) as running:
+        yield running
+
+
+@contextmanager
+def holding(service: Served, piece: bytes) -> Iterator[None]:
+    """`STRANGERS` connections that have sent `piece` and stay; one that is closed on comes again at once."""
+    address, over, held = urlsplit(service.address), Event(), Event()
+    there = (str(address.hostname), int(address.port or 0))
+
+    def hold() -> None:
+        with ExitStack() as opened:
+            ours = [opened.enter_context(begun(there, piece)) for _ in range(STRANGERS)]
+            held.set()
+            while not over.wait(0.05):
+                for number, one in enumerate(ours):
+                    if closed(one):
+                        one.close()
+                        ours[number] = opened.enter_context(begun(there, piece))
+
+    holder = Thread(target=hold)
+    holder.start()
+    try:
+        assert held.wait(60)
+        yield
+    finally:
+        over.set()
+        holder.join()
+
+
+def begun(there: tuple[str, int], piece: bytes) -> socket.socket:
+    """A connection on which a request has begun."""
+    one = socket.create_connection(there, timeout=60)
+    with suppress(OSError):
+        one.sendall(piece)
+    one.setblocking(False)
+    return one
+
+
+def closed(one: socket.socket) -> bool:
+    """Whether the service has answered or closed it."""
+    try:
+        one.recv(4096)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("kind", PIECES)
+def test_a_rightful_caller_is_answered_while_strangers_hold_what_they_can(
+    service: Served, kind: str, say: Callable[[str], None], record_property: Callable[[str, object], None]
+) -> None:
+    ana, eve = service.key("reader", "writer"), service.key("reader", user="eve")
+    piece = PIECES[kind] % eve.encode() if b"%b" in PIECES[kind] else PIECES[kind]
+    with httpx.Client(base_url=service.address, headers={"Authorization": f"Bearer {ana}"}, timeout=30) as client:
+        assert client.post("/v1/memories", json={"content": "The seat is by the aisle."}).status_code == 201
+        quiet = [searched(client) for _ in range(SEARCHES)]
+        with holding(service, piece):
+            until = time.monotonic() + SECONDS / len(PIECES)
+            held = [searched(client) for _ in range(SEARCHES)]
+            while time.monotonic() < until:
+                held.append(searched(client))
+    alone, beside = p99(quiet), p99(held)
+    say(f"{kind} by {STRANGERS}: {len(held)} of {len(held)} searches answered, p99 {alone:.1f} -> {beside:.1f} ms")
+    if FULL and beside > TWICE * alone:
+        record_property("missed", f"p99 of a rightful caller is {beside / alone:.1f} times that of a quiet service")
+
+
+def searched(client: httpx.Client) -> float:
+    """What a search took, in ms; none may fail."""
+    answer = client.post("/v1/search", json={"query": "where is the seat?"})
+    assert (answer.status_code, len(answer.json()["hits"])) == (200, 1)
+    return 1000 * answer.elapsed.total_seconds()
+
+
+def p99(taken: list[float]) -> float:
+    return quantiles(taken, n=100)[98]

@@ -1,0 +1,19 @@
+"""A front that cannot be held."""
+
+from __future__ import annotations
+
+from tests.scorecard.row import Row
+
+ROW = Row(
+    id="S29",
+    property="a front that cannot be held",
+    aim="640 half-sent requests for 3 minutes: every search of a rightful caller answered, p99 <= 2 x",
+    tests=(
+        "tests/unit/entrypoints/rest/test_held.py",
+        "tests/unit/entrypoints/rest/test_connections.py",
+        "tests/unit/entrypoints/rest/test_protocol.py",
+        "tests/faults/test_half_sent.py",
+    ),
+    bites="the same half-sent requests at a layer that takes a place first: the rightful caller is refused with 429",
+    alone=True,
+)

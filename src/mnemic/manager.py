@@ -20,7 +20,8 @@ from mnemic.maintain.health import Health
 from mnemic.portal import Portal, PortalOwner
 from mnemic.stewardship import Form, MaintenanceReport
 from mnemic.trace import RunReport
-from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, SearchResult, WriteReceipt
+from mnemic.types import Actor, Candidate, ContextBlock, Kind, Level, Memory, Message, SearchResult, WriteReceipt
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 
 class MemoryManager(PortalOwner):
@@ -155,6 +156,12 @@ class MemoryManager(PortalOwner):
             max_tokens=max_tokens,
             preference_bias=preference_bias,
         )
+
+    def context(
+        self, query: str, *, top_k: int = DEFAULT_MAX_ENTRIES, max_tokens: int = DEFAULT_MAX_TOKENS
+    ) -> ContextBlock:
+        """What a model that is asked `query` is shown, as a block of data; see `MemoryEngine.context`."""
+        return self._portal.call(self.engine.context, query, actor=self.actor, top_k=top_k, max_tokens=max_tokens)
 
     def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Sequence[KindHit]:
         """The best for `query` across kinds (None: all seven), best first; see `SevenKinds.retrieve`."""

@@ -11,16 +11,31 @@ from typing import Any
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
+from mnemic.inject import InjectionConfig, injector_for
 from mnemic.inject.compact import within_tokens
 from mnemic.maintain import lineage
 from mnemic.maintain.archive import archived
 from mnemic.maintain.export import everything, exported
 from mnemic.maintain.lineage import Lineage, Use
 from mnemic.ports import Clock, RecordStore, Snapshot
+from mnemic.recall import recall
 from mnemic.retrieve.asked import intent_of, kind_of, moment
 from mnemic.retrieve.hot import HotReader
 from mnemic.retrieve.search import MAX_TOP_K
-from mnemic.types import Actor, Deadline, Kind, Memory, Scope, SearchResult, Status, Where
+from mnemic.types import (
+    Actor,
+    ContextBlock,
+    Deadline,
+    Kind,
+    Memory,
+    Recalled,
+    RecallRequest,
+    Scope,
+    SearchResult,
+    Status,
+    Where,
+)
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
 
 
@@ -95,6 +110,34 @@ class ReadVerbs:
         )
         self.gateway.watchers.searched(result)
         return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
+
+    async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
+        """The memories that a model call is shown: what policy pins, preferences that the request could depend on, and
+        what is relevant, within the budget; see `mnemic.recall`. Nothing is logged. Raises as `search` does.
+        """
+        return await recall(self.gateway, request, actor=actor, deadline=deadline)
+
+    async def context(
+        self,
+        query: str,
+        *,
+        actor: Actor,
+        top_k: int = DEFAULT_MAX_ENTRIES,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+    ) -> ContextBlock:
+        """What a model that is asked `query` is shown, as a block of data for its input; it is logged as injected.
+        Never raises for an outage: `degraded` and `reason` say so.
+        """
+        injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens))
+        injection = await injector.inject([{"role": "user", "content": query}])
+        return ContextBlock(
+            text=injection.text,
+            hits=tuple(entry.hit for entry in injection.entries if entry.hit is not None),
+            reason=injection.reason,
+            degraded=injection.degraded,
+            abstained=injection.abstained,
+            digest=injection.digest,
+        )
 
     async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
         """The newest memories by when they happened, for the head of a prompt: through the hot set where there is one,

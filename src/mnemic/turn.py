@@ -31,17 +31,28 @@ from mnemic.guard.budget import MAX_SECONDS, check_answer_length, check_time
 from mnemic.guard.contract import Answer, check_answer
 from mnemic.guard.echo import echoed
 from mnemic.guard.intent import check_intent
-from mnemic.inject.compact import within_tokens
 from mnemic.inject.recall import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.ports.metering import counting
+from mnemic.recall import recall
 from mnemic.retrieve.plan import Planner
 from mnemic.retrieve.state import memory_state
-from mnemic.trace import RunReport, RunStatus, Trace, UseAudit, Watch
-from mnemic.types import Actor, Cost, Deadline, Hit, Intent, JsonValue, Message, SearchResult, Skipped
+from mnemic.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clipped
+from mnemic.types import (
+    Actor,
+    Cost,
+    Deadline,
+    Hit,
+    Intent,
+    JsonValue,
+    Message,
+    Recalled,
+    RecallRequest,
+    SearchResult,
+    Skipped,
+)
 
-SHORTENED_CHARS = 240
 MAX_TOKENS = 1000
 """Estimated tokens of the memories put into one model call, unless the settings say otherwise."""
 
@@ -207,7 +218,7 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
     return {"key": key, **({"scope": level} if reason.startswith("scope") else {}), "reason": reason}
 
 
-async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, SearchResult]:
+async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, Recalled]:
     """The intent that is proposed for `goal`, once it has passed policy, and what it finds under the grant."""
     gateway = parts.gateway
     asked = await _as_shown(parts, request.actor, parts.planner, goal)
@@ -217,9 +228,10 @@ async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -
     try:
         intent = check_intent(raw, gateway.policy, gateway.budget)
         run.enter("retrieve")
-        return intent, await gateway.retrieve(
-            intent, actor=request.actor, preference_bias=parts.preference_bias, deadline=run.deadline
+        wanted = RecallRequest(
+            intent=intent, asked=goal, max_tokens=parts.max_tokens, preference_bias=parts.preference_bias
         )
+        return intent, await recall(gateway, wanted, actor=request.actor, deadline=run.deadline)
     except (InvalidIntent, ScopeDenied):
         run.stopped_on["raw_intent"] = await echoed(raw, _redacting(parts, request.actor))
         raise
@@ -227,8 +239,9 @@ async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -
 
 async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:
     run.enter("retrieve_plan")
-    intent, result = await _found(parts, request, goal, run)
-    run.hits = referenced(within_tokens(result.hits, parts.max_tokens))
+    intent, recalled = await _found(parts, request, goal, run)
+    result = replace(recalled.found, hits=(*recalled.hits, *recalled.cut))
+    run.hits = referenced(recalled.hits)
     run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
     scopes = [scope.level.value for scope in result.where.scopes]
     run.trace.record(
@@ -247,7 +260,7 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
         resolved_scopes=scopes,
         plan=result.plan.as_dict(),
         relevance=result.relevance,
-        abstains=result.abstains,
+        abstains=recalled.abstained,
         include_preference_keys=parts.preference_bias,
         retrieved_keys=list(referenced(result.hits)),
         reasons={ref: hit.reason for ref, hit in run.hits.items()},
@@ -292,7 +305,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     run.trace.tell(
         action="compose_memory_augmented_answer",
         used_memory_keys=list(answer.used_memory_keys),
-        answer=_shortened(await parts.gateway.pipeline.redacted(answer.answer, tenant=request.actor.tenant)),
+        answer=clipped(await parts.gateway.pipeline.redacted(answer.answer, tenant=request.actor.tenant)),
     )
 
 
@@ -333,10 +346,6 @@ def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
 
 def _verifier(parts: TurnParts, key: str | None) -> str | None:
     return None if key is None else parts.gateway.policy.rule(key).verifier
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= SHORTENED_CHARS else text[: SHORTENED_CHARS - 3].rstrip() + "..."
 
 
 async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: RunStatus, reason: str) -> RunReport:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.testing.scripted_model import Reply, Scripted, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor
 from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
 
@@ -60,15 +60,24 @@ async def test_three_turns_with_a_tool_call(
     build: Build, engine: MemoryEngine, server: ScriptedModelServer, script: list[Scripted]
 ) -> None:
     assistant = build(engine)
+    shown: list[list[str]] = []
+
+    def noted() -> list[str]:
+        last = assistant.memory.last
+        return [entry.content for entry in last.entries] if last is not None else []
+
     script += ["Noted.", Reply.call("timetable", city="Denver"), "Two flights.", "An aisle seat."]
     assert await assistant.say("I prefer aisle seats.") == "Noted."
     assert await assistant.say("Find a flight to Denver; which seat do I prefer?") == "Two flights."
+    shown.append(noted())
     assert await assistant.say("And which seat is it?") == "An aisle seat."
+    shown.append(noted())
 
     first, asked, answered, last = server.requests
-    assert blocks(server)[:2] == [0, 1]
-    assert blocks(server)[2] <= 1
-    assert blocks(server)[3] == 1
+    assert blocks(server) == [0, 1, 1, 1]
+    held, again = said(asked), said(answered)
+    assert again[: len(held)] == held, "the block is in the same message, so that a prompt cache stays valid"
+    assert shown[0] == shown[1] == ["seat: aisle"], "what is told of the turn is told of all its calls"
     assert "seat: aisle" in sent(asked)
     assert "seat: aisle" in sent(last)
     assert "two flights to Denver" in sent(answered)
@@ -139,6 +148,12 @@ async def test_the_model_may_search_and_add_but_not_say_for_whom(
     added = [memory for memory in await engine.list(actor=ANA) if "cat" in memory.content]
     assert [memory.source.origin.value for memory in added] == ["agent_inferred"]
     assert [memory.content for memory in await engine.list(actor=BOB)] == ["window"]
+
+
+def said(request: ModelRequest) -> list[Any]:
+    """The messages of a request in any of the protocols, without marks for caches."""
+    messages: list[Any] = request.body.get("messages") or request.body["input"]
+    return messages
 
 
 def offer(tool: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -102,8 +102,8 @@ export class Mnemic {
   }
 
   /** A block of memories for one model call, as data. */
-  async context(query: string, maxTokens = 1000): Promise<Schemas["ContextAnswer"]> {
-    const { data } = await this.http.POST("/v1/context", { body: { query, max_tokens: maxTokens, top_k: 10 } });
+  async context(query: string, maxTokens = 1500): Promise<Schemas["ContextAnswer"]> {
+    const { data } = await this.http.POST("/v1/context", { body: { query, max_tokens: maxTokens, top_k: 5 } });
     return data!;
   }
 

@@ -17,6 +17,7 @@ from mnemic.face import Face, Ground, M, verb
 from mnemic.maintain.export import from_dict
 from mnemic.trace import RunReport
 from mnemic.types import Hit, Kind, Memory, Message, WriteReceipt
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 PART = 100
 """Memories that an import sends at once."""
@@ -199,7 +200,9 @@ class MemoryClient(Face[M]):
         )
 
     @verb
-    async def context(self, query: str, *, top_k: int = 10, max_tokens: int = 1000) -> Context:
+    async def context(
+        self, query: str, *, top_k: int = DEFAULT_MAX_ENTRIES, max_tokens: int = DEFAULT_MAX_TOKENS
+    ) -> Context:
         """A block of memories, ready to be put into one model call as data; it is logged as injected."""
         told = await self._remote.call(
             "POST", "/v1/context", {"query": query, "top_k": top_k, "max_tokens": max_tokens}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mnemic.inject.entry import Entry, MemorySource
+from mnemic.inject.entry import Entry, MemorySource, Offer
 from mnemic.inject.injection import InjectionRun
 from mnemic.inject.injector import InjectionConfig, Injector, RecallLog
 from mnemic.inject.recall import record_injection
 from mnemic.ports import Clock, RecordStore
-from mnemic.types import Actor, Deadline, Hit, SearchResult
+from mnemic.types import Actor, Deadline, Hit, Intent, Recalled, RecallRequest
+from mnemic.types.recalling import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
 
 
 class Engine(Protocol):
@@ -19,21 +20,8 @@ class Engine(Protocol):
     store: RecordStore
     clock: Clock
 
-    async def search(
-        self, query: str, *, actor: Actor, top_k: int, standing: int, deadline: Deadline | None
-    ) -> SearchResult:
-        """The best memories for `query` in the actor's granted scopes, and before them up to `standing` of those that
-        stand.
-        """
-
-
-MIN_SIMILARITY = 0.2
-"""Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
-0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""
-
-
-MAX_STANDING = 40
-"""Standing memories that one search may bring; how many of them enter an input is a matter of tokens."""
+    async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
+        """What a model call is shown of the actor's memories."""
 
 
 class PartialSearch(Exception):
@@ -41,8 +29,9 @@ class PartialSearch(Exception):
 
 
 class ActorMemories:
-    """The memories of one actor, as the source of an injector. What is neither standing, nor shares a word with the
-    query, nor comes near it (`min_similarity`), is left out. `standing`: how many standing memories come before them.
+    """The memories of one actor, as the source of an injector: what `mnemic.recall` decides to show, within `config`.
+    What is neither pinned, nor shares a word with the query, nor comes near it (`min_similarity`), is left out.
+    `standing=0` leaves out what is pinned, too.
     """
 
     def __init__(
@@ -52,32 +41,35 @@ class ActorMemories:
         *,
         name: str = "memory",
         min_similarity: float = MIN_SIMILARITY,
-        standing: int = 0,
+        standing: int | None = None,
+        config: InjectionConfig | None = None,
     ) -> None:
+        config = config or InjectionConfig()
         self.name = name
-        self._standing = standing
-        self._min_similarity = min_similarity
         self._engine = engine
         self._actor = actor
+        self._min_similarity = min_similarity
+        self._share = 0.0 if standing == 0 else config.standing_share
+        self._config = config
 
-    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
-        """The actor's standing memories, and the best ones for `query`."""
-        result = await self._engine.search(
-            query, actor=self._actor, top_k=limit, standing=self._standing, deadline=deadline
+    async def search(self, query: str, *, limit: int, deadline: Deadline) -> Offer:
+        """What is shown for `query`, pinned memories first. Raises PartialSearch where nothing was found and something
+        failed.
+        """
+        config = self._config
+        request = RecallRequest(
+            intent=Intent(query=query, top_k=limit),
+            max_tokens=config.max_tokens,
+            max_untrusted=config.max_untrusted,
+            standing_share=self._share,
+            least_relevance=config.least_relevance,
+            min_similarity=self._min_similarity,
         )
-        if result.degraded and not result.hits:
+        recalled = await self._engine.recall(request, actor=self._actor, deadline=deadline)
+        if recalled.errors and not recalled.found.hits:
             raise PartialSearch
-        found = [(hit, Entry.of(hit, self.name, relevance=result.relevance)) for hit in result.hits]
-        entries = [entry for hit, entry in found if entry.standing or self._is_relevant(hit)]
-        return sorted(entries, key=lambda entry: (entry.standing, entry.score), reverse=True)
-
-    def _is_relevant(self, hit: Hit) -> bool:
-        near = hit.ranks.get("vector")
-        return (
-            hit.reason == "preference_bias"
-            or not {"keyword", "key"}.isdisjoint(hit.ranks)
-            or (near is not None and near.score >= self._min_similarity)
-        )
+        entries = tuple(Entry.of(hit, self.name, relevance=recalled.relevance) for hit in recalled.hits)
+        return Offer(entries=entries, abstained=recalled.abstained)
 
 
 def recall_log(engine: Engine, actor: Actor) -> RecallLog:
@@ -108,9 +100,8 @@ def injector_for(
 ) -> Injector:
     """An injector of the actor's memories, and of what further `sources` know, that logs what it injects."""
     config = config or InjectionConfig()
-    standing = MAX_STANDING if config.standing_share else 0
     return Injector(
-        [ActorMemories(engine, actor, name=name, standing=standing), *sources],
+        [ActorMemories(engine, actor, name=name, config=config), *sources],
         config,
         recall=recall_log(engine, actor),
         clock=engine.clock,

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from types import MappingProxyType
+from typing import Protocol, overload
 
 from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS, estimated_tokens
+from mnemic.inject.escape import defused, visible
 from mnemic.text.normalise import canonical_value
-from mnemic.types import Deadline, Hit, Origin
+from mnemic.types import Deadline, Hit, Memory, Origin
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels whose words are a person's own. What came from a tool, the web or a model is untrusted."""
+
+
+_CHANNELS: Mapping[Origin, str] = MappingProxyType(
+    {
+        Origin.IMPORT: "import",
+        Origin.AGENT_INFERRED: "assistant",
+        Origin.TOOL_OUTPUT: "tool",
+        Origin.WEB: "web",
+    }
+)
+"""Who is named where a memory names no speaker."""
+_OWN_SPEAKERS = frozenset({None, "", "user"})
+
+
+def said_by(memory: Memory) -> str | None:
+    """Who said it: a speaker's name or role, else the channel; None for the user's own words and the operator's."""
+    source = memory.source
+    if source.speaker not in _OWN_SPEAKERS:
+        return source.speaker
+    return _CHANNELS.get(source.origin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +41,8 @@ class Entry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is there where it is a memory
     of ours. `standing`: it belongs into every input, whatever the query says; what came through an untrusted channel
     never does, and is there only where it is asked for. `relevance`: how likely its source knows anything about the
-    query at all, 0 to 1; None where it cannot tell.
+    query at all, 0 to 1; None where it cannot tell. `said_by`: who said it, where these are not the user's own words;
+    links and images in it are defused then.
     """
 
     content: str = field(repr=False)
@@ -29,6 +52,7 @@ class Entry:
     hit: Hit | None = None
     standing: bool = False
     relevance: float | None = None
+    said_by: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "standing", self.standing and self.trusted)
@@ -46,12 +70,45 @@ class Entry:
             hit=hit,
             standing=hit.standing,
             relevance=relevance,
+            said_by=said_by(memory),
         )
+
+    @property
+    def shown(self) -> str:
+        """The content as a model is shown it outside a block: nothing invisible, and of what are not the user's own
+        words who said them, with links and images defused.
+        """
+        text = visible(self.content)
+        text = text if self.is_own else defused(text)
+        return text if self.said_by is None else f"[{defused(visible(self.said_by))}] {text}"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether these are the words of the user, or of who runs the program."""
+        return self.trusted and self.said_by is None
 
     @property
     def identity(self) -> str:
         """Two entries with the same identity are the same memory, or say the same."""
         return self.hit.memory.memory_id if self.hit is not None else canonical_value(self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer(Sequence[Entry]):
+    """The entries that a source decided to show. `abstained`: it left out what is probably not about the query."""
+
+    entries: tuple[Entry, ...] = ()
+    abstained: bool = False
+
+    @overload
+    def __getitem__(self, place: int) -> Entry: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Entry]: ...
+    def __getitem__(self, place: int | slice) -> Entry | Sequence[Entry]:
+        return self.entries[place]
+
+    def __len__(self) -> int:
+        return len(self.entries)
 
 
 class MemorySource(Protocol):

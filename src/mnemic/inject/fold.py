@@ -38,8 +38,13 @@ def fold(messages: Sequence[Any], text: str, *, placement: Placement = "auto", s
     at = next((place for place in reversed(range(len(messages))) if role_of(messages[place]) == USER), None)
     if at is None:
         return Folded(messages=messages)
-    message = messages[at]
     front = placement == "auto" and not any(has_tool_result(one) for one in messages[at:])
+    return fold_at(messages, text, at, front=front, separator=separator)
+
+
+def fold_at(messages: Sequence[Any], text: str, at: int, *, front: bool, separator: str = SEPARATOR) -> Folded:
+    """`text` in the message `at`, in `front` of what is there or after it. Raises as `fold` does."""
+    message = messages[at]
     content = content_of(message)
     if isinstance(content, str):
         new: str | list[Any] = _joined([text, content] if front else [content, text], separator)

@@ -11,18 +11,31 @@ from mnemic.inject.entry import Entry
 from mnemic.inject.usage import UsageAudit, Verdict
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A block in the message `at`, in `front` of what the message `said` or after it."""
+
+    text: str = field(repr=False)
+    entries: tuple[Entry, ...] = field(repr=False)
+    digest: str
+    at: int
+    front: bool
+    said: str = field(repr=False)
+
+
 @dataclass(slots=True)
 class InjectionRun:
-    """What the calls of one run share: its id in the recall log, what was found for each query, the blocks handed out,
-    the queries about which probably nothing is known.
+    """What the calls of one run share: its id in the recall log, what was found for each query, the blocks in the
+    messages that took them up, the queries about which probably nothing is known, and what became of the first call.
 
     One for each user turn of one conversation; not shared by concurrent calls.
     """
 
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     found: dict[str, Sequence[Entry]] = field(default_factory=dict, repr=False)
-    blocks: list[str] = field(default_factory=list, repr=False)
+    placed: list[Placed] = field(default_factory=list, repr=False)
     abstained: set[str] = field(default_factory=set, repr=False)
+    outcome: Injection | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +61,8 @@ class Injection:
     at: int | None = None
     front: bool = False
     trailing: int = 0
+    blocks: tuple[Placed, ...] = field(default=(), repr=False)
+    carried: bool = False
     run: InjectionRun = field(default_factory=InjectionRun, repr=False)
 
     def used_in(

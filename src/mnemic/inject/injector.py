@@ -10,32 +10,35 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal, Protocol, get_args
 
 from mnemic.clock import SystemClock
 from mnemic.errors import InjectionFailed, InvalidConfig
+from mnemic.inject.carry import Carried, carry
 from mnemic.inject.compact import estimated_tokens
-from mnemic.inject.entry import Entry, MemorySource, fair_cut, standing_cut
+from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, standing_cut
 from mnemic.inject.fold import Placement, fold
 from mnemic.inject.guarded import guarded, named, within
-from mnemic.inject.injection import Injection, InjectionRun, Skip
+from mnemic.inject.injection import Injection, InjectionRun, Placed, Skip
 from mnemic.inject.messages import default_query, is_user_turn, text_of
 from mnemic.inject.recall import digest_of
 from mnemic.inject.render import Rendered, render
 from mnemic.ports import Clock
 from mnemic.types import Deadline
+from mnemic.types.recalling import (
+    DEFAULT_LEAST_RELEVANCE,
+    DEFAULT_MAX_ENTRIES,
+    DEFAULT_MAX_TOKENS,
+    DEFAULT_STANDING_SHARE,
+)
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_MAX_ENTRIES = 5
-DEFAULT_MAX_TOKENS = 1_500
-DEFAULT_STANDING_SHARE = 0.4
-DEFAULT_LEAST_RELEVANCE = 0.1
-"""At 0.1 one answerable question in a hundred of LoCoMo's dev half loses its evidence, none of BEAM's and of
-LongMemEval's; at 0.2, where a search itself says that it abstains, three (docs/benchmarks/retrieval.md)."""
 NOTHING_RELEVANT = "nothing_relevant"
+NOT_TRIGGERED = "not_triggered"
+NOTHING_NEW = "nothing_new"
 DEFAULT_TIMEOUT = timedelta(seconds=2)
 MAX_QUERY_CHARS = 2_000
 
@@ -158,64 +161,84 @@ class Injector:
         """`messages` with a block of memories in them, or as they are, and why.
 
         Calls that belong to one run (a tool loop) are given the same `run`: the same query is then searched once, and
-        an input that already holds a block of the run gets no second one. Raises InjectionFailed only where the
-        configuration says so.
+        each block is in the same message of every call, so that the call that writes the answer has it and a prompt
+        cache stays valid. Raises InjectionFailed only where the configuration says so.
         """
         run = run or InjectionRun()
         errors: dict[str, str] = {}
+        carried = Carried(messages=messages)
         try:
-            injection = await self._inject(messages, state, run, errors)
+            await guarded("messages", _check_single, messages, run.placed)
+            carried = await guarded("messages", carry, messages, run.placed)
+            injection = await self._inject(messages, carried, state, run, errors)
         except Skip as skip:
-            injection = Injection(
-                messages=messages,
-                reason=skip.reason,
-                degraded=skip.degraded,
-                abstained=skip.reason == NOTHING_RELEVANT,
-                errors=errors,
-                run=run,
-            )
+            injection = self._without(carried, skip, run, errors)
+            if injection.carried and not skip.degraded:
+                self.counts["carried"] += injection.injected
+                return injection
+        if run.outcome is None or (injection.injected and not injection.carried):
+            run.outcome = injection
         tell(injection, self.counts)
         if injection.degraded and self.config.on_failure == "stop":
             raise InjectionFailed(injection.reason or "source")
         return injection
 
     async def _inject(
-        self, messages: Sequence[Any], state: Any, run: InjectionRun, errors: dict[str, str]
+        self, messages: Sequence[Any], carried: Carried, state: Any, run: InjectionRun, errors: dict[str, str]
     ) -> Injection:
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
         context = await guarded("messages", context_of, messages, state)
         if not await guarded("trigger", fires, self.config.trigger, context, deadline):
-            raise Skip("not_triggered")
-        if await guarded("messages", _holds_block, messages, run.blocks):
-            raise Skip("already_injected")
+            raise Skip(NOT_TRIGGERED)
         query = await guarded("query", self._query, context, deadline)
         if not query:
             raise Skip("no_query")
-        entries = await self._search(query, run, errors, deadline)
+        known = {entry.identity for block in carried.blocks for entry in block.entries}
+        entries = [one for one in await self._search(query, run, errors, deadline) if one.identity not in known]
+        if not entries:
+            raise Skip(NOTHING_NEW)
         rendered = await guarded("render", self._render, entries, deadline)
         if not rendered.text.strip():
             raise Skip("no_room" if rendered.entries == () else "empty_block")
-        folded = await guarded("messages", self._fold, messages, rendered.text)
+        folded = await guarded("messages", self._fold, carried.messages, rendered.text)
         if folded.at is None:
             raise Skip("no_user_message")
         digest = digest_of(rendered.text)
         if self._recall is not None:
             await guarded("recall_log", self._recall, run.run_id, rendered.entries, digest)
-        run.blocks.append(rendered.text)
-        return Injection(
+        said = text_of(messages[folded.at])
+        block = Placed(
+            text=rendered.text, entries=rendered.entries, digest=digest, at=folded.at, front=folded.front, said=said
+        )
+        run.placed.append(block)
+        return replace(
+            carried.injection(run, block),
             messages=folded.messages,
-            injected=True,
             degraded=bool(errors),
             abstained=query in run.abstained,
             reason=f"source:{next(iter(errors))}" if errors else None,
             errors=errors,
-            entries=rendered.entries,
-            text=rendered.text,
-            digest=digest,
-            at=folded.at,
-            front=folded.front,
-            trailing=folded.trailing,
-            run=run,
+        )
+
+    def _without(self, carried: Carried, skip: Skip, run: InjectionRun, errors: dict[str, str]) -> Injection:
+        """The input without a new block: with those of the calls before, where the run has any."""
+        before, injection = run.outcome, carried.injection(run)
+        if before is not None and not skip.degraded and (carried.blocks or skip.reason == NOT_TRIGGERED):
+            return replace(
+                injection,
+                carried=True,
+                reason=before.reason,
+                degraded=before.degraded,
+                abstained=before.abstained,
+                errors=before.errors,
+            )
+        return replace(
+            injection,
+            carried=bool(carried.blocks),
+            reason=skip.reason,
+            degraded=skip.degraded,
+            abstained=skip.reason == NOTHING_RELEVANT,
+            errors=errors,
         )
 
     async def _query(self, context: InjectionContext, deadline: Deadline) -> str | None:
@@ -249,7 +272,8 @@ class Injector:
     def _knows_nothing(self, found: Mapping[str, Sequence[Entry]]) -> bool:
         """Whether there is nothing but weak entries, beside what stands."""
         rest = [entry for entries in found.values() for entry in entries if not entry.standing]
-        return bool(rest) and all(map(self._is_weak, rest))
+        left_out = any(isinstance(entries, Offer) and entries.abstained for entries in found.values())
+        return (bool(rest) or left_out) and all(map(self._is_weak, rest))
 
     def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
         """What stands, within its share of the tokens, and behind it the best of the rest."""
@@ -277,8 +301,7 @@ class Injector:
         for name, task in tasks.items():
             failure = TimeoutError() if not task.done() else task.exception()
             if failure is None:
-                standing = [entry for entry in task.result() if entry.standing]
-                found[name] = [*standing, *[one for one in task.result() if not one.standing][:limit]]
+                found[name] = _limited(task.result(), limit)
             else:
                 errors[name] = "timeout" if isinstance(failure, TimeoutError) else named(failure)
         return found
@@ -298,15 +321,23 @@ class Injector:
         return fold(messages, text, placement=self.config.placement)
 
 
+def _limited(entries: Sequence[Entry], limit: int) -> Sequence[Entry]:
+    """What stands, and `limit` of the rest."""
+    standing = [entry for entry in entries if entry.standing]
+    kept = (*standing, *[entry for entry in entries if not entry.standing][:limit])
+    return Offer(entries=kept, abstained=isinstance(entries, Offer) and entries.abstained)
+
+
 def _some(entries: Sequence[Entry], abstained: bool, *, degraded: bool = False) -> Sequence[Entry]:
     if not entries:
         raise Skip(NOTHING_RELEVANT if abstained else "no_match", degraded=degraded)
     return entries
 
 
-def _holds_block(messages: Sequence[Any], blocks: Sequence[str]) -> bool:
-    """Whether a block of this run already stands in the input, as where a framework keeps what was folded in."""
-    return bool(blocks) and any(block in text_of(message) for message in messages for block in blocks)
+def _check_single(messages: Sequence[Any], placed: Sequence[Placed]) -> None:
+    """Raises Skip where a block of this run is in the input, as where a framework keeps what was folded in."""
+    if placed and any(block.text in text_of(message) for message in messages for block in placed):
+        raise Skip("already_injected")
 
 
 async def fires(trigger: Trigger, context: InjectionContext, deadline: Deadline) -> bool:
@@ -320,7 +351,7 @@ async def fires(trigger: Trigger, context: InjectionContext, deadline: Deadline)
 
 def tell(injection: Injection, counts: Counter[str]) -> None:
     """Count what became of an injection, and log where that was not meant to happen: reasons, never content."""
-    if injection.injected:
+    if injection.injected and not injection.carried:
         counts["injected"] += 1
     if injection.abstained:
         counts["abstained"] += 1

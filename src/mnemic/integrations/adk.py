@@ -11,9 +11,10 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.extras import brought_by
-from mnemic.inject import Injection, InjectionConfig, account_for
-from mnemic.integrations.turns import TurnMemory, shown
+from mnemic.inject import Injection, InjectionConfig
+from mnemic.integrations.turns import TurnMemory, shown, shown_for
 from mnemic.types import Actor, Origin
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
 
 with brought_by("adk"):
     from google.adk.agents.callback_context import CallbackContext
@@ -27,7 +28,7 @@ with brought_by("adk"):
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
 
-SEARCH_RESULTS = 10
+SEARCH_RESULTS = DEFAULT_MAX_ENTRIES
 _USERS = 10_000
 _EVENTS = 10_000
 
@@ -65,8 +66,7 @@ class MnemicMemoryService(BaseMemoryService):
         """The user's memories that are about `query`, best first."""
         memory = self.memory_of(app_name, user_id)
         await memory.open()
-        found = await self._engine.search(query, actor=memory.actor, top_k=SEARCH_RESULTS)
-        await account_for(self._engine, memory.actor, found.hits)
+        found = await shown_for(self._engine, memory.actor, query, SEARCH_RESULTS)
         return SearchMemoryResponse(memories=[_entry(shown(hit.memory)) for hit in found.hits])
 
     async def add_session_to_memory(self, session: Session) -> None:
@@ -172,11 +172,12 @@ def _entry(memory: Mapping[str, Any]) -> MemoryEntry:
 
 
 def _folded(contents: Sequence[types.Content], injection: Injection) -> list[types.Content]:
-    assert injection.at is not None
-    content = contents[injection.at]
-    block, parts = types.Part(text=injection.text), content.parts or []
-    changed = content.model_copy(update={"parts": [block, *parts] if injection.front else [*parts, block]})
-    return [*contents[: injection.at], changed, *contents[injection.at + 1 :]]
+    folded = list(contents)
+    for placed in injection.blocks:
+        content = folded[placed.at]
+        block, parts = types.Part(text=placed.text), content.parts or []
+        folded[placed.at] = content.model_copy(update={"parts": [block, *parts] if placed.front else [*parts, block]})
+    return folded
 
 
 def _plain(content: types.Content) -> dict[str, Any]:

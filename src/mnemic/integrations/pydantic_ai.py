@@ -80,14 +80,16 @@ class MnemicMemory(AbstractCapability[Any]):
 
 
 def _folded(messages: Sequence[ModelMessage], injection: Injection) -> list[ModelMessage]:
-    """The messages with the block as a part of its own, in front of the ask or behind everything."""
-    assert injection.at is not None
-    request = messages[injection.at]
-    assert isinstance(request, ModelRequest)
-    parts = list(request.parts)
-    asks = [place for place, part in enumerate(parts) if isinstance(part, UserPromptPart)]
-    parts.insert(asks[0] if injection.front and asks else len(parts), UserPromptPart(injection.text))
-    return [*messages[: injection.at], replace(request, parts=parts), *messages[injection.at + 1 :]]
+    """The messages with each block as a part of its own, in front of the ask or after everything."""
+    folded = list(messages)
+    for block in injection.blocks:
+        request = folded[block.at]
+        assert isinstance(request, ModelRequest)
+        parts = list(request.parts)
+        asks = [place for place, part in enumerate(parts) if isinstance(part, UserPromptPart)]
+        parts.insert(asks[0] if block.front and asks else len(parts), UserPromptPart(block.text))
+        folded[block.at] = replace(request, parts=parts)
+    return folded
 
 
 def _plain(message: ModelMessage) -> dict[str, Any]:

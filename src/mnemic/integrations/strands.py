@@ -16,20 +16,13 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
 from mnemic.extras import brought_by
-from mnemic.inject import (
-    ActorMemories,
-    Injection,
-    InjectionConfig,
-    InjectionContext,
-    MemorySource,
-    TextInjector,
-    account_for,
-)
+from mnemic.inject import Entry, Injection, InjectionConfig, InjectionContext, MemorySource, TextInjector
 from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text import RenderContent
-from mnemic.integrations.turns import TurnMemory, captured
+from mnemic.integrations.turns import TurnMemory, captured, shown_for
 from mnemic.retrieve.search import MAX_TOP_K
-from mnemic.types import Actor, Candidate, Deadline, Origin, Source
+from mnemic.types import Actor, Candidate, Deadline, Hit, Origin, Source
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
 
 with brought_by("strands"):
     from strands import Agent, tool
@@ -39,7 +32,7 @@ with brought_by("strands"):
     from strands.middleware import InvokeModelContext, InvokeModelStage
     from strands.plugins import Plugin
 
-DEFAULT_MAX_SEARCH_RESULTS = 3
+DEFAULT_MAX_SEARCH_RESULTS = DEFAULT_MAX_ENTRIES
 SEARCH_TIMEOUT = timedelta(seconds=5)
 
 
@@ -76,7 +69,6 @@ class MnemicMemoryStore:
         self._engine = engine
         self._actor = actor
         self._origin = origin
-        self._memories = ActorMemories(engine, actor, name=name)
         self._opening = threading.Lock()
         self._open = False
         self._captured: set[str] = set()
@@ -93,29 +85,18 @@ class MnemicMemoryStore:
                 self._open = True
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """The memories that are about `query`, best first; none for a query without words. Raises MnemicError where
-        nothing could be searched, which Strands logs and reports.
+        """What a model that is asked `query` is shown (`mnemic.recall`); none for a query without words. Raises
+        MnemicError where nothing could be searched, which Strands logs and reports.
         """
         if not any(character.isalnum() for character in query):
             return []
         await self.initialize()
         limit = (options or {}).get("max_search_results") or self.max_search_results or DEFAULT_MAX_SEARCH_RESULTS
         deadline = Deadline.after(SEARCH_TIMEOUT, self._engine.clock.monotonic)
-        found = await self._memories.search(query, limit=min(limit, MAX_TOP_K), deadline=deadline)
-        await account_for(self._engine, self._actor, [entry.hit for entry in found if entry.hit is not None])
-        return [
-            MemoryEntry(
-                content=entry.content,
-                metadata={
-                    **dict(entry.hit.memory.data),
-                    "memory_id": entry.hit.memory.memory_id,
-                    "version": entry.hit.memory.version,
-                    "score": entry.score,
-                },
-            )
-            for entry in found
-            if entry.hit is not None
-        ]
+        found = await shown_for(self._engine, self._actor, query, min(limit, MAX_TOP_K), deadline=deadline)
+        if found.errors and not found.found.hits:
+            raise MnemicError("partial")
+        return [_entry(Entry.of(hit, self.name), hit) for hit in found.hits]
 
     async def add(self, content: str, metadata: dict[str, Any] | None = None) -> str | None:
         """Remember `content`; its memory_id. The same content again changes nothing. `metadata` comes back with it.
@@ -153,6 +134,12 @@ class MnemicMemoryStore:
     def _check_writable(self) -> None:
         if not self.writable:
             raise InvalidInput("store", hint="the store is not writable")
+
+
+def _entry(entry: Entry, hit: Hit) -> MemoryEntry:
+    memory = hit.memory
+    known = {"memory_id": memory.memory_id, "version": memory.version, "score": hit.score}
+    return MemoryEntry(content=entry.shown, metadata={**dict(memory.data), **known})
 
 
 async def _opened(engine: MemoryEngine) -> None:
@@ -231,7 +218,7 @@ class MnemicMemory(Plugin):
 
         agent = Agent(plugins=[MnemicMemory(engine, Actor(user="ana"))])
 
-    `last` is what became of the latest injection, `counts` of all of them and of the captures. A turn whose capture
+    `last` is what the latest turn was shown, `counts` what became of all injections and captures. A turn whose capture
     fails keeps its answer; the messages are captured with the next turn. `capture=False` only injects; with `tools` the
     model may search and add, too.
     """
@@ -256,7 +243,7 @@ class MnemicMemory(Plugin):
 
     @property
     def last(self) -> Injection | None:
-        """What became of the latest injection."""
+        """What the latest turn was shown, in every call of its tool loop."""
         return self.memory.last
 
     @property

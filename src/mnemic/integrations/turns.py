@@ -12,13 +12,23 @@ from typing import Any, ParamSpec, TypeVar
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
-from mnemic.inject.entry import TRUSTED_ORIGINS
+from mnemic.inject import Entry, Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
+from mnemic.inject.escape import defused, visible
 from mnemic.inject.messages import is_user_turn, text_of
-from mnemic.inject.render import defused, visible
 from mnemic.portal import Portal
 from mnemic.trace import RunStatus
-from mnemic.types import Actor, Memory, Message, Origin, WriteReceipt
+from mnemic.types import (
+    Actor,
+    Deadline,
+    Hit,
+    Intent,
+    Memory,
+    Message,
+    Origin,
+    Recalled,
+    RecallRequest,
+    WriteReceipt,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +49,8 @@ class TurnMemory:
     `tools` for the model.
 
     Who the actor is, the program says; no tool has such an argument. An outage stops no turn: it is in `last` (what
-    became of the latest injection), in `counts` (of all of them and of the captures), and in a warning. The engine is
+    the latest turn was shown, in every call of its tool loop), in `counts` (of all injections and captures), and in a
+    warning. The engine is
     opened at the first use and closed by its owner. May be shared by concurrent turns.
     """
 
@@ -76,13 +87,15 @@ class TurnMemory:
 
     async def inject(self, messages: Sequence[Any], *, state: Any = None, thread: Hashable = None) -> Injection:
         """`messages` with a block of memories in them, or as they are, and why. The user's ask begins a run; the calls
-        of its tool loop, in the same `thread`, share what was found. Raises InjectionFailed only where the
-        configuration says so.
+        of its tool loop, in the same `thread`, carry the same block in the same message. Raises InjectionFailed only
+        where the configuration says so.
         """
         with suppress(MnemicError):  # the search that follows tells what is the matter
             await self.open()
-        self.last = await self._injector.inject(messages, state=state, run=self._run(messages, thread))
-        return self.last
+        run = self._run(messages, thread)
+        injection = await self._injector.inject(messages, state=state, run=run)
+        self.last = run.outcome if injection.reason == "already_injected" and run.outcome else injection
+        return injection
 
     async def capture(self, *said: str) -> None:
         """The turn has ended: remember what is worth it in what the user `said`, and in what could not be captured
@@ -103,13 +116,18 @@ class TurnMemory:
 
     def _run(self, messages: Sequence[Any], thread: Hashable) -> InjectionRun:
         ask = latest_ask(messages)
-        run = self._turns.pop((thread, ask), None)
+        run = self._turns.pop((thread, ask), None) or self._kept(ask)
         if run is None or (ask is not None and ask[0] == len(messages) - 1):
             run = InjectionRun()
         self._turns[thread, ask] = run
         if len(self._turns) > _OPEN_TURNS:
             self._turns.popitem(last=False)
         return run
+
+    def _kept(self, ask: tuple[int, str] | None) -> InjectionRun | None:
+        """The run whose block is in the ask, as where a framework keeps what was folded in."""
+        said = "" if ask is None else ask[1]
+        return next((run for run in self._turns.values() if any(one.text in said for one in run.placed)), None)
 
     # -- for the model ------------------------------------------------------------------------------------------------
 
@@ -127,13 +145,12 @@ class TurnMemory:
         """
         try:
             await self.open()
-            found = await self._engine.search(query, actor=self.actor, top_k=max(1, min(max_results, MAX_RESULTS)))
-            await account_for(self._engine, self.actor, found.hits)
+            found = await shown_for(self._engine, self.actor, query, max(1, min(max_results, MAX_RESULTS)))
         except MnemicError as failure:
             self.counts[f"tool_failed:{failure.reason}"] += 1
             return {"memories": [], "error": failure.reason}
         answer: dict[str, Any] = {"memories": [shown(hit.memory) for hit in found.hits]}
-        return {**answer, "error": "partial"} if found.degraded else answer
+        return {**answer, "error": "partial"} if found.errors else answer
 
     async def add_memory(self, content: str) -> dict[str, Any]:
         """Remember one thing about the user for later conversations.
@@ -162,6 +179,18 @@ class TurnMemory:
         return self._portal.call(function, *args, **kwargs)
 
 
+async def shown_for(
+    engine: MemoryEngine, actor: Actor, query: str, limit: int, *, deadline: Deadline | None = None
+) -> Recalled:
+    """What a model that searches for itself is shown, as an injection would show it but for the number of memories from
+    untrusted channels: each is labelled. It is logged; raises StoreFailed where it cannot be.
+    """
+    request = RecallRequest(intent=Intent(query=query, top_k=limit), max_untrusted=None)
+    found = await engine.recall(request, actor=actor, deadline=deadline)
+    await account_for(engine, actor, found.hits)
+    return found
+
+
 def settled(receipt: WriteReceipt) -> dict[str, Any]:
     """How a write ended, as a model's tool answers it."""
     answer: dict[str, Any] = {"stored": receipt.stored, "outcome": receipt.outcome.value}
@@ -170,15 +199,18 @@ def settled(receipt: WriteReceipt) -> dict[str, Any]:
 
 
 def shown(memory: Memory) -> dict[str, Any]:
-    """A memory as a model's tool answers it: nothing invisible, and no live address from an untrusted origin."""
-    trusted = memory.source.origin in TRUSTED_ORIGINS
-    text = visible(f"{memory.key}: {memory.content}" if memory.key else memory.content)
-    return {
+    """A memory as a model's tool answers it: nothing invisible, who said it where these are not the user's own words,
+    and no live address in those.
+    """
+    entry = Entry.of(Hit(memory=memory, score=0.0), "memory")
+    text = visible(entry.content)
+    told = {
         "memory_id": memory.memory_id,
-        "content": text if trusted else defused(text),
+        "content": text if entry.is_own else defused(text),
         "date": memory.happened_at.date().isoformat(),
-        "trusted": trusted,
+        "trusted": entry.trusted,
     }
+    return told if entry.said_by is None else {**told, "said_by": defused(visible(entry.said_by))}
 
 
 async def captured(engine: MemoryEngine, actor: Actor, said: str) -> None:

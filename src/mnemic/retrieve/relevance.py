@@ -23,7 +23,9 @@ RELATED = 0.5
 """What is said at least where the query names a relation that is known: more likely than not."""
 
 LEAST_MEMORIES = 30
-"""Below so many, scores say little: nothing is said then."""
+"""Below so many a word says less (BM25 counts how rare it is), and the best cosine of what is not meant is lower:
+scores are read as if there were so many, and by `FEW`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,20 +43,32 @@ class Scale:
 
 SCALES: Mapping[str, Scale] = MappingProxyType({"all-MiniLM-L6-v2-int8": Scale(cosine=16.5, word=2.83, base=-9.4)})
 """By the model that makes the vectors: cosines of two models cannot be compared."""
+FEW: Mapping[str, Scale] = MappingProxyType({"all-MiniLM-L6-v2-int8": Scale(cosine=16.5, word=2.83, base=-7.6)})
+"""The same among few memories; nothing is said there of the scores of other models."""
 WORDS_ALONE = Scale(word=4.63, base=-3.31)
 """For every other model."""
 
 
 def relevance(lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> float | None:
     """How likely it is that something about the query is known, 0 to 1; None where that cannot be told: without a
-    query, among few memories, and where a list failed.
+    query or a memory, among few memories of a model that is not known, and where a list failed.
     """
     nearest, matching = lists.get("vector"), lists.get("keyword")
-    if nearest is None or matching is None or len(nearest) < LEAST_MEMORIES:
+    if not nearest or matching is None:
+        return None
+    few = len(nearest) < LEAST_MEMORIES
+    scale = FEW.get(model) if few else SCALES.get(model, WORDS_ALONE)
+    if scale is None:
         return None
     words = len(parse_query(question.keywords).terms)
     best = max((entry.score for entry in matching), default=0.0)
-    scale = SCALES.get(model, WORDS_ALONE)
+    if few:
+        best *= _rarity(LEAST_MEMORIES) / _rarity(len(nearest))
     known = round(scale.relevance(max(entry.score for entry in nearest), best / max(1, words)), 4)
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     return max(known, RELATED) if related else known
+
+
+def _rarity(memories: int) -> float:
+    """What BM25 gives a word that one of so many memories holds."""
+    return math.log(1 + (memories - 0.5) / 1.5)

@@ -9,10 +9,11 @@ from typing import Any, Protocol
 
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.policy import KeyRule, Policy
-from mnemic.inject.entry import TRUSTED_ORIGINS
+from mnemic.inject.entry import TRUSTED_ORIGINS, said_by
 from mnemic.inject.recall import record_injection
+from mnemic.recall import recall
 from mnemic.text.normalise import canonical_value
-from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Outcome, Where
+from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Outcome, RecallRequest, Where
 from mnemic.write.pipeline import shown
 
 DEFAULT_COLLECTION = "memories"
@@ -20,7 +21,9 @@ DEFAULT_COLLECTION = "memories"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What a search found, as JSON data (`namespace`, `key`, `value`, `score`, ...), and what failed in it."""
+    """What a search found, as JSON data (`namespace`, `key`, `value`, `score`, ...), and what failed in it. An entry
+    with a `reason` is shown as it is; one without is held to the least score of the turn's rules.
+    """
 
     entries: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     errors: tuple[str, ...] = ()
@@ -80,7 +83,7 @@ class GatewayMemory:
         tenant: str = "default",
         agent: str = "default",
         collection: str = DEFAULT_COLLECTION,
-        preference_bias: bool = True,
+        preference_bias: bool = False,
     ) -> None:
         self._gateway = gateway
         self._tenant = tenant
@@ -99,12 +102,13 @@ class GatewayMemory:
         return [user_id, candidate.category or self._collection], key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
-        """The user's memories within the grant; preference keys are lifted where the policy says so."""
+        """What `mnemic.recall` shows of the user's memories within the grant."""
         budget = self._gateway.budget
         intent = Intent(query=query[: budget.max_query_chars], top_k=min(limit, budget.max_retrieve_top_k))
-        result = await self._gateway.retrieve(intent, actor=self._actor(user_id), preference_bias=self._bias)
-        errors = tuple(f"{name}: {why}" for name, why in result.errors.items())
-        return Recall(entries=tuple(self._entry(user_id, hit) for hit in result.hits), errors=errors)
+        request = RecallRequest(intent=intent, preference_bias=self._bias)
+        found = await recall(self._gateway, request, actor=self._actor(user_id))
+        errors = tuple(f"{name}: {why}" for name, why in found.errors.items())
+        return Recall(entries=tuple(self._entry(user_id, hit) for hit in found.hits), errors=errors)
 
     async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
         """By key, read as it stands; without one, by searching for the words."""
@@ -167,6 +171,7 @@ class GatewayMemory:
             "memory_id": memory.memory_id,
             "version": memory.version,
             "trusted": memory.source.origin in TRUSTED_ORIGINS,
+            "said_by": said_by(memory),
         }
 
 

@@ -112,7 +112,7 @@ class MemorySteps:
             raise InvalidInput("thread_id:other_user")
 
     async def build_retrieval_query(self, state: MemoryState) -> MemoryState:
-        """What to look for: the input without its opening phrase, and what was said before where it is very short."""
+        """What to look for: the input, and what was said before where it is very short."""
         said = state["input"]
         if len(said.split()) < SHORT_INPUT_WORDS:
             before = [one["content"] for one in state["messages"][:-1] if one["role"] == "user"]
@@ -138,8 +138,10 @@ class MemorySteps:
         return MemoryState(retrieved_memories=entries, errors=errors)
 
     def _is_relevant(self, entry: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> bool:
-        """Memories that policy puts in always stay; one without a score stays only where no other has one."""
-        if entry.get("reason") in ("standing", "preference_bias"):
+        """What recall has decided on stays; of other stores, what scores enough, and one without a score only where no
+        other has one.
+        """
+        if entry.get("reason") is not None:
             return True
         if entry.get("score") is None:
             return all(one.get("score") is None for one in found)
@@ -332,7 +334,13 @@ def _entry(entry: Mapping[str, Any]) -> Entry:
     text = value.get("value") if isinstance(value, Mapping) and isinstance(value.get("value"), str) else str(value)
     content = f"{entry['key']}: {text}" if not str(entry["key"]).startswith("m-") else str(text)
     source = ".".join(str(part) for part in entry["namespace"][1:])
-    return Entry(content=content, source=source, score=entry.get("score") or 0.0, trusted=entry.get("trusted", False))
+    return Entry(
+        content=content,
+        source=source,
+        score=entry.get("score") or 0.0,
+        trusted=entry.get("trusted", False),
+        said_by=entry.get("said_by"),
+    )
 
 
 def _skipped(one: Skipped, said: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from mnemic.errors import InvalidConfig
 from mnemic.types import Candidate, Kind, Origin, Source
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
 
 OK, NEEDS_REVIEW, FAILED = "ok", "needs_review", "failed"
 REVIEW = "needs_review:"
@@ -54,7 +55,7 @@ class TurnRules:
     on_conflict: Literal["supersede", "review"] = "supersede"
     on_sensitive: Literal["skip", "review"] = "skip"
     on_write_failure: Literal["report", "review"] = "report"
-    max_memories: int = 6
+    max_memories: int = DEFAULT_MAX_ENTRIES
     min_score: float = 0.1
     max_input_chars: int = 20_000
     max_history_tokens: int = 2_000

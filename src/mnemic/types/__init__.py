@@ -33,6 +33,7 @@ from mnemic.types.reading import (
     Usage,
     Where,
 )
+from mnemic.types.recalling import ContextBlock, Recalled, RecallRequest
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import Deadline, FrozenDict, JsonValue, Vector, aware, checked_identifier, frozen
@@ -47,6 +48,7 @@ __all__ = [
     "Candidate",
     "Change",
     "Completion",
+    "ContextBlock",
     "Cost",
     "Cues",
     "Deadline",
@@ -78,6 +80,8 @@ __all__ = [
     "Prompt",
     "PutDocument",
     "Rank",
+    "RecallRequest",
+    "Recalled",
     "Relation",
     "Scope",
     "Scored",

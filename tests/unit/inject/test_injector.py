@@ -242,7 +242,9 @@ async def test_a_tool_loop_searches_once_and_never_holds_two_blocks() -> None:
     assert source.queries == ["seat"]
     assert first.injected
     assert second.injected
-    assert first.text != second.text
+    assert first.text == second.text
+    assert second.carried
+    assert second.messages[: len(first.messages)] == first.messages
     assert sum(texts(message).count("</memory>") for message in second.messages) == 1
     leaked = await one.inject(first.messages, run=run)
     assert (leaked.injected, leaked.reason) == (False, "already_injected")
@@ -250,12 +252,26 @@ async def test_a_tool_loop_searches_once_and_never_holds_two_blocks() -> None:
 
 async def test_an_incomplete_answer_is_asked_for_again() -> None:
     flaky = Notes(name="flaky", error=StoreBusy())
-    one = injector(Notes("tea"), flaky)
+    one = injector(Notes("tea"), flaky, trigger="everyTurn", query=lambda context: "tea")
     run = InjectionRun()
     assert (await one.inject(ASK, run=run)).degraded
-    flaky.error = None
-    assert not (await one.inject(ASK, run=run)).degraded
+    flaky.error, flaky.contents = None, ("coffee",)
+    second = await one.inject([*ASK, *TOOL[1:]], run=run)
+    assert (second.degraded, second.injected) == (False, True)
+    assert [entry.content for entry in second.entries] == ["tea", "coffee"]
     assert len(flaky.queries) == 2
+
+
+async def test_an_outage_in_a_tool_loop_keeps_what_was_there_and_is_told() -> None:
+    source = Notes("tea")
+    one = injector(source, trigger="everyTurn")
+    run = InjectionRun()
+    first = await one.inject(ASK, run=run)
+    source.error = StoreBusy()
+    second = await one.inject([*ASK, {"role": "assistant", "content": [{"text": "Let me look."}]}, TOOL[2]], run=run)
+    assert (second.injected, second.degraded, second.reason) == (True, True, "search:store_busy")
+    assert second.text == first.text
+    assert one.counts == {"injected": 1, "degraded:search:store_busy": 1}
 
 
 # -- over an engine ----------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ async def test_a_turn_tells_it_in_its_story(engine: MemoryEngine) -> None:
     report = await engine.run(actor=ANA, goal="What did Marta sell in March 2024?")
     plan = next(event["plan"] for event in report.history if "plan" in event)
     assert (plan["told_from"], plan["told_to"], plan["speakers"]) == ("2024-03-01", "2024-03-31", ["Marta"])
-    assert plan["queries"] == ["What did Marta sell in March 2024"]
+    assert plan["queries"] == ["What did Marta sell in March 2024?"]
 
 
 @pytest.mark.parametrize(

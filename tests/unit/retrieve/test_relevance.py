@@ -62,8 +62,29 @@ def test_a_list_that_failed_says_nothing(missing: str) -> None:
     assert relevance(there, QUESTION, MINILM) is None
 
 
-def test_among_few_memories_nothing_can_be_told() -> None:
-    assert relevance(lists(0.9, 9, LEAST_MEMORIES - 1), QUESTION, MINILM) is None
+def test_among_few_memories_of_a_model_without_a_scale_nothing_can_be_told() -> None:
+    assert relevance(lists(0.9, 9, LEAST_MEMORIES - 1), QUESTION, "some-model") is None
+
+
+@pytest.mark.parametrize("memories", [1, 5, 29])
+def test_among_few_memories_what_is_known_is_told_from_what_is_not(memories: int) -> None:
+    known = relevance(lists(0.6, 0, memories), QUESTION, MINILM)
+    unknown = relevance(lists(0.2, 0, memories), QUESTION, MINILM)
+    assert known is not None
+    assert unknown is not None
+    assert known > 0.8
+    assert unknown < 0.1
+
+
+def test_a_word_counts_among_few_memories_as_among_more() -> None:
+    few, more = (relevance(lists(0.3, score, 5), QUESTION, MINILM) for score in (0.0, 1.3))
+    assert few is not None
+    assert more is not None
+    assert more > few + 0.2
+
+
+def test_without_a_memory_nothing_is_told() -> None:
+    assert relevance({"vector": [], "keyword": []}, QUESTION, MINILM) is None
 
 
 class Failing(WordEmbedder):

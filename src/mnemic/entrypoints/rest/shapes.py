@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.guard.limits import Quota
 from mnemic.types import Candidate, Kind, Memory, Message, Origin, Source
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 MAX_BATCH = 500
 MAX_TEXT = 32_768
@@ -124,8 +125,8 @@ class ContextWanted(Strict):
     """What a model is about to be asked, and how much room there is."""
 
     query: Text
-    top_k: Annotated[int, Field(ge=1, le=100)] = 10
-    max_tokens: Annotated[int, Field(ge=16, le=100_000)] = 1000
+    top_k: Annotated[int, Field(ge=1, le=100)] = DEFAULT_MAX_ENTRIES
+    max_tokens: Annotated[int, Field(ge=16, le=100_000)] = DEFAULT_MAX_TOKENS
 
 
 class Turn(Strict):

@@ -38,8 +38,6 @@ from mnemic.entrypoints.rest.shapes import (
 )
 from mnemic.entrypoints.wire import memory_dict, receipt_dict, report_dict, result_dict
 from mnemic.errors import VersionConflict
-from mnemic.inject.bound import injector_for
-from mnemic.inject.injector import InjectionConfig
 from mnemic.types import Memory
 
 router = APIRouter(prefix="/v1", tags=["memories"], route_class=Parsed)
@@ -93,18 +91,14 @@ async def search(wanted: Search, actor: Reading, service: TheService) -> dict[st
 @router.post("/context", **answering(ContextAnswer))
 async def context(wanted: ContextWanted, actor: Reading, service: TheService) -> dict[str, Any]:
     """A block of memories, ready to be put into one model call as data; it is logged as injected."""
-    injector = injector_for(
-        service.engine, actor, InjectionConfig(max_entries=wanted.top_k, max_tokens=wanted.max_tokens)
-    )
-    injection = await injector.inject([{"role": "user", "content": wanted.query}])
-    hits = [entry.hit for entry in injection.entries if entry.hit is not None]
+    shown = await service.engine.context(wanted.query, actor=actor, top_k=wanted.top_k, max_tokens=wanted.max_tokens)
     return {
-        "text": injection.text,
-        "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in hits],
-        "reason": injection.reason,
-        "degraded": injection.degraded,
-        "abstained": injection.abstained,
-        "digest": injection.digest,
+        "text": shown.text,
+        "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in shown.hits],
+        "reason": shown.reason,
+        "degraded": shown.degraded,
+        "abstained": shown.abstained,
+        "digest": shown.digest,
     }
 
 

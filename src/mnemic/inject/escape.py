@@ -1,0 +1,47 @@
+"""Text of others made harmless: escaped for a block, without what nobody sees, without addresses that load."""
+
+from __future__ import annotations
+
+import re
+
+from mnemic.text.normalise import clean_content
+
+_ESCAPES = (
+    ("&", "&amp;"),
+    ("<", "&lt;"),
+    (">", "&gt;"),
+    ('"', "&quot;"),
+    ("'", "&#39;"),
+    ("\t", "&#9;"),
+    ("\n", "&#10;"),
+)
+_UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
+_SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]{0,20})(:)(?=/|\\|%2f)", re.IGNORECASE)
+_BARE_SCHEME = re.compile(r"\b(data|javascript|vbscript|mailto|tel|sms|file|blob|about|intent)(\s*):", re.IGNORECASE)
+_HOST = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,}\b)")
+_TWO_SLASHES = re.compile(r"(?:(?<=[^:\]])|^)//(?=[\w\[])")
+_MARKDOWN_LINK = re.compile(r"\](?=\s*[(\[:])")
+
+
+def escape(text: str) -> str:
+    """`text` for the inside of an element or of a quoted attribute, on one line: `&` first, then `< > " '` and line
+    ends.
+    """
+    for character, entity in _ESCAPES:
+        text = text.replace(character, entity)
+    return text
+
+
+def visible(text: str) -> str:
+    """`text` without control, zero-width, bidi, tag and half surrogate characters."""
+    return clean_content(_UNPRINTABLE.sub("", text))
+
+
+def defused(text: str) -> str:
+    """`text` with addresses that no renderer turns into a link or loads: `hxxp[:]//host[.]example`."""
+    text = text.replace("![", "[")
+    text = _MARKDOWN_LINK.sub("] ", text)
+    text = re.sub(r"\bhttp(?=s?:)", "hxxp", text, flags=re.IGNORECASE)
+    text = _BARE_SCHEME.sub(r"\1\2[:]", _SCHEME.sub(r"\1[:]", text))
+    text = _TWO_SLASHES.sub("[/]/", text)
+    return _HOST.sub("[.]", text)

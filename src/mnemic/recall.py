@@ -1,0 +1,140 @@
+"""Recall: the one decision about which memories a model call is shown.
+
+The injector, `run`, the graph, the frameworks' stores, the tools of MCP, REST `/context`, the adapters and the console
+all ask here, so that the same request is shown the same memories on every path. A search finds; this decides:
+
+1. What policy pins (standing keys, kinds and categories) is shown whatever the request is.
+2. A preference, a constraint, or who somebody is, is shown where the answer could depend on it.
+3. The rest is shown where it is relevant, and nothing of it where the search probably knows nothing about the query.
+4. All of it is cut: to the number that was asked for, to one memory from untrusted channels, to the tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from mnemic.gateway import PREFERENCE, MemoryGateway
+from mnemic.guard.execution import admit_intent
+from mnemic.guard.policy import Policy
+from mnemic.inject.compact import within_tokens
+from mnemic.inject.entry import TRUSTED_ORIGINS
+from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
+from mnemic.retrieve.dependence import Ask
+from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult
+
+MAX_STANDING = 40
+"""Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
+IDENTITY = "identity"
+"""The category under which the extractors keep who somebody is."""
+JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
+"""Categories that are shown where the request could depend on them."""
+
+
+async def recall(
+    gateway: MemoryGateway, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None
+) -> Recalled:
+    """What a model call that asks `request` on behalf of the actor is shown. Nothing is logged: who shows it says so.
+
+    Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.
+    """
+    granted = admit_intent(request.intent, gateway.grant)
+    result = await gateway.searcher.search(
+        await gateway.pipeline.redacted(granted.query, tenant=actor.tenant),
+        gateway.where(granted, actor),
+        top_k=granted.top_k,
+        parts=[await gateway.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
+        bias=_bias(gateway, request),
+        min_score=granted.min_score,
+        known_at=granted.known_at,
+        asked_at=gateway.clock.now(),
+        deadline=deadline,
+        hidden=partial(gateway.hidden_keys, actor),
+    )
+    gateway.watchers.searched(result)
+    return choose(result, request, gateway.policy)
+
+
+def _bias(gateway: MemoryGateway, request: RecallRequest) -> Bias:
+    """Beside the best hits: what policy pins, and what is judged by whether the request could depend on it."""
+    bias = gateway.bias(request.preference_bias)
+    if not request.standing_share:
+        return replace(bias, beside=0)
+    preferred = {rule.key for rule in (gateway.policy.keys or {}).values() if rule.preference}
+    return replace(
+        bias,
+        standing_keys=bias.standing_keys | preferred,
+        standing_categories=bias.standing_categories | JUDGED,
+        beside=MAX_STANDING,
+    )
+
+
+def choose(result: SearchResult, request: RecallRequest, policy: Policy) -> Recalled:
+    """The hits of `result` that are shown."""
+    ask = Ask.of(request.asked or request.intent.query)
+    standing = [hit for hit in result.hits if hit.standing and _is_trusted(hit.memory)]
+    shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or ask.depends_on(hit)]
+    beside = _within_share(shown, int(request.max_tokens * request.standing_share))
+    known = {hit.memory.memory_id for hit in beside}
+    rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known])
+    near = [hit for hit in rest[: request.intent.top_k] if _is_near(hit, request)]
+    relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
+    chosen = [*beside, *_trusted_first(relevant, request.max_untrusted)]
+    hits = within_tokens(chosen, request.max_tokens)
+    within = {hit.memory.memory_id for hit in hits}
+    without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
+    return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
+
+
+def _in_order(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits that compete for the places: those that came beside the others take the place of their score."""
+    if not any(hit.standing for hit in hits):
+        return list(hits)
+    equal = [replace(hit, reason=RELEVANCE) if hit.standing else hit for hit in hits]
+    return sorted(equal, key=lambda hit: hit.score, reverse=True)
+
+
+def _is_trusted(memory: Memory) -> bool:
+    return memory.source.origin in TRUSTED_ORIGINS
+
+
+def _is_pinned(memory: Memory, policy: Policy) -> bool:
+    """Whether policy shows the memory whatever is asked."""
+    rule = policy.rule(memory.key) if memory.key is not None else None
+    return (
+        (rule is not None and rule.standing)
+        or memory.kind in policy.standing_kinds
+        or memory.category in policy.standing_categories
+    )
+
+
+def _within_share(hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, ...]:
+    return tuple(replace(hit, reason=STANDING) for hit in within_tokens(hits, max_tokens))
+
+
+def _abstains(result: SearchResult, request: RecallRequest) -> bool:
+    return result.relevance is not None and result.relevance < request.least_relevance
+
+
+def _is_near(hit: Hit, request: RecallRequest) -> bool:
+    """Whether the hit shares a word or a key with the query, or comes near it, and is not only among the newest."""
+    near = hit.ranks.get("vector")
+    return (
+        hit.reason == PREFERENCE_BIAS
+        or not {"keyword", "key"}.isdisjoint(hit.ranks)
+        or (near is not None and near.score >= request.min_similarity)
+    )
+
+
+def _trusted_first(hits: Sequence[Hit], most: int | None) -> list[Hit]:
+    """The hits in their order, with at most `most` that came through an untrusted channel."""
+    kept: list[Hit] = []
+    untrusted = 0
+    for hit in hits:
+        if _is_trusted(hit.memory):
+            kept.append(hit)
+        elif most is None or untrusted < most:
+            kept.append(hit)
+            untrusted += 1
+    return kept

@@ -1,0 +1,77 @@
+"""What a model call may be shown: how much is asked for, and what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mnemic.types.reading import Hit, Intent, SearchResult
+
+DEFAULT_MAX_ENTRIES = 5
+DEFAULT_MAX_TOKENS = 1_500
+DEFAULT_STANDING_SHARE = 0.4
+DEFAULT_LEAST_RELEVANCE = 0.1
+"""At 0.1 one answerable question in a hundred of LoCoMo's dev half loses its evidence, none of BEAM's and of
+LongMemEval's; at 0.2, where a search itself says that it abstains, three (docs/benchmarks/retrieval.md)."""
+DEFAULT_MIN_SIMILARITY = 0.2
+"""Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
+0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallRequest:
+    """What a model is about to be asked, and how much of what is remembered it may be shown.
+
+    `intent` says what to look for; its `top_k` counts relevant memories. Pinned memories and preferences come before
+    these and beside them, up to `standing_share` (0 to 1) of `max_tokens`. `asked`: the request itself, where the
+    query of `intent` is not its words. At most `max_untrusted` memories come from tools, the web or models (None: no
+    limit). `least_relevance`: where the search says that it probably knows nothing about the query, only what is
+    pinned is shown (0: never abstain).
+    """
+
+    intent: Intent
+    asked: str | None = field(default=None, repr=False)
+    max_tokens: int = DEFAULT_MAX_TOKENS
+    max_untrusted: int | None = 1
+    standing_share: float = DEFAULT_STANDING_SHARE
+    least_relevance: float = DEFAULT_LEAST_RELEVANCE
+    min_similarity: float = DEFAULT_MIN_SIMILARITY
+    preference_bias: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """The memories to show, pinned ones and preferences first, then the relevant ones, best first.
+
+    `cut` would be shown, too, if there were more tokens. `found` is the search behind them. `abstained`: it found only
+    what is probably not about the query, which is left out.
+    """
+
+    hits: tuple[Hit, ...]
+    found: SearchResult
+    cut: tuple[Hit, ...] = ()
+    abstained: bool = False
+
+    @property
+    def errors(self) -> Mapping[str, str]:
+        """The lists of the search that failed: `name: reason`."""
+        return self.found.errors
+
+    @property
+    def relevance(self) -> float | None:
+        """How likely anything about the query is known at all, 0 to 1."""
+        return self.found.relevance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextBlock:
+    """A block of memories for one model call, and the `hits` in it. `reason` says why there is none, or what failed
+    although there is one; `digest` is what the audit has of the text.
+    """
+
+    text: str = field(default="", repr=False)
+    hits: tuple[Hit, ...] = ()
+    reason: str | None = None
+    degraded: bool = False
+    abstained: bool = False
+    digest: str | None = None

@@ -138,3 +138,45 @@ def test_restore_says_what_it_set_aside(mnemic: Call, store: Path) -> None:
     done = mnemic("restore", "monday", "--to", str(store))
     assert f"set aside as {store.name}-wal.left" in done.stderr
     assert "The sea is calm." in mnemic("list").stdout
+
+
+def test_one_damaged_row_is_named_forgotten_and_salvaged(mnemic: Call, store: Path, tmp_path: Path) -> None:
+    for number in range(10):
+        mnemic("add", f"Parcel {number} goes to a town.")
+    with apsw.Connection(str(store)) as connection:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    data = bytearray(store.read_bytes())
+    data[data.find(b'"content":"Parcel 4 goes') + 20] = 0xFF
+    store.write_bytes(data)
+
+    assert len(told(mnemic("list", "--json"))["memories"]) == 9
+    assert "Parcel 7" in mnemic("search", "where does parcel 7 go?").stdout
+    assert len(mnemic("export").stdout.splitlines()) == 9
+    doctor = mnemic("doctor", "--json")
+    assert doctor.exit_code == 4
+    (rows,) = [one for one in json.loads(doctor.stdout)["checks"] if one["check"] == "rows"]
+    hurt = rows["damaged"][0]["name"]
+    assert hurt in mnemic("doctor").stdout
+    assert complaint(mnemic("get", hurt)).startswith("store_corrupt:memory")
+    refused = mnemic("backup", "monday")
+    assert (refused.exit_code, hurt in refused.stderr) == (4, True)
+
+    saved = mnemic("salvage", "saved.db", "--json")
+    assert saved.exit_code == 4
+    assert (json.loads(saved.stdout)["damaged"], json.loads(saved.stdout)["counts"]["memory"]) == ([hurt], 9)
+    assert "damaged, left out" in mnemic("salvage", "again.db").stdout
+    assert len(mnemic("export", "--store", "saved.db").stdout.splitlines()) == 9
+    assert complaint(mnemic("salvage", "saved.db")).startswith("invalid_input:salvage:exists")
+    assert mnemic("salvage", "x.db", "--store", "memory:").exit_code == 4
+
+    assert mnemic("forget", hurt, "--yes").exit_code == 0
+    assert told(mnemic("backup", "monday", "--json"))["counts"]["memory"] == 9
+
+
+def test_doctor_says_which_rows_have_no_checksum_yet(mnemic: Call, store: Path) -> None:
+    mnemic("add", "The sea is calm.")
+    with apsw.Connection(str(store)) as connection:
+        connection.execute("UPDATE memory SET checksum = NULL")
+    assert "1 have no checksum yet" in mnemic("doctor").stdout
+    mnemic("maintain")
+    assert "each is what was written" in mnemic("doctor").stdout

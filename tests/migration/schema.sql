@@ -38,6 +38,15 @@ CREATE INDEX memory_by_turn ON memory (scope_id, session, turn) WHERE turn IS NO
 -- index memory_pending
 CREATE INDEX memory_pending ON memory (tenant, memory_id) WHERE status = 'pending_review';
 
+-- index memory_search_unchecked
+CREATE INDEX memory_search_unchecked ON memory_search (row_id) WHERE words_check IS NULL;
+
+-- index memory_unchecked
+CREATE INDEX memory_unchecked ON memory (row_id) WHERE checksum IS NULL;
+
+-- index memory_version_unchecked
+CREATE INDEX memory_version_unchecked ON memory_version (tenant, memory_id, version) WHERE checksum IS NULL;
+
 -- table audit
 CREATE TABLE audit (
     tenant   TEXT NOT NULL,
@@ -109,7 +118,7 @@ CREATE TABLE graph_relation (
 CREATE TABLE mark (
     tenant TEXT NOT NULL,
     name   TEXT NOT NULL,
-    value  TEXT NOT NULL,
+    value  TEXT NOT NULL, checksum INTEGER,
     PRIMARY KEY (tenant, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -132,7 +141,7 @@ CREATE TABLE memory (
     expires_at  INTEGER,
     session     TEXT,
     turn        INTEGER,
-    body        TEXT NOT NULL,
+    body        TEXT NOT NULL, checksum INTEGER,
     CHECK (row_id >> 32 = scope_id)
 ) STRICT;
 
@@ -144,14 +153,14 @@ CREATE TABLE memory_search (
     context BLOB NOT NULL,
     speaker TEXT,
     cues    BLOB NOT NULL
-, next_vector BLOB) STRICT;
+, next_vector BLOB, vector_check INTEGER, words_check INTEGER, next_vector_check INTEGER) STRICT;
 
 -- table memory_version
 CREATE TABLE memory_version (
     tenant    TEXT NOT NULL,
     memory_id TEXT NOT NULL,
     version   INTEGER NOT NULL,
-    body      TEXT NOT NULL,
+    body      TEXT NOT NULL, checksum INTEGER,
     PRIMARY KEY (tenant, memory_id, version),
     FOREIGN KEY (tenant, memory_id) REFERENCES memory (tenant, memory_id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
@@ -204,7 +213,7 @@ CREATE TABLE request (
     idempotency_key TEXT NOT NULL,
     digest          TEXT NOT NULL,
     receipt         TEXT NOT NULL,
-    at              INTEGER NOT NULL,
+    at              INTEGER NOT NULL, checksum INTEGER,
     PRIMARY KEY (tenant, idempotency_key)
 ) STRICT, WITHOUT ROWID;
 
@@ -230,7 +239,7 @@ CREATE TABLE space (
 CREATE TABLE tenant (
     tenant TEXT PRIMARY KEY,
     secret BLOB NOT NULL CHECK (length(secret) = 32)
-) STRICT, WITHOUT ROWID;
+, checksum INTEGER) STRICT, WITHOUT ROWID;
 
 -- table usage
 CREATE TABLE usage (

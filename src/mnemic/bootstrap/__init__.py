@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from mnemic.bootstrap.backups import backup_store, restore_store
+from mnemic.bootstrap.backups import backup_store, restore_store, salvage_store
 from mnemic.bootstrap.copies import build_copies
 from mnemic.bootstrap.keyrings import build_keyring, key_folder
 from mnemic.bootstrap.models import (
@@ -71,6 +71,7 @@ __all__ = [
     "load_profile",
     "reembed_store",
     "restore_store",
+    "salvage_store",
     "sqlite_path",
     "store_file",
     "with_names",

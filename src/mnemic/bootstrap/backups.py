@@ -18,6 +18,7 @@ from mnemic.types import Actor
 
 if TYPE_CHECKING:
     from mnemic.stores.backups import Manifest, Restored
+    from mnemic.stores.sqlite.salvage import Salvaged
 
 
 def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
@@ -71,6 +72,18 @@ def restore_store(
     if path is None:
         raise NotSupported("restore", hint="a backup is restored into a file or a database")
     return restore(folder, path, lambda part, manifest: asyncio.run(prepared(part, manifest))), erased
+
+
+def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None) -> Salvaged:
+    """What can still be read of the damaged file at `location`, in the new file `target`. Raises NotSupported where
+    that is no file, InvalidInput, StoreUnavailable.
+    """
+    from mnemic.stores.sqlite.salvage import salvage
+
+    path = store_file(location)
+    if path is None:
+        raise NotSupported("salvage", hint="a server's damage is its own tools' business; a backup helps")
+    return salvage(path, target, keyring=keyring)
 
 
 @asynccontextmanager

@@ -326,10 +326,10 @@ async def _left_in(copy: Scanned, tenant: str, memory_ids: Collection[str]) -> i
 
 
 async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]]:
-    where = Where(scopes=(scope,), statuses=frozenset(Status))
-    before = None
-    while page := await store.newest(where, limit=PAGE, before=before):
-        before = page[-1].memory_id
+    """All of a scope; of damaged rows what is known without their body, so that they are reached too."""
+    after = None
+    while page := await store.held(scope.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
+        after = page[-1].memory_id
         yield page
 
 

@@ -1,4 +1,4 @@
-"""backup and restore."""
+"""backup, restore and salvage."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mnemic.entrypoints.cli.terminal import note, pairs
 
 if TYPE_CHECKING:
     from mnemic.stores.backups import Manifest
+    from mnemic.stores.sqlite.salvage import Salvaged
 
 
 @click.command("backup", cls=Command)
@@ -77,6 +78,42 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
     if erasures is None and not receipts and not given.as_json:
         note("whoever was erased after this backup is back: --erasures OLD_FILE or --receipt FILE erases them again")
     return Exit.OK
+
+
+@click.command("salvage", cls=Command)
+@click.argument("target", metavar="NEW", type=click.Path(path_type=Path))
+@click.pass_obj
+def salvage_(given: Given, target: Path) -> int:
+    r"""Get everything that can still be read out of a damaged memory file, into the file NEW.
+
+    The damaged file is not touched. A row is taken where it is what was written; the others are named. Where there is a
+    backup, restore that too: it may have what is missing here.
+
+    \b
+      mnemic doctor
+      mnemic salvage saved.db
+      mnemic doctor --store saved.db
+    """
+    from mnemic.bootstrap import build_keyring, salvage_store
+
+    settings = given.settings()
+    require_store(settings.store)
+    told = salvage_store(settings.store, target, keyring=build_keyring(settings))
+    given.show({"salvaged": str(target), **told.as_dict()}, lambda: _salvaged(target, told))
+    return Exit.STORE if told.damaged else Exit.OK
+
+
+def _salvaged(target: Path, told: Salvaged) -> str:
+    facts = {
+        "memories": told.counts.get("memory", 0),
+        "versions before": told.counts.get("memory_version", 0),
+        "audit lines": told.counts.get("audit", 0),
+        "without a checksum": told.unchecked or None,
+        "without a vector": told.without_vector or None,
+        "audits with a gap": told.broken_audit or None,
+        "damaged, left out": ", ".join(told.damaged) or None,
+    }
+    return f"salvaged into {target}\n{pairs(facts, indent='  ')}"
 
 
 def _told(manifest: Manifest) -> str:

@@ -119,9 +119,11 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
     yield Finding(
         name="store",
         ok=not found.damage,
-        told=f"{settings.store}: {size}, " + ("damaged" if found.damage else "readable and whole"),
+        told=f"{settings.store}: {size}, "
+        + ("damaged; `mnemic salvage` gets out what can be got out" if found.damage else "readable and whole"),
         facts={"bytes": found.size_bytes},
     )
+    yield _rows(found)
     yield Finding(
         name="schema",
         ok=True,
@@ -159,6 +161,20 @@ def _leftovers(settings: Settings) -> Finding:
     told = f"{', '.join(names)}: half made by a process that was killed; the next backup in this folder removes it"
     facts = {"parts": names}
     return Finding(name="leftovers", ok=not names, told=told if names else "none", facts=facts)
+
+
+def _rows(found: Inspection) -> Finding:
+    """Rows that are not what was written, each by its name."""
+    rows = [{"table": one.table, "name": one.name} for one in found.damaged_rows]
+    if rows:
+        names = ", ".join(dict.fromkeys(one.name for one in found.damaged_rows[:5]))
+        told = f"{len(rows)} damaged: {names}{', ...' if len(rows) > 5 else ''}"
+        told += "; they are skipped: `mnemic forget` removes one, a backup or `mnemic salvage` helps"
+    elif found.unchecked:
+        told = f"{found.unchecked} have no checksum yet: `mnemic maintain` gives them one"
+    else:
+        told = "each is what was written"
+    return Finding(name="rows", ok=not rows, told=told, facts={"damaged": rows, "unchecked": found.unchecked})
 
 
 def _sealing(settings: Settings, found: Inspection) -> Finding:

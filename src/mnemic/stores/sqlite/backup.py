@@ -48,10 +48,14 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def described(path: Path, now: datetime) -> Manifest:
-    """What is in the file at `path`. Raises StoreCorrupt where it is damaged or its audit does not hold."""
+    """What is in the file at `path`. Raises StoreCorrupt where it or a row of it is damaged, or its audit does not
+    hold.
+    """
     found = inspect(path)
-    if found.damage or found.broken_audit is not None or found.space is None:
-        raise StoreCorrupt("backup", hint="the file is damaged, or a line of its audit was changed")
+    if not found.whole or found.space is None:
+        named = ", ".join(row.name for row in found.damaged_rows[:3])
+        rows = f" ({named}{', ...' if len(found.damaged_rows) > 3 else ''})" if named else ""
+        raise StoreCorrupt("backup", hint=f"the file is damaged{rows}: see `mnemic doctor`, `mnemic salvage`")
     with closing(connect(path, durability="durable")) as connection:
         counts = {name: fetch(connection, f"SELECT count(*) FROM {name}")[0][0] for name in _COUNTED}  # noqa: S608
         tenants = [name for (name,) in fetch(connection, "SELECT tenant FROM tenant ORDER BY tenant")]

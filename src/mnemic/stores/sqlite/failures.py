@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -46,13 +47,42 @@ def typed(error: apsw.Error) -> MnemicError:
 
 @contextmanager
 def typed_failures() -> Iterator[None]:
-    """Let only errors of mnemic's tree through. A text that is not UTF-8 is the caller's mistake."""
+    """Let only errors of mnemic's tree through. A text that is not UTF-8 is the caller's mistake on its way in, damage
+    on its way out.
+    """
     try:
         yield
     except apsw.Error as error:
         raise typed(error) from error
     except UnicodeEncodeError as error:
         raise InvalidInput("surrogate") from error
+    except UnicodeDecodeError as error:
+        raise StoreCorrupt("text", hint="a row is damaged; `mnemic doctor` names it") from error
+
+
+@contextmanager
+def suspected(connection: apsw.Connection) -> Iterator[None]:
+    """Where what was read makes no sense to the code, look whether the file is damaged, and say so.
+
+    A damaged page may give a number in the place of a text, or a row without its end. Raises StoreCorrupt then; an
+    error that has another cause stays what it is.
+    """
+    try:
+        yield
+    except MnemicError:
+        raise
+    except (TypeError, ValueError, AttributeError, LookupError, OverflowError, struct.error) as error:
+        if _is_damaged(connection):
+            raise StoreCorrupt("pages", hint="the file is damaged; see `mnemic doctor`, `mnemic salvage`") from error
+        raise
+
+
+def _is_damaged(connection: apsw.Connection) -> bool:
+    try:
+        found = connection.execute("PRAGMA quick_check(1)").fetchall()
+    except (apsw.Error, UnicodeDecodeError):
+        return True
+    return found != [("ok",)]
 
 
 @contextmanager

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ENTRIES = """
     SELECT m.row_id, m.memory_id, m.kind, m.status, m.key, m.category,
            m.happened_at, m.began_at, m.ended_at, m.expires_at, s.vector, s.content, s.context,
-           m.session, m.turn, s.speaker, s.cues
+           m.session, m.turn, s.speaker, s.cues, s.vector_check, s.words_check
     FROM memory m JOIN memory_search s ON s.row_id = m.row_id
 """
 _WHOLE = _ENTRIES + "WHERE m.row_id > :after AND m.row_id < (:scope_id + 1 << 32) ORDER BY m.row_id LIMIT :page"

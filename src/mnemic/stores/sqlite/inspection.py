@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 import apsw
 
-from mnemic.errors import StoreUnavailable
+from mnemic.errors import StoreCorrupt, StoreUnavailable
+from mnemic.stores.sqlite.damage import Damage, examined
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import connect, migrations, recognise
 from mnemic.stores.sqlite.outbox import projections
@@ -16,12 +18,18 @@ from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.upkeep import broken_audit
 from mnemic.types import VectorSpace
 
+T = TypeVar("T")
+
 _COUNTS = "SELECT kind, status, count(*) FROM memory GROUP BY kind, status ORDER BY kind, status"
 _WITHOUT_VECTOR = (
     "SELECT count(*) FROM memory m LEFT JOIN memory_search s ON s.row_id = m.row_id "
     "WHERE m.status = 'active' AND s.vector IS NULL"
 )
-_SEALED = "SELECT count(*) FROM memory WHERE body ->> '$.sealed' IS NOT NULL"
+_SEALED = "SELECT count(*) FROM memory WHERE CASE WHEN json_valid(body) THEN body ->> '$.sealed' END IS NOT NULL"
+_UNCHECKED = "SELECT count(*) FROM memory WHERE checksum IS NULL"
+CHECKED_FROM = 9
+"""The schema since which rows have checksums."""
+
 _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 """Releases in which a WAL reset can no longer damage the file: 3.51.3, and what was ported back to 3.50 and 3.44."""
 
@@ -29,8 +37,9 @@ _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
     """One file. `projections` are those registered, each with what it has yet to take, and `pending` all that is kept
-    for them or for one that comes. `sealed` counts memories whose content is; `damage` is what SQLite's check found;
-    `broken_audit` tenant and sequence of a line that does not follow from the one before.
+    for them or for one that comes. `sealed` counts memories whose content is; `damage` is what SQLite's check found,
+    with the parts that could not be read at all; `damaged_rows` are not what was written, and `unchecked` ones are from
+    before there were checksums; `broken_audit` tenant and sequence of a line that does not follow from the one before.
     """
 
     schema: int
@@ -48,6 +57,13 @@ class Inspection:
     audit_lines: int
     broken_audit: tuple[str, int] | None
     damage: tuple[str, ...] = field(default=(), repr=False)
+    damaged_rows: tuple[Damage, ...] = ()
+    unchecked: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Nothing of it is damaged: no page, no row, no line of an audit."""
+        return not self.damage and not self.damaged_rows and self.broken_audit is None
 
 
 def inspect(path: Path) -> Inspection:
@@ -65,27 +81,61 @@ def inspect(path: Path) -> Inspection:
 
 
 def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
-    version = apsw.sqlite_lib_version()
-    spaces = fetch(connection, "SELECT model, dimension FROM space")
-    lines, broken = _audit(connection)
-    damage = [str(row[0]) for row in fetch(connection, "PRAGMA integrity_check(10)")]
+    version, look = apsw.sqlite_lib_version(), _Look(connection)
+    spaces = look.rows("space", "SELECT model, dimension FROM space")
+    unread: tuple[int, tuple[str, int] | None] = (0, None)
+    lines, broken = look.at("audit", lambda: _audit(connection), unread)
+    schema = int(connection.pragma("user_version"))
+    checked = schema >= CHECKED_FROM
+    damage = [str(row[0]) for row in look.rows("pages", "PRAGMA integrity_check(10)")]
     return Inspection(
-        schema=int(connection.pragma("user_version")),
+        schema=schema,
         newest_schema=migrations()[-1].number,
         sqlite_version=version,
         sqlite_safe=is_safe(version),
         journal_mode=str(connection.pragma("journal_mode")),
         size_bytes=path.stat().st_size,
         space=VectorSpace(model=spaces[0][0], dimension=spaces[0][1]) if spaces else None,
-        counts=tuple((kind, status, count) for kind, status, count in fetch(connection, _COUNTS)),
-        sealed=fetch(connection, _SEALED)[0][0],
-        without_vector=fetch(connection, _WITHOUT_VECTOR)[0][0],
-        pending=fetch(connection, "SELECT count(*) FROM outbox")[0][0],
-        projections=projections(connection) if _has_table(connection, "projection") else {},
+        counts=tuple((kind, status, count) for kind, status, count in look.rows("memory", _COUNTS)),
+        sealed=look.count("memory", _SEALED),
+        without_vector=look.count("memory_search", _WITHOUT_VECTOR),
+        pending=look.count("outbox", "SELECT count(*) FROM outbox"),
+        projections=look.at("outbox", lambda: projections(connection), {})
+        if _has_table(connection, "projection")
+        else {},
         audit_lines=lines,
         broken_audit=broken,
-        damage=() if damage == ["ok"] else tuple(damage),
+        damaged_rows=examined(connection) if checked else (),
+        unchecked=look.count("memory", _UNCHECKED) if checked else 0,
+        damage=(
+            *(line for line in damage if line != "ok"),
+            *(f"unreadable: {name}" for name in sorted(look.unreadable)),
+        ),
     )
+
+
+class _Look:
+    """Reads of a file that may be damaged: what cannot be read is noted by its name and stops nothing else."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.unreadable: set[str] = set()
+
+    def at(self, name: str, read: Callable[[], T], instead: T) -> T:
+        """What `read` gives, or `instead` where the file does not let it."""
+        try:
+            return read()
+        except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError, StoreCorrupt, TypeError, ValueError):
+            self.unreadable.add(name)
+            return instead
+
+    def rows(self, name: str, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement; none where they cannot be read."""
+        return self.at(name, lambda: fetch(self._connection, sql), [])
+
+    def count(self, name: str, sql: str) -> int:
+        """The number that a statement gives."""
+        return sum(int(row[0]) for row in self.rows(name, sql))
 
 
 def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:

@@ -14,10 +14,12 @@ import apsw
 
 from mnemic.ports import Transaction
 from mnemic.stores.atomic import run_through
+from mnemic.stores.checks import damaged, text_check
 from mnemic.stores.scope_index import cosines
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.ballast import Ballast
-from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.damage import fill_checks
+from mnemic.stores.sqlite.failures import immediate, suspected
 from mnemic.stores.sqlite.file import Patience, claim_space, connect, prepare
 from mnemic.stores.sqlite.groups import Fresh, Groups, Work
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_place
@@ -30,7 +32,7 @@ from mnemic.types import Deadline, Memory, Scope, Status, Vector, VectorSpace, W
 
 T = TypeVar("T")
 
-_SECRET = "SELECT secret FROM tenant WHERE tenant = ?"  # noqa: S105
+_SECRET = "SELECT secret, checksum FROM tenant WHERE tenant = ?"  # noqa: S105
 _SCRUB_SECONDS = 0.2
 
 
@@ -94,7 +96,8 @@ class OpenFile:
             self._changes_before = self.writing.total_changes()
         transaction = self._transaction(fresh)
         try:
-            result = run_through(work, transaction)
+            with suspected(self.writing):
+                result = run_through(work, transaction)
         finally:
             transaction.end()
         fresh.update(transaction.changed)
@@ -114,13 +117,15 @@ class OpenFile:
         try:
             with immediate(self.writing):
                 self._changes_before = self.writing.total_changes()
-                return run_through(work, transaction)
+                with suspected(self.writing):
+                    return run_through(work, transaction)
         finally:
             transaction.end()
 
     def tidy(self, *, whole: bool) -> int:
         """Empty the log into the file, and with `whole` write the file anew; the bytes given back."""
         before = self._size()
+        fill_checks(self.writing)
         if whole:
             self.writing.execute("VACUUM")
         self.writing.pragma("optimize")
@@ -136,9 +141,14 @@ class OpenFile:
         known = fetch(self.writing, _SECRET, (tenant,))
         if not known:
             with self._synced(), immediate(self.writing):
-                fetch(self.writing, "INSERT OR IGNORE INTO tenant VALUES (?, ?)", (tenant, secrets.token_bytes(32)))
+                made = secrets.token_bytes(32)
+                made_row = (tenant, made, text_check(tenant, made))
+                fetch(self.writing, "INSERT OR IGNORE INTO tenant VALUES (?, ?, ?)", made_row)
                 known = fetch(self.writing, _SECRET, (tenant,))
-        return bytes(known[0][0])
+        secret, checksum = known[0]
+        if checksum not in (None, text_check(tenant, secret)):
+            raise damaged("tenant")
+        return bytes(secret)
 
     @contextmanager
     def _synced(self) -> Iterator[None]:
@@ -183,8 +193,8 @@ class OpenFile:
             if not scores:
                 return []
             rows = fetch(connection, GET_MANY, wanted_memories(list(scores), [scope]))
-        found = {memory.memory_id: memory for memory in map(self.rows.memory, rows)}
-        return [(found[memory_id], score) for memory_id, score in scores.items()]
+        found = {memory.memory_id: memory for memory in self.rows.whole(rows)}
+        return [(found[memory_id], score) for memory_id, score in scores.items() if memory_id in found]
 
     def _scrub(self, *, removed: bool) -> None:
         """After an erasure, empty the log: old pages in it still show what was erased. A reader may delay that."""

@@ -7,41 +7,53 @@ from typing import Any, NamedTuple
 import apsw
 
 from mnemic.ports import Anew
+from mnemic.stores.checks import body_check
 from mnemic.stores.sealing import body_anew, vector_anew, words_anew
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens, vector_check, words_check
 from mnemic.types import Level, Scope
 
 BATCH = 256
 
 _PLAIN = f"""
-    SELECT m.row_id, m.scope_id, s.content, s.context, {MEMORY} FROM {SOURCES}
-    WHERE m.tenant = ? AND m.body ->> '$.sealed' IS NULL LIMIT {BATCH}
+    SELECT m.scope_id, s.content, s.context, {MEMORY} FROM {SOURCES}
+    WHERE m.tenant = ? AND CASE WHEN json_valid(m.body) THEN m.body ->> '$.sealed' IS NULL END LIMIT {BATCH}
 """  # noqa: S608
 _PLAIN_VERSIONS = f"""
-    SELECT v.memory_id, v.version, v.body, c.level, c.owner
+    SELECT v.memory_id, v.version, CAST(v.body AS BLOB), v.checksum, c.level, c.owner
     FROM memory_version v JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
     JOIN scope c ON c.scope_id = m.scope_id
-    WHERE v.tenant = ? AND v.body ->> '$.sealed' IS NULL LIMIT {BATCH}
+    WHERE v.tenant = ? AND CASE WHEN json_valid(v.body) THEN v.body ->> '$.sealed' IS NULL END LIMIT {BATCH}
 """  # noqa: S608
 _SEARCH = """
-    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ?, next_vector = NULL
+    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ?, vector_check = ?,
+        words_check = ?, next_vector = NULL, next_vector_check = NULL
     WHERE row_id = ?
 """
 _PHRASES = "INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)"
-_VERSION = "UPDATE memory_version SET body = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
+_VERSION = "UPDATE memory_version SET body = ?, checksum = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
 
 _SEALED = f"""
-    SELECT m.row_id, m.memory_id, m.body, s.vector, s.next_vector, s.content
-    FROM memory m JOIN memory_search s ON s.row_id = m.row_id
-    WHERE m.tenant = ? AND m.row_id > ? AND m.body ->> '$.sealed' IS NOT NULL ORDER BY m.row_id LIMIT {BATCH}
+    SELECT m.row_id, m.memory_id, m.body, c.level, c.owner, s.context, s.speaker, s.cues,
+        s.vector, s.next_vector, s.content
+    FROM {SOURCES}
+    WHERE m.tenant = ? AND m.row_id > ? AND CASE WHEN json_valid(m.body) THEN m.body ->> '$.sealed' END IS NOT NULL
+    ORDER BY m.row_id LIMIT {BATCH}
 """  # noqa: S608
 _SEALED_VERSIONS = f"""
-    SELECT memory_id, version, body FROM memory_version
-    WHERE tenant = ? AND (memory_id, version) > (?, ?) AND body ->> '$.sealed' IS NOT NULL
-    ORDER BY memory_id, version LIMIT {BATCH}
+    SELECT v.memory_id, v.version, v.body, c.level, c.owner
+    FROM memory_version v JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
+    JOIN scope c ON c.scope_id = m.scope_id
+    WHERE v.tenant = ? AND (v.memory_id, v.version) > (?, ?)
+    AND CASE WHEN json_valid(v.body) THEN v.body ->> '$.sealed' END IS NOT NULL
+    ORDER BY v.memory_id, v.version LIMIT {BATCH}
 """  # noqa: S608
-_SEARCH_ANEW = "UPDATE memory_search SET vector = ?, next_vector = ?, content = ? WHERE row_id = ?"
+_BODY = "UPDATE memory SET body = ?, checksum = ? WHERE row_id = ?"
+_SEARCH_ANEW = """
+    UPDATE memory_search SET vector = ?, next_vector = ?, content = ?, vector_check = ?, next_vector_check = ?,
+        words_check = ?
+    WHERE row_id = ?
+"""
 
 
 class Reached(NamedTuple):
@@ -65,15 +77,17 @@ def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: 
 
 def _rows_anew(connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached]:
     rows, done = fetch(connection, _SEALED, (tenant, reached.row_id)), 0
-    for row_id, memory_id, body, *searched in rows:
+    for row_id, memory_id, body, level, owner, context, speaker, cues, *searched in rows:
         vector, following, words = searched
         fresh = body_anew(body, anew)
         found = [vector_anew(memory_id, vector, anew), vector_anew(memory_id, following, anew)]
         found.append(words_anew(memory_id, words, anew))
         if fresh is not None:
-            connection.execute("UPDATE memory SET body = ? WHERE row_id = ?", (fresh, row_id))
+            connection.execute(_BODY, (fresh, body_check(tenant, level, owner, fresh), row_id))
         if found != searched:
-            connection.execute(_SEARCH_ANEW, (*found, row_id))
+            words = words_check(found[2] or b"", context, speaker, cues)
+            checks = (vector_check(found[0]), vector_check(found[1]), words)
+            connection.execute(_SEARCH_ANEW, (*found, *checks, row_id))
         done += fresh is not None or found != searched
     return done, Reached(rows[-1][0]) if rows else Reached(version=0)
 
@@ -82,8 +96,11 @@ def _versions_anew(
     connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached
 ) -> tuple[int, Reached | None]:
     rows: list[tuple[Any, ...]] = fetch(connection, _SEALED_VERSIONS, (tenant, reached.memory_id, reached.version))
-    fresh = [(body_anew(body, anew), tenant, memory_id, version) for memory_id, version, body in rows]
-    changed = [one for one in fresh if one[0] is not None]
+    changed = [
+        (fresh, body_check(tenant, level, owner, fresh), tenant, memory_id, version)
+        for memory_id, version, body, level, owner in rows
+        if (fresh := body_anew(body, anew)) is not None
+    ]
     connection.executemany(_VERSION, changed)
     return len(changed), reached._replace(memory_id=rows[-1][0], version=rows[-1][1]) if rows else None
 
@@ -92,14 +109,17 @@ def seal_batch(connection: apsw.Connection, rows: Rows, tenant: str) -> int:
     """Seal some plain rows of the tenant, or where there are none some earlier versions; how many."""
     with immediate(connection):
         plain = fetch(connection, _PLAIN, (tenant,))
-        for row_id, scope_id, content, context, *row in plain:
-            memory = rows.memory(row)
-            connection.execute("UPDATE memory SET body = ? WHERE row_id = ?", (rows.sealer.body(memory), row_id))
-            connection.execute(_SEARCH, (*rows.searched(memory), row_id))
+        for scope_id, content, context, *row in plain:
+            memory, row_id = rows.memory(row), row[0]
+            columns = rows.columns(memory)
+            connection.execute(_BODY, (columns["body"], columns["checksum"], row_id))
+            searched, *checks = rows.search_columns(memory)
+            connection.execute(_SEARCH, (*searched, *checks, row_id))
             connection.execute(_PHRASES, (row_id, tokens(scope_id, content), tokens(scope_id, context)))
             mark_facets(connection, rows, scope_id, row_id, memory)
         versions = [] if plain else fetch(connection, _PLAIN_VERSIONS, (tenant,))
-        for memory_id, version, body, level, owner in versions:
-            memory = rows.sealer.memory(body, Scope(tenant=tenant, level=Level(level), owner=owner), None)
-            connection.execute(_VERSION, (rows.sealer.body(memory), tenant, memory_id, version))
+        for memory_id, version, body, checksum, level, owner in versions:
+            memory = rows.version(body, checksum, Scope(tenant=tenant, level=Level(level), owner=owner))
+            columns = rows.columns(memory)
+            connection.execute(_VERSION, (columns["body"], columns["checksum"], tenant, memory_id, version))
     return len(plain) + len(versions)

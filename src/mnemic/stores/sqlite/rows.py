@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import apsw
 
+from mnemic.errors import StoreCorrupt
+from mnemic.stores.checks import Noted, blob_check, body_check, damaged
 from mnemic.stores.codec import cues_of, dump, fields_of, to_micros
-from mnemic.stores.sealing import Sealer, Searched
+from mnemic.stores.sealing import NOTHING, Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
 from mnemic.types import Kind, Memory, Scope, Where
 from mnemic.types.facets import ANY, facets_of
@@ -20,8 +22,10 @@ from mnemic.types.scope import scope_named
 ANY_FACET = 0
 """Stands for every facet."""
 
-MEMORY = "m.body, s.vector, c.tenant, c.level, c.owner"
-"""The columns that `Rows.memory` reads, from `memory m`, its `scope c` and its `memory_search s`."""
+MEMORY = "m.row_id, CAST(m.body AS BLOB), m.checksum, s.vector, s.vector_check, c.tenant, c.level, c.owner"
+"""The columns that `Rows.memory` reads, from `memory m`, its `scope c` and its `memory_search s`. The body as
+bytes, for a flipped bit may have made no text of it.
+"""
 
 SOURCES = "memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id"
 
@@ -92,15 +96,45 @@ class Rows:
     def __init__(self, terms: Terms, sealer: Sealer) -> None:
         self.terms = terms
         self.sealer = sealer
+        self.noted = Noted()
 
     def memory(self, row: Sequence[Any]) -> Memory:
-        """The memory of a row with the columns of `MEMORY`."""
-        body, vector, tenant, level, owner = row
-        return self.sealer.memory(body, scope_named(tenant, level, owner), vector)
+        """The memory of a row with the columns of `MEMORY`. A damaged vector is none; raises StoreCorrupt (`memory`)
+        where anything else is not what was written.
+        """
+        row_id, body, checksum, vector, expected, tenant, level, owner = row
+        if vector is not None and expected not in (None, blob_check(vector)):
+            self.noted.note(row_id)
+            vector = None
+        return self.version(body, checksum, scope_named(tenant, level, owner), vector)
+
+    def version(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None = None) -> Memory:
+        """The memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope."""
+        if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
+            raise damaged("memory")
+        try:
+            return self.sealer.memory(body.decode(), scope, vector)
+        except UnicodeDecodeError as error:
+            raise damaged("memory") from error
+
+    def whole(self, rows: Iterable[Sequence[Any]]) -> Iterator[Memory]:
+        """The memories of those rows that are not damaged; the others are skipped, and noted."""
+        for row in rows:
+            try:
+                yield self.memory(row)
+            except StoreCorrupt:
+                self.noted.note(row[0])
 
     def columns(self, memory: Memory) -> dict[str, Any]:
         """What the columns of `memory` hold, but for those that the store itself gives out."""
-        return columns_of(memory) | {"body": self.sealer.body(memory)}
+        body = self.sealer.body(memory)
+        checksum = body_check(memory.scope.tenant, memory.scope.level.value, memory.scope.owner, body)
+        return columns_of(memory) | {"body": body, "checksum": checksum}
+
+    def search_columns(self, memory: Memory) -> tuple[Searched, int | None, int]:
+        """What the columns of `memory_search` hold, and the checksums of its vector and of the rest."""
+        searched = self.searched(memory)
+        return searched, vector_check(searched.vector), words_check(*searched[1:])
 
     def searched(self, memory: Memory) -> Searched:
         """What the columns of `memory_search` hold. Without cues the row is sealed, and has no phrases."""
@@ -118,16 +152,33 @@ class Rows:
         whole = ANY in found or (found and self.sealer.seals)
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
 
-    def entry(self, row: tuple[Any, ...], vector_bytes: int) -> tuple[Any, ...]:
-        """A row with the columns of an index's `Entry`, opened. A vector of another length, which another process has
-        put there from another space, is none.
+    def entry(self, row: Sequence[Any], vector_bytes: int) -> tuple[Any, ...]:
+        """A row with the columns of an index's `Entry` and two checksums, opened. What is damaged is left out, as is a
+        vector of another length, which another process has put there from another space.
         """
+        *row, vector_checked, words_checked = row
         *columns, vector, content, context, session, turn, speaker, cues = row
+        if vector_checked not in (None, vector_check(vector)):
+            self.noted.note(row[0])
+            vector = row[10] = None
+        if words_checked not in (None, words_check(content, context, speaker, cues)):
+            self.noted.note(row[0])
+            return (*columns, vector, b"", b"", session, turn, None, NOTHING.cues)
         if cues and (vector is None or len(vector) == vector_bytes):
-            return row
+            return tuple(row)
         found = self.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
         fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
         return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
+
+
+def vector_check(vector: bytes | None) -> int | None:
+    """The checksum of a vector, where there is one."""
+    return None if vector is None else blob_check(vector)
+
+
+def words_check(content: bytes, context: bytes, speaker: str | None, cues: bytes) -> int:
+    """The checksum of what the keyword list knows of a memory."""
+    return blob_check(content, context, (speaker or "").encode(), cues)
 
 
 def mark_facets(connection: apsw.Connection, rows: Rows, scope_id: int, row_id: int, memory: Memory) -> None:

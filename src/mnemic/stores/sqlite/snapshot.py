@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 import apsw
 
-from mnemic.errors import SpaceMismatch
+from mnemic.errors import SpaceMismatch, StoreCorrupt
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import checked_vector, dump
 from mnemic.stores.held import believed
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sealing import Searched
+from mnemic.stores.sqlite.damage import DAMAGED, placeholder
 from mnemic.stores.sqlite.indexes import Place, ScopeIndexes, find_place
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
@@ -35,7 +37,9 @@ from mnemic.stores.sqlite.spaces import present
 from mnemic.text.analyse import parse_query
 from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
-_VERSIONS = "SELECT body FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version"
+_VERSIONS = """
+    SELECT version, CAST(body AS BLOB), checksum FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version
+"""
 _NEWEST = (
     f"SELECT {MEMORY} FROM {SOURCES} WHERE {ACCEPTED} "  # noqa: S608
     "AND (:before IS NULL OR m.memory_id < :before) ORDER BY m.memory_id DESC LIMIT :limit"
@@ -76,8 +80,13 @@ class SqliteSnapshot:
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories(memory_ids, scopes))
-        found = {memory.memory_id: memory for memory in map(self._rows.memory, rows)}
+        found = {memory.memory_id: memory for memory in self._rows.whole(rows)}
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
+
+    async def get_one(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        """The memory, or None where there is none. Raises StoreCorrupt (`memory`) where its row is damaged."""
+        rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
+        return self._rows.memory(rows[0]) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = fetch(self._connection, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
@@ -87,9 +96,23 @@ class SqliteSnapshot:
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
         if not rows:
             return []
-        current = self._rows.memory(rows[0])
+        current = self._named(rows[0])
         old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
-        return [*(self._rows.sealer.memory(body, current.scope, None) for (body,) in old), current]
+        return [*(self._version(row, current) for row in old), current]
+
+    def _named(self, row: Sequence[Any]) -> Memory:
+        """The memory of a row; of a damaged one as much as is known without its body."""
+        try:
+            return self._rows.memory(row)
+        except StoreCorrupt:
+            return placeholder(self._connection, row[0])
+
+    def _version(self, row: Sequence[Any], current: Memory) -> Memory:
+        version, body, checksum = row
+        try:
+            return self._rows.version(body, checksum, current.scope)
+        except StoreCorrupt:
+            return replace(current, version=version, content=DAMAGED, context="", data={}, vector=None)
 
     async def newest(
         self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
@@ -97,9 +120,21 @@ class SqliteSnapshot:
         wanted = filter_of(where) | {"before": before, "limit": max(0, limit)}
         if facets:
             return self._newest_of(where, wanted, facets, limit)
-        rows = [self._connection.execute(_NEWEST, wanted | {"scope_id": number}) for number in self._numbers(where)]
-        pages = [[self._rows.memory(row) for row in page] for page in rows]
+        pages = [self._newest_in(number, wanted) for number in self._numbers(where)]
         return list(heapq.merge(*pages, key=lambda memory: memory.memory_id, reverse=True))[:limit]
+
+    def _newest_in(self, scope_id: int, wanted: dict[str, Any]) -> list[Memory]:
+        """The newest of one scope: as many as are wanted, however many rows between them are damaged."""
+        found: list[Memory] = []
+        wanted = wanted | {"scope_id": scope_id}
+        while True:
+            rows = fetch(self._connection, _NEWEST, wanted)
+            whole = list(self._rows.whole(rows))
+            found += whole
+            if len(whole) == len(rows) or not rows:
+                return found
+            last = fetch(self._connection, "SELECT memory_id FROM memory WHERE row_id = ?", (rows[-1][0],))
+            wanted |= {"before": last[0][0], "limit": len(rows) - len(whole)}
 
     def _newest_of(
         self, where: Where, wanted: dict[str, Any], facets: Sequence[frozenset[str]], limit: int
@@ -112,7 +147,7 @@ class SqliteSnapshot:
             wanted |= {"others": dump([sorted(one) for one in others])}
             for facet in first:
                 rows = self._connection.execute(_NEWEST_OF, wanted | {"scope_id": scope_id, "facet": facet})
-                found |= {memory.memory_id: memory for memory in map(self._rows.memory, rows)}
+                found |= {memory.memory_id: memory for memory in self._rows.whole(rows)}
         return [found[memory_id] for memory_id in sorted(found, reverse=True)][: max(0, limit)]
 
     def _having(self, scope_id: int, facets: Iterable[int]) -> int:

@@ -6,20 +6,21 @@ from collections.abc import Sequence
 
 import apsw
 
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.stores.codec import checked_vector
+from mnemic.stores.sqlite.damage import DAMAGED, placeholder
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, vector_check
 from mnemic.types import Memory, Vector, VectorSpace
 
 _CLEARED = 500
 _PRESENT = "SELECT model, dimension FROM space"
 _NEXT = "SELECT model, dimension FROM next_space"
 _UNFILLED = f"SELECT {MEMORY} FROM {SOURCES} WHERE s.next_vector IS NULL ORDER BY s.row_id LIMIT ?"  # noqa: S608
-_FOUND = "SELECT row_id, body FROM memory WHERE tenant = ? AND memory_id = ? AND version = ?"
-_FILL = "UPDATE memory_search SET next_vector = ? WHERE row_id = ?"
+_FOUND = "SELECT row_id, CAST(body AS BLOB) FROM memory WHERE tenant = ? AND memory_id = ? AND version = ?"
+_FILL = "UPDATE memory_search SET next_vector = ?, next_vector_check = ? WHERE row_id = ?"
 _CLEAR = """
-    UPDATE memory_search SET next_vector = NULL WHERE row_id IN (
+    UPDATE memory_search SET next_vector = NULL, next_vector_check = NULL WHERE row_id IN (
         SELECT row_id FROM memory_search WHERE row_id > ? AND next_vector IS NOT NULL ORDER BY row_id LIMIT ?
     ) RETURNING row_id
 """
@@ -28,6 +29,9 @@ _SWITCH = """
     ALTER TABLE memory_search RENAME COLUMN vector TO spent;
     ALTER TABLE memory_search RENAME COLUMN next_vector TO vector;
     ALTER TABLE memory_search RENAME COLUMN spent TO next_vector;
+    ALTER TABLE memory_search RENAME COLUMN vector_check TO spent_check;
+    ALTER TABLE memory_search RENAME COLUMN next_vector_check TO vector_check;
+    ALTER TABLE memory_search RENAME COLUMN spent_check TO next_vector_check;
     DELETE FROM space;
     INSERT INTO space SELECT only, model, dimension FROM next_space;
     DELETE FROM next_space;
@@ -76,7 +80,13 @@ def clear(connection: apsw.Connection, *, after: int) -> int | None:
 
 def unfilled(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory]:
     """The port's `unfilled`."""
-    return [rows.memory(row) for row in fetch(connection, _UNFILLED, (max(0, limit),))]
+    found: list[Memory] = []
+    for row in fetch(connection, _UNFILLED, (max(0, limit),)):
+        try:
+            found.append(rows.memory(row))
+        except StoreCorrupt:
+            found.append(placeholder(connection, row[0]))
+    return found
 
 
 def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory, Vector]]) -> int:
@@ -90,7 +100,11 @@ def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory,
             checked_vector(vector, space.dimension)
             found = fetch(connection, _FOUND, (memory.scope.tenant, memory.memory_id, memory.version))
             for row_id, body in found:
-                connection.execute(_FILL, (rows.sealer.vector_beside(body, memory, vector), row_id))
+                if memory.content == DAMAGED:
+                    following = b""
+                else:
+                    following = rows.sealer.vector_beside(body.decode(), memory, vector)
+                connection.execute(_FILL, (following, vector_check(following), row_id))
             done += len(found)
         return done
 

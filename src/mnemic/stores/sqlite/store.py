@@ -20,7 +20,7 @@ from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
-from mnemic.stores.sqlite.failures import typed_failures
+from mnemic.stores.sqlite.failures import suspected, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.indexes import find_place
 from mnemic.stores.sqlite.opened import OpenFile
@@ -148,6 +148,13 @@ class SqliteStore(SingleReads):
             return run_through(work, snapshot)
 
         return await self._read(run)
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        async def work(moment: Snapshot) -> Memory | None:
+            assert isinstance(moment, SqliteSnapshot)
+            return await moment.get_one(memory_id, scopes=scopes)
+
+        return await self.read(work)
 
     async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
         opened = self._ready
@@ -301,7 +308,7 @@ class SqliteStore(SingleReads):
 
     async def _read(self, work: Callable[[apsw.Connection], T]) -> T:
         def run(connection: apsw.Connection) -> T:
-            with typed_failures():
+            with typed_failures(), suspected(connection):
                 return work(connection)
 
         return await self._ready.readers.run(run)
@@ -311,7 +318,7 @@ class SqliteStore(SingleReads):
 
         def run() -> T:
             opened.patience.wait(BUSY_SECONDS)
-            with typed_failures():
+            with typed_failures(), suspected(opened.writing):
                 return work(opened)
 
         return await finished(opened.writer.submit(run))

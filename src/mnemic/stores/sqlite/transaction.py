@@ -9,10 +9,12 @@ from typing import Any
 
 import apsw
 
-from mnemic.errors import IdempotencyConflict, VersionConflict
+from mnemic.errors import IdempotencyConflict, StoreCorrupt, VersionConflict
 from mnemic.ports import Transaction
+from mnemic.stores.checks import damaged, text_check
 from mnemic.stores.codec import checked_vector, dump, encode_event, is_message, link, to_micros
 from mnemic.stores.sealing import Searched
+from mnemic.stores.sqlite.damage import DAMAGED, placeholder
 from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
@@ -27,15 +29,15 @@ from mnemic.stores.sqlite.rows import (
     wanted_memories,
 )
 from mnemic.stores.sqlite.spaces import present
-from mnemic.stores.sqlite.upkeep import usage
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Usage, Vector, VectorSpace
+from mnemic.stores.sqlite.upkeep import checked_marks, usage
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
 # The plus keeps the sorting from choosing the index: by age it would walk the whole scope.
 _BY_KEY = ACTIVE + "AND m.key = :key AND m.key IS NOT NULL ORDER BY +m.memory_id"
 _STORED = """
-    SELECT m.row_id, m.scope_id, m.version, m.body, s.content, s.context, s.cues
+    SELECT m.row_id, m.scope_id, m.version, CAST(m.body AS BLOB), m.checksum, s.content, s.context, s.cues
     FROM memory m JOIN scope c ON c.scope_id = m.scope_id JOIN memory_search s ON s.row_id = m.row_id
     WHERE m.tenant = ? AND m.memory_id = ? AND c.level = ? AND c.owner = ?
 """
@@ -57,20 +59,22 @@ _ENTER = """
 _INSERT = """
     INSERT INTO memory VALUES (
         :row_id, :tenant, :scope_id, :memory_id, :version, :changed, :kind, :status, :key, :category, :fingerprint,
-        :happened_at, :began_at, :ended_at, :expires_at, :session, :turn, :body
+        :happened_at, :began_at, :ended_at, :expires_at, :session, :turn, :body, :checksum
     )
 """
 _INSERT_SEARCH = """
-    INSERT INTO memory_search (row_id, vector, content, context, speaker, cues) VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO memory_search (row_id, vector, content, context, speaker, cues, vector_check, words_check)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _UPDATE_SEARCH = """
-    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ?, next_vector = NULL
+    UPDATE memory_search SET vector = ?, content = ?, context = ?, speaker = ?, cues = ?, vector_check = ?,
+        words_check = ?, next_vector = NULL, next_vector_check = NULL
     WHERE row_id = ?
 """
 _UPDATE = """
     UPDATE memory SET version = :version, changed = :changed, kind = :kind, status = :status, key = :key,
         category = :category, fingerprint = :fingerprint, happened_at = :happened_at, began_at = :began_at,
-        ended_at = :ended_at, expires_at = :expires_at, session = :session, body = :body
+        ended_at = :ended_at, expires_at = :expires_at, session = :session, body = :body, checksum = :checksum
     WHERE tenant = :tenant AND memory_id = :memory_id AND row_id = :row_id
 """
 
@@ -105,7 +109,7 @@ class SqliteTransaction(Transaction):
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         rows = self._rows(GET_MANY, wanted_memories([memory_id], scopes))
-        return self._kept.memory(rows[0]) if rows else None
+        return self._named(rows[0]) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = self._rows(BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
@@ -116,7 +120,7 @@ class SqliteTransaction(Transaction):
         return self._kept.memory(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
-        return [self._kept.memory(row) for row in self._rows(_BY_KEY, place(scope) | {"key": key})]
+        return [self._named(row) for row in self._rows(_BY_KEY, place(scope) | {"key": key})]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)
@@ -131,8 +135,8 @@ class SqliteTransaction(Transaction):
         turn = self._next_turn(scope_id, memory.source.session) if is_message(memory) else None
         given = {"row_id": row_id, "scope_id": scope_id, "changed": changed, "turn": turn}
         self._unless_taken(_INSERT, self._kept.columns(memory) | given)
-        searched = self._kept.searched(memory)
-        self._rows(_INSERT_SEARCH, (row_id, *searched))
+        searched, *checks = self._kept.search_columns(memory)
+        self._rows(_INSERT_SEARCH, (row_id, *searched, *checks))
         self._index_phrases(scope_id, row_id, searched)
         mark_facets(self._open, self._kept, scope_id, row_id, memory)
         relate(self._open, memory)
@@ -143,13 +147,16 @@ class SqliteTransaction(Transaction):
         stored = self._stored(memory.memory_id, memory.scope)
         if stored is None or stored[2] != memory.version - 1:
             raise VersionConflict
-        row_id, scope_id, version, body, *packed = stored
+        if memory.content == DAMAGED and memory.status is Status.ACTIVE:
+            raise damaged("memory")
+        row_id, scope_id, version, body, checksum, *packed = stored
         _, changed = self._enter(memory.scope)
         self._unless_taken(_UPDATE, self._kept.columns(memory) | {"row_id": row_id, "changed": changed})
-        old = (memory.scope.tenant, memory.memory_id, version, body)
-        self._rows("INSERT INTO memory_version VALUES (?, ?, ?, ?)", old)
-        searched = self._kept.searched(memory)
-        self._rows(_UPDATE_SEARCH, (*searched, row_id))
+        # As it is, with its checksum: what is damaged is not made to look whole.
+        old = (memory.scope.tenant, memory.memory_id, version, body, checksum)
+        self._rows("INSERT INTO memory_version VALUES (?, ?, ?, CAST(? AS TEXT), ?)", old)
+        searched, *checks = self._kept.search_columns(memory)
+        self._rows(_UPDATE_SEARCH, (*searched, *checks, row_id))
         if packed != [searched.content, searched.context, searched.cues]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, searched)
@@ -163,7 +170,7 @@ class SqliteTransaction(Transaction):
             return False
         self.removed = True
         self.changed[scope.tenant, memory_id] = None
-        row_id, scope_id, _, _, *packed = stored
+        row_id, scope_id, _, _, _, *packed = stored
         self._forget_phrases(scope_id, row_id, *packed)
         self._rows("DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
         self._enter(scope)
@@ -182,16 +189,21 @@ class SqliteTransaction(Transaction):
         self._rows(_ENQUEUE, (*where, entry.action, entry.memory_id, entry.version))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
-        sql = "SELECT digest, receipt FROM request WHERE tenant = ? AND idempotency_key = ?"
+        sql = "SELECT digest, receipt, checksum FROM request WHERE tenant = ? AND idempotency_key = ?"
         rows = self._rows(sql, (tenant, idempotency_key))
-        return (rows[0][0], rows[0][1]) if rows else None
+        if not rows:
+            return None
+        digest, receipt, checksum = rows[0]
+        if checksum not in (None, text_check(digest, receipt)):
+            raise damaged("request")
+        return digest, receipt
 
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
-        values = (tenant, idempotency_key, digest, receipt, to_micros(at))
+        values = (tenant, idempotency_key, digest, receipt, to_micros(at), text_check(digest, receipt))
         try:
-            self._rows("INSERT INTO request VALUES (?, ?, ?, ?, ?)", values)
+            self._rows("INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)", values)
         except apsw.ConstraintError as error:
             raise IdempotencyConflict from error
 
@@ -209,14 +221,23 @@ class SqliteTransaction(Transaction):
         return found
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
-        rows = self._rows("SELECT value FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
-        return rows[0][0] if rows else None
+        rows = self._rows("SELECT name, value, checksum FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
+        return checked_marks(rows).get(name)
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         if value is None:
             self._rows("DELETE FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
         else:
-            self._rows("INSERT OR REPLACE INTO mark VALUES (?, ?, ?)", (tenant, name, value))
+            self._rows(
+                "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?)", (tenant, name, value, text_check(name, value))
+            )
+
+    def _named(self, row: Sequence[Any]) -> Memory:
+        """The memory of a row; of a damaged one as much as is known without its body, so that it can be removed."""
+        try:
+            return self._kept.memory(row)
+        except StoreCorrupt:
+            return placeholder(self._open, row[0])
 
     def _enter(self, scope: Scope) -> tuple[int, int]:
         """Count one more change of `scope`: its number, and the new count."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,9 @@ import apsw
 
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
+from mnemic.stores.checks import damaged, text_check
 from mnemic.stores.codec import decode_event, dump, link, moment_of, to_micros
+from mnemic.stores.sqlite.damage import placeholder
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import KeptRequest, Kind, Memory, Scope, Usage
 
@@ -23,9 +25,10 @@ _HELD = f"""
     AND (:expired_by IS NULL OR m.expires_at <= :expired_by)
     AND (:memory_ids IS NULL OR m.memory_id IN (SELECT value FROM json_each(:memory_ids)))
     AND (:level IS NULL OR (c.level = :level AND c.owner = :owner))
-    AND (:author IS NULL OR m.body ->> '$.author' = :author OR EXISTS (
+    AND (:author IS NULL OR CASE WHEN json_valid(m.body) THEN m.body ->> '$.author' END = :author OR EXISTS (
         SELECT 1 FROM memory_version v
-        WHERE v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.body ->> '$.author' = :author
+        WHERE v.tenant = m.tenant AND v.memory_id = m.memory_id
+        AND CASE WHEN json_valid(v.body) THEN v.body ->> '$.author' END = :author
     ))
     AND {{status}} ORDER BY m.memory_id LIMIT :limit
 """  # noqa: S608
@@ -40,11 +43,12 @@ _USAGE = """
 """
 _RECENT = """
     SELECT m.kind, count(*) FROM memory m JOIN scope c ON c.scope_id = m.scope_id
-    WHERE m.tenant = :tenant AND m.memory_id >= :first AND m.body ->> '$.created_at' >= :since
+    WHERE m.tenant = :tenant AND m.memory_id >= :first
+    AND CASE WHEN json_valid(m.body) THEN m.body ->> '$.created_at' END >= :since
     AND (:level IS NULL OR (c.level = :level AND c.owner = :owner)) GROUP BY m.kind
 """
 _MARKS = """
-    SELECT name, value FROM mark
+    SELECT name, value, checksum FROM mark
     WHERE tenant = :tenant AND name >= :prefix
     AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name
 """
@@ -61,7 +65,8 @@ _TRACES = {
     "memory_version": """
         SELECT count(*) FROM memory_version WHERE tenant = :tenant AND (
             memory_id IN (SELECT value FROM json_each(:memory_ids))
-            OR body ->> '$.fingerprint' IN (SELECT value FROM json_each(:fingerprints)))
+            OR CASE WHEN json_valid(body) THEN body ->> '$.fingerprint' END
+                IN (SELECT value FROM json_each(:fingerprints)))
     """,
     "outbox": """
         SELECT count(*) FROM outbox
@@ -94,8 +99,17 @@ _IDENTIFIER = re.compile(
 
 
 def held(connection: apsw.Connection, rows: Rows, wanted: dict[str, Any], *, pending: bool) -> list[Memory]:
-    """The port's `held`; `pending`: of the review queue alone."""
-    return [rows.memory(row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
+    """The port's `held`; `pending`: of the review queue alone. Of a damaged row as much as is known without its body: a
+    job that removes must reach it.
+    """
+    found: list[Memory] = []
+    for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted):
+        try:
+            found.append(rows.memory(row))
+        except StoreCorrupt:
+            rows.noted.note(row[0])
+            found.append(placeholder(connection, row[0]))
+    return found
 
 
 def within(scope: Scope | None) -> dict[str, str | None]:
@@ -119,7 +133,17 @@ def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scop
 
 def marks(connection: apsw.Connection, tenant: str, prefix: str) -> dict[str, str]:
     """The port's `marks`."""
-    return dict(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
+    return checked_marks(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
+
+
+def checked_marks(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
+    """Marks of rows with name, value and checksum. Raises StoreCorrupt (`mark`)."""
+    found = {}
+    for name, value, checksum in rows:
+        if checksum not in (None, text_check(name, value)):
+            raise damaged("mark")
+        found[name] = value
+    return found
 
 
 def requests(connection: apsw.Connection, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:

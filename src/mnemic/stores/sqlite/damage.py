@@ -1,0 +1,258 @@
+"""Rows that are not what was written: what is known of one without its body, which they are, and missing checksums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import apsw
+
+from mnemic.errors import MnemicError, StoreCorrupt
+from mnemic.stores.checks import blob_check, body_check, damaged, text_check
+from mnemic.stores.codec import load, memory_from, moment_of
+from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.rows import columns_of
+from mnemic.types import Kind, Level, Memory, Scope, Status
+
+DAMAGED = "[damaged]"
+"""The content of a memory whose row is damaged, for a job or a person that removes it."""
+
+MOST = 100
+"""Damaged rows that are named; there may be more."""
+
+_BATCH = 500
+_COLUMNS = (
+    *("tenant", "memory_id", "version", "kind", "status", "key", "category", "fingerprint"),
+    *("happened_at", "began_at", "ended_at", "expires_at", "session"),
+)
+_TEXTS = frozenset({"tenant", "memory_id", "kind", "status", "key", "category", "fingerprint", "session"})
+_READ = ", ".join(f"CAST(m.{name} AS BLOB)" if name in _TEXTS else f"m.{name}" for name in _COLUMNS)
+_PLACEHOLDER = (
+    f"SELECT {_READ}, c.tenant, c.level, c.owner FROM memory m JOIN scope c USING (scope_id) WHERE row_id = ?"  # noqa: S608
+)
+_MEMORY = f"""
+    SELECT {_READ}, CAST(m.body AS BLOB), m.checksum, CAST(c.tenant AS BLOB), CAST(c.level AS BLOB),
+        CAST(c.owner AS BLOB)
+    FROM memory m LEFT JOIN scope c ON c.scope_id = m.scope_id WHERE m.row_id = ?
+"""  # noqa: S608
+_SEARCH = """
+    SELECT vector, vector_check, next_vector, next_vector_check, content, context, CAST(speaker AS BLOB), cues,
+        words_check
+    FROM memory_search WHERE row_id = ?
+"""
+_VERSIONS = """
+    SELECT CAST(v.memory_id AS BLOB), v.version, CAST(v.body AS BLOB), v.checksum,
+        CAST(c.tenant AS BLOB), CAST(c.level AS BLOB), CAST(c.owner AS BLOB)
+    FROM memory_version v LEFT JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
+    LEFT JOIN scope c ON c.scope_id = m.scope_id WHERE v.checksum IS NOT NULL
+"""
+_CHECKED = {
+    "mark": "SELECT CAST(name AS BLOB), CAST(value AS BLOB), checksum FROM mark WHERE checksum IS NOT NULL",
+    "request": "SELECT CAST(digest AS BLOB), CAST(receipt AS BLOB), checksum FROM request WHERE checksum IS NOT NULL",
+    "tenant": "SELECT CAST(tenant AS BLOB), secret, checksum FROM tenant WHERE checksum IS NOT NULL",
+}
+_FILL = (
+    """
+    SELECT m.row_id, c.tenant, c.level, c.owner, CAST(m.body AS BLOB) FROM memory m JOIN scope c USING (scope_id)
+    WHERE m.checksum IS NULL AND m.row_id > ? ORDER BY m.row_id LIMIT ?
+    """,
+    "UPDATE memory SET checksum = ? WHERE row_id = ?",
+)
+_FILL_SEARCH = """
+    SELECT row_id, vector, next_vector, content, context, CAST(speaker AS BLOB), cues FROM memory_search
+    WHERE words_check IS NULL AND row_id > ? ORDER BY row_id LIMIT ?
+"""
+_FILLED_SEARCH = """
+    UPDATE memory_search SET vector_check = ?, next_vector_check = ?, words_check = ? WHERE row_id = ?
+"""
+_FILL_VERSION = """
+    SELECT v.memory_id, v.version, c.tenant, c.level, c.owner, CAST(v.body AS BLOB)
+    FROM memory_version v JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
+    JOIN scope c ON c.scope_id = m.scope_id WHERE v.checksum IS NULL LIMIT ?
+"""
+_FILLED_VERSION = "UPDATE memory_version SET checksum = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
+
+
+class Damage(NamedTuple):
+    """One row that is not what was written. `name`: the memory's identifier, or the row's number where even that is
+    not to be read.
+    """
+
+    table: str
+    name: str
+
+
+def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
+    """The memory of a damaged row, as far as its columns tell it, with `DAMAGED` as its content. Raises StoreCorrupt
+    (`memory`) where they do not.
+    """
+    found: Any = connection.execute(_PLACEHOLDER, (row_id,)).fetchone()
+    try:
+        *values, tenant, level, owner = found
+        row = dict(zip(_COLUMNS, (_plain(value) for value in values), strict=True))
+        at = moment_of(row["happened_at"])
+        return Memory(
+            memory_id=row["memory_id"],
+            kind=Kind(row["kind"]),
+            scope=Scope(tenant=tenant, level=Level(level), owner=owner),
+            content=DAMAGED,
+            created_at=at,
+            updated_at=at,
+            key=row["key"],
+            category=row["category"],
+            status=Status(row["status"]),
+            version=row["version"],
+            expires_at=None if row["expires_at"] is None else moment_of(row["expires_at"]),
+        )
+    except (TypeError, ValueError, AttributeError, OverflowError, MnemicError) as error:
+        raise damaged("memory") from error
+
+
+def examined(connection: apsw.Connection) -> tuple[Damage, ...]:
+    """The damaged rows, at most `MOST` of them. A part of the file that cannot be read at all ends its table."""
+    found: list[Damage] = []
+    for rows in (_memories(connection), _versions(connection), *(_checked(connection, name) for name in _CHECKED)):
+        with suppress(apsw.Error):
+            for one in rows:
+                found.append(one)
+                if len(found) >= MOST:
+                    return tuple(found)
+    return tuple(found)
+
+
+def _memories(connection: apsw.Connection) -> Iterator[Damage]:
+    """By number from an index, so that a row which cannot be read stops no other."""
+    numbers: list[Any] = connection.execute("SELECT row_id FROM memory ORDER BY row_id").fetchall()
+    for (row_id,) in numbers:
+        try:
+            row: Any = connection.execute(_MEMORY, (row_id,)).fetchone()
+            search: Any = connection.execute(_SEARCH, (row_id,)).fetchone()
+        except apsw.Error:
+            yield Damage("memory", f"row {row_id}")
+            continue
+        if row is None or not is_whole(row):
+            yield Damage("memory", _name(row and row[1], row_id))
+        if search is None or not _search_is_whole(search):
+            yield Damage("memory_search", _name(row and row[1], row_id))
+
+
+def is_whole(row: tuple[Any, ...]) -> bool:
+    """Whether the columns say the same as the body, and the body what was written."""
+    *columns, body, checksum, tenant, level, owner = row
+    try:
+        place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
+        if checksum not in (None, body_check(place.tenant, place.level.value, place.owner, body)):
+            return False
+        fields = load(body.decode())
+        if fields.pop("sealed", None) is not None:
+            fields["content"] = ""
+        memory = memory_from(fields, place, None)
+        return told_by(memory) == dict(zip(_COLUMNS, (_plain(value) for value in columns), strict=True))
+    except (TypeError, ValueError, AttributeError, OverflowError, MnemicError):
+        return False
+
+
+def told_by(memory: Memory) -> dict[str, Any]:
+    """What the columns of the memory's row say."""
+    columns = columns_of(memory)
+    return {name: columns[name] for name in _COLUMNS}
+
+
+def _search_is_whole(row: tuple[Any, ...]) -> bool:
+    vector, vector_check, following, following_check, *words, words_check = row
+    try:
+        return (
+            vector_check in (None, None if vector is None else blob_check(vector))
+            and following_check in (None, None if following is None else blob_check(following))
+            and (words_check is None or vector is None or vector_check is not None)
+            and words_check in (None, blob_check(*words))
+        )
+    except TypeError:
+        return False
+
+
+def _versions(connection: apsw.Connection) -> Iterator[Damage]:
+    rows: Any = connection.execute(_VERSIONS)
+    for memory_id, version, body, checksum, tenant, level, owner in rows:
+        try:
+            whole = checksum == body_check(tenant.decode(), level.decode(), owner.decode(), body)
+        except (TypeError, ValueError, AttributeError):
+            whole = False
+        if not whole:
+            yield Damage("memory_version", f"{_name(memory_id, version)} version {version}")
+
+
+def _checked(connection: apsw.Connection, table: str) -> Iterator[Damage]:
+    rows: Any = connection.execute(_CHECKED[table])
+    for first, second, checksum in rows:
+        try:
+            whole = checksum == text_check(first, second)
+        except TypeError:
+            whole = False
+        if not whole:
+            yield Damage(table, "a row")
+
+
+def _name(memory_id: object, row_id: int) -> str:
+    text = memory_id.decode("utf-8", "replace") if isinstance(memory_id, bytes) else ""
+    return text if text.isascii() and text.isprintable() and 0 < len(text) <= 64 else f"row {row_id}"
+
+
+def _plain(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def fill_checks(connection: apsw.Connection) -> int:
+    """Give checksums to rows from before there were any, in short transactions; how many. What cannot be decoded gets
+    none.
+    """
+    return _fill_memories(connection) + _fill_searches(connection) + _fill_versions(connection)
+
+
+def _fill_memories(connection: apsw.Connection) -> int:
+    wanted, write = _FILL
+    after, done = -1, 0
+    while True:
+        with immediate(connection):
+            rows: list[Any] = connection.execute(wanted, (after, _BATCH)).fetchall()
+            for row_id, tenant, level, owner, body in rows:
+                if _decodes(body):
+                    connection.execute(write, (body_check(tenant, level, owner, body), row_id))
+                    done += 1
+        if not rows:
+            return done
+        after = rows[-1][0]
+
+
+def _fill_searches(connection: apsw.Connection) -> int:
+    after, done = -1, 0
+    while True:
+        with immediate(connection):
+            rows: list[Any] = connection.execute(_FILL_SEARCH, (after, _BATCH)).fetchall()
+            for row_id, vector, following, *words in rows:
+                checks = [None if one is None else blob_check(one) for one in (vector, following)]
+                connection.execute(_FILLED_SEARCH, (*checks, blob_check(*words), row_id))
+        if not rows:
+            return done
+        after, done = rows[-1][0], done + len(rows)
+
+
+def _fill_versions(connection: apsw.Connection) -> int:
+    done = 0
+    while True:
+        with immediate(connection):
+            rows: list[Any] = connection.execute(_FILL_VERSION, (_BATCH,)).fetchall()
+            for memory_id, version, tenant, level, owner, body in rows:
+                checksum = body_check(tenant, level, owner, body)
+                connection.execute(_FILLED_VERSION, (checksum, tenant, memory_id, version))
+        if not rows:
+            return done
+        done += len(rows)
+
+
+def _decodes(body: bytes) -> bool:
+    with suppress(UnicodeDecodeError, StoreCorrupt):
+        load(body.decode())
+        return True
+    return False

@@ -1,0 +1,186 @@
+"""Bytes of a closed memory file that a disk has changed: is it noticed, is what is served right, what of the rest?"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import MnemicError, StoreCorrupt
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.inspection import inspect
+from mnemic.stores.sqlite.salvage import salvage
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.faults.aftermath import examine
+from mnemic.types import Actor
+
+ADA = Actor(tenant="acme", user="ada")
+_PAGE, _SEARCHED = 100, 5
+_SECONDS = 60.0
+_IN_A_PAGE = 16
+"""So many rows of memories, with their versions, a page may have."""
+
+_BESIDE = ("", "-wal", "-shm", ".ballast")
+
+
+@dataclass(slots=True)
+class FlipReport:
+    """What became of a number of files, each with one flip.
+
+    `wrong`: statements served that were never made. `untyped`: errors of no kind of mnemic's, hangs among them.
+    `silent`: files in which something is missing or damaged, and neither a caller nor `inspect` was told. `unnamed`:
+    memories left out by a file that opens, which neither `inspect` names nor SQLite's check explains. `lost`: memories
+    that neither the file nor `salvage` gave, beyond those in the page of the flip.
+    """
+
+    flips: int = 0
+    unchanged: int = 0
+    served_without: int = 0
+    refused: int = 0
+    wrong: int = 0
+    untyped: int = 0
+    silent: int = 0
+    unnamed: int = 0
+    lost: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+
+
+async def make_file(path: Path, memories: int) -> dict[str, str]:
+    """A file with so many memories, some changed, some forgotten, all else as it comes; what each says."""
+    said = {}
+    async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as engine:
+        for number in range(memories):
+            receipt = await engine.add(f"Parcel {number} goes to town {number * 7} by ship.", actor=ADA)
+            assert receipt.memory_id is not None
+            said[receipt.memory_id] = f"Parcel {number} goes to town {number * 7} by ship."
+        ids = list(said)
+        for number, memory_id in enumerate(ids[: memories // 10]):
+            said[memory_id] = f"Parcel {number} was lost at sea."
+            await engine.update(memory_id, said[memory_id], actor=ADA)
+        for memory_id in ids[memories // 10 : memories // 8]:
+            await engine.forget(memory_id, actor=ADA)
+            del said[memory_id]
+    return said
+
+
+class Flips:
+    """Flips in the file `source`, which says what `said` tells; each trial works on a copy in `folder`."""
+
+    def __init__(self, source: Path, said: Mapping[str, str], folder: Path, seed: int) -> None:
+        self._raw = source.read_bytes()
+        self._said = said
+        self._folder = folder
+        self._choice = random.Random(seed)  # noqa: S311
+        self.report = FlipReport()
+
+    async def run(self, flips: int) -> FlipReport:
+        """Make so many trials, spread over the whole file."""
+        for number in range(flips):
+            at = number * len(self._raw) // flips + self._choice.randrange(max(1, len(self._raw) // flips))
+            await self.one(min(at, len(self._raw) - 1), self._choice.choice((1, 1, 1, 8, 64)))
+        return self.report
+
+    async def one(self, at: int, length: int) -> None:
+        """Change `length` bytes from `at`, and look at everything."""
+        report, path = self.report, self._folder / "flipped.db"
+        data = bytearray(self._raw)
+        for place in range(at, min(at + length, len(data))):
+            data[place] ^= self._choice.randrange(1, 256)
+        path.write_bytes(data)
+        report.flips += 1
+        try:
+            told, refused = await self._used(path)
+            self._judge(told, refused, path)
+        except Exception as error:  # noqa: BLE001 - that is what is counted
+            report.untyped += 1
+            report.kinds[f"{type(error).__name__} at {at}+{length}"] += 1
+        _remove(path)
+
+    async def _used(self, path: Path) -> tuple[dict[str, str], str | None]:
+        """What the file serves, and why it did not serve all, where it said so."""
+        told: dict[str, str] = {}
+        refused = None
+        engine = MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder())
+        try:
+            await asyncio.wait_for(engine.open(), _SECONDS)
+        except MnemicError as error:
+            return told, error.reason
+        try:
+            refused = await asyncio.wait_for(self._read(engine, told), _SECONDS)
+        finally:
+            await engine.close()
+        return told, refused
+
+    async def _read(self, engine: MemoryEngine, told: dict[str, str]) -> str | None:
+        """List, get, search, look back and check the audit; each by itself, for one may fail where others do not."""
+        refused: list[str] = []
+        try:
+            before = None
+            while page := await engine.list(actor=ADA, limit=_PAGE, before=before):
+                told.update({memory.memory_id: memory.content for memory in page})
+                before = page[-1].memory_id
+        except MnemicError as error:
+            refused.append(error.reason)
+        missing = [memory_id for memory_id in self._said if memory_id not in told]
+        for memory_id in [*missing, *self._choice.sample(list(self._said), _SEARCHED)]:
+            try:
+                told[memory_id] = (await engine.get(memory_id, actor=ADA)).content
+                await engine.history(memory_id, actor=ADA)
+                found = await engine.search(self._said[memory_id], actor=ADA)
+                told.update({hit.memory.memory_id: hit.memory.content for hit in found.hits})
+            except MnemicError as error:
+                refused.append(error.reason)
+        try:
+            await engine.verify_audit(actor=ADA)
+        except MnemicError as error:
+            refused.append(error.reason)
+        return refused[0] if refused else None
+
+    def _inspected(self, path: Path) -> set[str] | None:
+        """The rows that `inspect` names, `*` where it speaks of the whole file; None where it finds nothing."""
+        try:
+            found = inspect(path)
+        except StoreCorrupt:
+            return {"*"}
+        except MnemicError:
+            return {"*"}
+        names = {one.name.partition(" version")[0] for one in found.damaged_rows}
+        if found.damage or found.broken_audit is not None or any(name.startswith("row ") for name in names):
+            names.add("*")
+        return names or None
+
+    def _judge(self, told: Mapping[str, str], refused: str | None, path: Path) -> None:
+        report = self.report
+        report.wrong += sum(self._said.get(memory_id) != text for memory_id, text in told.items())
+        missing = self._said.keys() - told.keys()
+        if not missing and refused is None:
+            report.unchanged += 1
+            return
+        noticed = self._inspected(path)
+        if refused is not None:
+            report.kinds[refused] += 1
+        report.refused += not told
+        report.served_without += bool(told)
+        report.silent += noticed is None and refused is None
+        report.unnamed += bool(told) and bool(missing) and not (noticed or set()) & {*missing, "*"}
+        report.lost += len(missing - self._saved(path)) > _IN_A_PAGE
+
+    def _saved(self, path: Path) -> set[str]:
+        """The memories that `salvage` gets out, all of them as they were."""
+        target = path.with_name("saved.db")
+        try:
+            salvage(path, target)
+            found = examine(target, outbox_emptied=True).memories
+        finally:
+            _remove(target)
+        self.report.wrong += sum(one.content != self._said.get(memory_id) for memory_id, one in found.items())
+        return set(found)
+
+
+def _remove(path: Path) -> None:
+    for name in _BESIDE:
+        Path(f"{path}{name}").unlink(missing_ok=True)

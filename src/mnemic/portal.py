@@ -11,6 +11,8 @@ from threading import Lock, Thread, get_ident
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
+from mnemic.forked import OneProcess
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -23,6 +25,7 @@ class Portal:
 
     def __init__(self) -> None:
         self._closed = False
+        self._process = OneProcess()
         self._lock = Lock()
         ready: Future[None] = Future()
         self._thread = Thread(target=self._serve, args=(ready,), name="mnemic-portal", daemon=True)
@@ -32,13 +35,15 @@ class Portal:
     def call(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function(*args, **kwargs)` to its end on the loop; its result, or its exception.
 
-        Raises RuntimeError on a closed portal, and on the portal's own loop, which cannot wait for itself;
-        `concurrent.futures.CancelledError` where the call was cancelled.
+        Raises StoreUnavailable (`store_unavailable:forked`) in a process that was forked off after the portal was made,
+        for its thread stayed with the parent. Raises RuntimeError on a closed portal, and on the portal's own loop,
+        which cannot wait for itself; `concurrent.futures.CancelledError` where the call was cancelled.
         """
 
         async def run() -> T:
             return await function(*args, **kwargs)
 
+        self._process.check()
         if get_ident() == self._thread.ident:
             raise RuntimeError("a portal cannot be called from its own loop")
         answer: Future[T] = Future()
@@ -63,12 +68,22 @@ class Portal:
             yield item
 
     @property
+    def forked(self) -> bool:
+        """True in a process that was forked off after the portal was made."""
+        return self._process.left
+
+    @property
     def closed(self) -> bool:
         """True once `close` was called."""
         return self._closed
 
     def close(self) -> None:
-        """Wait for the calls in progress, stop the loop and its thread. May be called twice."""
+        """Wait for the calls in progress, stop the loop and its thread. May be called twice; in a forked process it
+        does nothing, for there the thread is not.
+        """
+        if self.forked:
+            self._closed = True
+            return
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -122,9 +137,9 @@ class PortalOwner(ABC):
 
     def close(self) -> None:
         """Release what is held, the background thread with it. May be called twice."""
-        if not self._portal.closed:
+        if not self._portal.closed and not self._portal.forked:
             self._portal.call(self._release)
-            self._portal.close()
+        self._portal.close()
 
     def __enter__(self) -> Self:
         return self

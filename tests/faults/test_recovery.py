@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
 from mnemic import MemoryManager
+from mnemic.bootstrap import restore_store
+from mnemic.clock import SystemClock
+from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
+from mnemic.maintain import erase
 from mnemic.stores import parts
 from mnemic.stores.backups import Manifest
-from mnemic.stores.sqlite import backup
+from mnemic.stores.sqlite import SqliteStore, backup
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.names import SyncedNames
+from mnemic.types import Actor, Candidate
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -133,10 +144,13 @@ def test_the_power_cut_shows_what_was_not_synced(
 
 KILLED = """
 import os, signal, sys
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from mnemic.stores import backups, parts
-from mnemic.stores.sqlite import backup
+from mnemic.stores.sqlite import SqliteStore, backup
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 backups.put = backup.put = killed
@@ -179,3 +193,90 @@ def test_a_part_of_an_earlier_version_is_judged_by_its_process(store: Path) -> N
 
 def test_there_is_nothing_to_remove_where_there_is_no_folder(tmp_path: Path) -> None:
     assert parts.left_parts(tmp_path / "none") == []
+
+
+CY, ANA = Actor(tenant="acme", user="cy"), Actor(tenant="acme", user="ana")
+
+
+def engine_at(path: Path, clock: ManualClock | None = None) -> MemoryEngine:
+    return MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder(), clock=clock or SystemClock())
+
+
+async def count_of(path: Path, actor: Actor) -> int:
+    async with engine_at(path) as engine:
+        return await engine.count(actor=actor)
+
+
+async def restored(folder: Path, target: Path, erasures: Path) -> int:
+    """How many were erased again."""
+    _, erased = await asyncio.to_thread(
+        restore_store, folder, str(target), SystemClock(), erasures=str(erasures), receipts=[]
+    )
+    return len(erased)
+
+
+async def test_a_backup_that_is_made_during_an_erasure_brings_nobody_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, batches = tmp_path / "m.db", []
+    real = erase._Erasure._remove
+
+    async def remove(self: Any, batch: Any, unit: Any) -> int:
+        batches.append(batch)
+        if len(batches) == 2:
+            backup.take(path, tmp_path / "monday", datetime.now(UTC))
+        return await real(self, batch, unit)
+
+    monkeypatch.setattr(erase, "BATCH", 5)
+    monkeypatch.setattr(erase._Erasure, "_remove", remove)
+    async with engine_at(path) as engine:
+        await engine.add_many([Candidate(content=f"Cy has ship {number}.") for number in range(30)], actor=CY)
+        await engine.add("A bystander stays.", actor=ANA)
+        assert (await engine.erase("cy", actor=ANA)).complete
+    assert backup.checked(tmp_path / "monday").counts["memory"] == 26
+    assert await restored(tmp_path / "monday", tmp_path / "again.db", path) == 1
+    assert await count_of(tmp_path / "again.db", CY) == 0
+    assert await count_of(tmp_path / "again.db", ANA) == 1
+
+
+async def test_a_clock_that_goes_back_brings_nobody_back(tmp_path: Path) -> None:
+    path, clock = tmp_path / "m.db", ManualClock(NOW)
+    async with engine_at(path, clock) as engine:
+        await engine.add("Cy has a boat.", actor=CY)
+        backup.take(path, tmp_path / "monday", clock.now())
+        clock.jump_to(clock.now() - timedelta(minutes=5))
+        await engine.erase("cy", actor=ANA)
+    assert await restored(tmp_path / "monday", tmp_path / "again.db", path) == 1
+    assert await count_of(tmp_path / "again.db", CY) == 0
+
+
+async def test_who_came_back_after_an_erasure_that_had_ended_stays(tmp_path: Path) -> None:
+    path, clock = tmp_path / "m.db", ManualClock(NOW)
+    async with engine_at(path, clock) as engine:
+        await engine.add("Cy has a boat.", actor=CY)
+        clock.jump_to(clock.now() + timedelta(days=400))
+        await engine.erase("cy", actor=ANA)
+        await engine.add("Cy is back.", actor=CY)
+        backup.take(path, tmp_path / "monday", NOW)
+    assert await restored(tmp_path / "monday", tmp_path / "again.db", path) == 0
+    assert await count_of(tmp_path / "again.db", CY) == 1
+
+
+async def test_where_the_audit_is_another_everybody_counts_who_was_erased(tmp_path: Path) -> None:
+    for name in ("one.db", "two.db"):
+        async with engine_at(tmp_path / name) as engine:
+            await engine.add("Cy has a boat.", actor=CY)
+            await engine.erase("cy", actor=ANA)
+            await engine.add("Cy is back.", actor=CY)
+    # The same secret, so that both mean the same person by the same keyed hash.
+    with (
+        closing(apsw.Connection(str(tmp_path / "one.db"))) as one,
+        closing(apsw.Connection(str(tmp_path / "two.db"))) as two,
+    ):
+        secret = one.execute("SELECT secret, checksum FROM tenant").fetchall()[0]
+        two.execute("UPDATE tenant SET secret = ?, checksum = ?", secret)
+        marks = one.execute("SELECT * FROM mark").fetchall()
+        two.execute("DELETE FROM mark")
+        two.executemany("INSERT INTO mark VALUES (?, ?, ?, ?)", marks)
+    backup.take(tmp_path / "one.db", tmp_path / "monday", NOW)
+    assert await restored(tmp_path / "monday", tmp_path / "again.db", tmp_path / "two.db") == 1

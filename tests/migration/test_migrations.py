@@ -10,7 +10,8 @@ import pytest
 
 from mnemic.errors import StoreCorrupt, StoreNewer
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.file import APPLICATION_ID, Migration, Patience, connect, migrate, migrations, prepare
+from mnemic.stores.sqlite.file import APPLICATION_ID, Patience, connect, migrate, prepare
+from mnemic.stores.sqlite.schema import Migration, migrations
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Where
 from mnemic.types.facets import value_facet
@@ -143,4 +144,22 @@ async def test_structured_memories_of_before_are_found_by_their_fields(tmp_path:
     connection.close()
     found = await store.newest(Where(scopes=(scope(),)), limit=9, facets=[frozenset({value_facet("row", 1)})])
     assert found == [seat]
+    await store.close()
+
+
+async def test_an_open_file_that_a_newer_version_migrates_is_written_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    store = SqliteStore(path)
+    await store.open(EMBEDDER.space)
+    await remember(store, tea := memory("tea"))
+    connection = apsw.Connection(str(path))
+    connection.execute(f"BEGIN IMMEDIATE; PRAGMA user_version = {migrations()[-1].number + 1}; COMMIT")
+    connection.close()
+    with pytest.raises(StoreNewer):
+        await remember(store, memory("coffee"))
+    with pytest.raises(StoreNewer):
+        await store.transact(lambda tx: tx.remove(tea.memory_id, scope=scope()))
+    with pytest.raises(StoreNewer):
+        await store.acknowledge([1])
+    assert await store.newest(Where(scopes=(scope(),)), limit=5) == [tea]
     await store.close()

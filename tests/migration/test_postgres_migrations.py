@@ -139,3 +139,42 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     await after.transact(lambda transaction: transaction.remove(changed.memory_id, scope=changed.scope))
     assert postgres.sql("SELECT count(*) FROM mnemic.memory_version") == [(3,)]
     await after.close()
+
+
+async def test_an_open_database_that_a_newer_version_migrates_is_written_no_more(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    dsn = postgres.database(tmp_path)
+    store = PostgresStore(dsn)
+    await store.open(EMBEDDER.space)
+    tea = memory("tea")
+    await remember(store, tea)
+    connection = await asyncpg.connect(dsn)
+    await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES ($1)", migrations()[-1].number + 1)
+    with pytest.raises(StoreNewer):
+        await remember(store, memory("coffee"))
+    with pytest.raises(StoreNewer):
+        await store.transact(lambda transaction: transaction.remove(tea.memory_id, scope=tea.scope))
+    assert await store.newest(Where(scopes=(scope(),)), limit=9) == [tea]
+    await connection.execute("DELETE FROM mnemic.schema_version WHERE version = $1", migrations()[-1].number + 1)
+    await remember(store, memory("coffee"))
+    await connection.close()
+    await store.close()
+
+
+async def test_writers_wait_for_a_migration_and_look_again(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    store = PostgresStore(dsn)
+    await store.open(EMBEDDER.space)
+    connection = await asyncpg.connect(dsn)
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", 0x6D6E656D6963)
+        await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES (9999)")
+        writing = asyncio.create_task(remember(store, memory("coffee")))
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while not await connection.fetchval(waiting):
+            assert not writing.done()
+    with pytest.raises(StoreNewer):
+        await writing
+    await connection.close()
+    await store.close()

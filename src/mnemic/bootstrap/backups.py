@@ -59,8 +59,8 @@ def restore_store(
         async with AsyncExitStack() as stores:
             copy = await stores.enter_async_context(_opened(part, keyring))
             later = None if erasures is None else await stores.enter_async_context(_opened(erasures, keyring))
-            for tenant in manifest.tenants:
-                known = {} if later is None else await erased_since(later, tenant, manifest.taken_at)
+            for tenant, (lines, last) in manifest.tenants.items():
+                known = {} if later is None else await erased_since(later, tenant, lines, last)
                 known |= {one.subject: one.blocks_relearning for one in receipts if one.tenant == tenant}
                 erased.extend(await erase_again(copy, clock, tenant, known, actor=Actor(tenant=tenant, user="restore")))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 
 from mnemic.identity import token_of
 from mnemic.maintain.belonging import audit_of
@@ -14,17 +13,37 @@ from mnemic.types import Actor, Level, Status
 
 PAGE = 500
 _SUBJECT, _ERASED = "subject/", "/erased"
+_LINES = ("erasing", "erased")
+"""The lines of an erasure in the audit; the last one says that it has ended."""
 
 
-async def erased_since(store: RecordStore, tenant: str, moment: datetime) -> dict[str, bool]:
-    """Whom the store's tombstones name as erased after `moment`, by keyed hash; True: nothing may be learnt again."""
-    found = {}
-    for name, value in (await store.marks(tenant, _SUBJECT)).items():
-        if name.endswith(_ERASED):
-            told = json.loads(value)
-            if datetime.fromisoformat(told["at"]) > moment:
-                found[name.removeprefix(_SUBJECT).removesuffix(_ERASED)] = bool(told["block"])
-    return found
+async def erased_since(store: RecordStore, tenant: str, lines: int, last_hash: str) -> dict[str, bool]:
+    """Whom the store's tombstones name as erased, by keyed hash, except where the erasure had ended when the
+    tenant's audit had `lines` lines, the last with `last_hash`; True: nothing may be learnt again.
+
+    Positions in the audit decide, for a clock may have been set back, and an erasure may have begun before the copy was
+    made and ended after it. Where the audit is not the one that the copy continues, everybody counts.
+    """
+    marks = await store.marks(tenant, _SUBJECT)
+    tombstones = {
+        name.removeprefix(_SUBJECT).removesuffix(_ERASED): bool(json.loads(value)["block"])
+        for name, value in marks.items()
+        if name.endswith(_ERASED)
+    }
+    if not tombstones:
+        return {}
+    ended: set[str] = set()
+    later: set[str] = set()
+    known = lines == 0
+    async for event in audit_of(store, tenant):
+        known = known or (event.sequence == lines and event.hash == last_hash)
+        subject = str(event.detail.get("subject"))
+        if event.sequence > lines and event.action in _LINES:
+            later.add(subject)
+        elif event.action == _LINES[-1]:
+            ended.add(subject)
+    done = ended - later if known else set()
+    return {token: block for token, block in tombstones.items() if token not in done}
 
 
 async def erase_again(

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from mnemic.errors import CommitUnknown, InvalidConfig, MnemicError, StoreBusy, StoreFailed, StoreUnavailable
+from mnemic.errors import (
+    CommitUnknown,
+    InvalidConfig,
+    MnemicError,
+    StoreBusy,
+    StoreFailed,
+    StoreNewer,
+    StoreUnavailable,
+)
 from mnemic.stores.postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
 from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
 from mnemic.stores.postgres.rows import decode_vector, encode_vector
@@ -21,7 +29,9 @@ T = TypeVar("T")
 
 APP_ROLE = "mnemic_app"
 _SESSION = load("session")
-_WRITE = "BEGIN"
+_MIGRATING = 0x6D6E656D6963  # "mnemic": a migration holds this lock alone, writers share it
+_OTHER_SCHEMA = "22012"
+"""Division by zero, which nothing but the check of the schema does."""
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT begun"
 _ALONE = ""
 _AGAIN = "ROLLBACK TO SAVEPOINT begun"
@@ -125,14 +135,15 @@ class Connections:
 
     They live on the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
     than its deadline allows, whatever the network does. `after_commit` is awaited after each commit of a `write`,
-    before that returns; it never raises.
+    before that returns; it never raises. `schema`: the newest that this version knows.
     """
 
-    def __init__(self, pool: Any, thread: LoopThread, *, seconds: float) -> None:
+    def __init__(self, pool: Any, thread: LoopThread, *, seconds: float, schema: int) -> None:
         self._pool = pool
         self._thread = thread
         self._seconds = seconds
         self._ending = Tasks()
+        self._begin_writing = _writing(schema)
         self.after_commit: Callable[[Session], Awaitable[None]] | None = None
 
     async def close(self) -> None:
@@ -155,8 +166,10 @@ class Connections:
         return await self._thread.run(self._run(_READ, work, self._limited(deadline, seconds)))
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
-        """`work` in a transaction that is durable when this returns. It is run again after a lost race."""
-        return await self._thread.run(self._run(_WRITE, work, self._limited(deadline)))
+        """`work` in a transaction that is durable when this returns. It is run again after a lost race. Raises
+        StoreNewer where the database has a schema by now that this version does not know.
+        """
+        return await self._thread.run(self._run(self._begin_writing, work, self._limited(deadline)))
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
         """The rows of a statement that is a transaction of its own, and does no harm when it is run again."""
@@ -191,6 +204,18 @@ class Connections:
             return own if deadline is None else min(own, deadline.remaining())
 
         return remaining
+
+
+def _writing(schema: int) -> str:
+    """The beginning of a transaction that writes: after a migration that is under way, under a schema that is known.
+
+    One command, for one journey. A condition that is false becomes a division by zero: nothing else ends a
+    transaction from within plain SQL.
+    """
+    return (
+        f"BEGIN; SELECT pg_advisory_xact_lock_shared({_MIGRATING}); "  # noqa: S608 - numbers alone
+        f"SELECT 1 / (max(version) <= {schema})::integer FROM mnemic.schema_version"
+    )
 
 
 class _Attempt:
@@ -252,7 +277,12 @@ class _Attempt:
     async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
         if self._begin == _ALONE:
             return await work(session)
-        await session.execute(self._begin)
+        try:
+            await session.execute(self._begin)
+        except StoreFailed:
+            if getattr(session.failure, "sqlstate", None) == _OTHER_SCHEMA:
+                raise StoreNewer(hint="the database was migrated by a newer mnemic; update this one") from None
+            raise
         result = await work(session)
         if self._begin == _READ:
             # Whoever goes on without a list that failed does not see that the whole moment was lost with it.

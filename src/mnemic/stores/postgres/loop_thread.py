@@ -12,6 +12,8 @@ import threading
 from collections.abc import Coroutine, Hashable
 from typing import Any, TypeVar
 
+from mnemic.forked import OneProcess
+
 T = TypeVar("T")
 
 
@@ -19,6 +21,7 @@ class LoopThread:
     """Runs from its construction to `stop`. The thread is a daemon: a forgotten `stop` keeps no process from ending."""
 
     def __init__(self, name: str) -> None:
+        self._process = OneProcess()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
@@ -27,14 +30,22 @@ class LoopThread:
         """Its result, for a coroutine on any loop, this one too. Cancelling the caller cancels it."""
         if asyncio.get_running_loop() is self._loop:
             return await coroutine
+        if self._process.left:
+            coroutine.close()
+        self._process.check()
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Its result, which the calling thread waits for."""
+        if self._process.left:
+            coroutine.close()
+        self._process.check()
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     def stop(self) -> None:
-        """End the loop and its thread. What still runs there is cancelled."""
+        """End the loop and its thread. What still runs there is cancelled. Does nothing in a forked process."""
+        if self._process.left:
+            return
         self.call(_cancel_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -12,7 +12,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
 from mnemic.stores.postgres.loop_thread import LoopThread
 from mnemic.stores.postgres.replica import Replica
-from mnemic.stores.postgres.schema import Prepared, prepare
+from mnemic.stores.postgres.schema import Prepared, migrations, prepare
 from mnemic.types import VectorSpace
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class Access:
         async def connected(dsn: str, seconds: float) -> Connections:
             given = partial(open_pool, size=self.pool_size, settings=settings, vector_schema=ready.vector_schema)
             pool = await given(dsn, seconds=seconds)
-            return Connections(pool, thread, seconds=seconds)
+            return Connections(pool, thread, seconds=seconds, schema=migrations()[-1].number)
 
         connections = await connected(self.dsn, self.seconds)
         if self.replica_dsn is None:

@@ -14,6 +14,7 @@ import apsw
 
 from mnemic.clock import SystemClock
 from mnemic.errors import StoreUnavailable
+from mnemic.forked import OneProcess
 from mnemic.ports import Clock
 from mnemic.stores.codec import dump, load, to_micros
 from mnemic.stores.documents import check_batch, document_of, end_of, last_puts, namespace_of, path_of
@@ -73,6 +74,7 @@ class SqliteDocuments:
         self._clock = clock or SystemClock()
         self._patience = Patience()
         self._lock = threading.Lock()
+        self._process = OneProcess()
         self._closed = False
         self._reading: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._reader_count = readers
@@ -85,6 +87,7 @@ class SqliteDocuments:
         self, tenant: str, operations: Sequence[DocumentOperation], *, hide_expired: bool = False
     ) -> list[DocumentAnswer]:
         check_batch(tenant, operations)
+        self._process.check()
         now = _micros(self._clock)
         view = _View(tenant, now if hide_expired else None)
         with typed_failures():
@@ -103,6 +106,7 @@ class SqliteDocuments:
             return answers
 
     def sweep(self, tenant: str) -> int:
+        self._process.check()
         sql = "DELETE FROM document WHERE tenant = ? AND expires_at <= ?"
         with typed_failures():
             with self._write() as connection:
@@ -113,6 +117,8 @@ class SqliteDocuments:
         return removed
 
     def close(self) -> None:
+        if self._process.left:
+            return
         with self._lock:
             if self._closed:
                 return

@@ -16,8 +16,10 @@ from mnemic.errors import (
     StoreCorrupt,
     StoreFailed,
     StoreFull,
+    StoreNewer,
     StoreUnavailable,
 )
+from mnemic.stores.sqlite.schema import newest_schema
 
 _KINDS: tuple[tuple[tuple[type[apsw.Error], ...], type[StoreFailed], str], ...] = (
     ((apsw.BusyError, apsw.LockedError), StoreBusy, "another writer held the file for too long; try again"),
@@ -60,6 +62,12 @@ def typed_failures() -> Iterator[None]:
         raise StoreCorrupt("text", hint="a row is damaged; `mnemic doctor` names it") from error
 
 
+def check_schema(connection: apsw.Connection) -> None:
+    """Raises StoreNewer for a file whose schema this version does not know."""
+    if connection.pragma("user_version") > newest_schema():
+        raise StoreNewer(hint="the file was written by a newer mnemic; update this one")
+
+
 @contextmanager
 def suspected(connection: apsw.Connection) -> Iterator[None]:
     """Where what was read makes no sense to the code, look whether the file is damaged, and say so.
@@ -89,10 +97,13 @@ def _is_damaged(connection: apsw.Connection) -> bool:
 def immediate(connection: apsw.Connection) -> Iterator[None]:
     """One write transaction: the lock is taken at the start, so that nothing read in it can be stale when it writes.
 
-    Raises CommitUnknown where the disk failed during the commit itself: what was written may or may not be there.
+    Raises StoreNewer where the file has a schema by now that this version does not know, CommitUnknown where the disk
+    failed during the commit itself: what was written may or may not be there.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
+        # Inside the transaction: another process may have brought the file up to date since this one opened it.
+        check_schema(connection)
         yield
     except BaseException:
         roll_back(connection)

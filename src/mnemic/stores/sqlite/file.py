@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
-from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
-from mnemic.stores.sqlite.failures import immediate
+from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreUnavailable
+from mnemic.stores.sqlite.failures import check_schema, immediate
+from mnemic.stores.sqlite.schema import Migration, migrations
 from mnemic.stores.sqlite.spaces import present
 from mnemic.types import VectorSpace
 
@@ -21,20 +21,6 @@ BUSY_SECONDS = 30.0
 _CHECKPOINT_PAGES = 2000
 _MAGIC = b"SQLite format 3\0"
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-
-
-class Migration(NamedTuple):
-    """One step of the schema; its number is the file's `user_version` once it is done."""
-
-    number: int
-    name: str
-    sql: str
-
-
-def migrations() -> list[Migration]:
-    """All steps, in order."""
-    files = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
-    return [Migration(int(file.stem[:4]), file.stem[5:], file.read_text(encoding="utf-8")) for file in files]
 
 
 class Patience:
@@ -152,8 +138,7 @@ def recognise(connection: apsw.Connection) -> None:
     used = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
     if used and connection.pragma("application_id") != APPLICATION_ID:
         raise StoreCorrupt("not_mnemic", hint="the file belongs to another program")
-    if connection.pragma("user_version") > migrations()[-1].number:
-        raise StoreNewer(hint="the file was written by a newer mnemic; update this one")
+    check_schema(connection)
 
 
 def migrate(connection: apsw.Connection, steps: Sequence[Migration]) -> None:

@@ -12,9 +12,10 @@ import apsw
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.stores.sqlite.damage import Damage, examined
 from mnemic.stores.sqlite.failures import typed_failures
-from mnemic.stores.sqlite.file import connect, migrations, recognise
+from mnemic.stores.sqlite.file import connect, recognise
 from mnemic.stores.sqlite.outbox import projections
 from mnemic.stores.sqlite.rows import fetch
+from mnemic.stores.sqlite.schema import newest_schema
 from mnemic.stores.sqlite.upkeep import broken_audit
 from mnemic.types import VectorSpace
 
@@ -90,7 +91,7 @@ def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
     damage = [str(row[0]) for row in look.rows("pages", "PRAGMA integrity_check(10)")]
     return Inspection(
         schema=schema,
-        newest_schema=migrations()[-1].number,
+        newest_schema=newest_schema(),
         sqlite_version=version,
         sqlite_safe=is_safe(version),
         journal_mode=str(connection.pragma("journal_mode")),

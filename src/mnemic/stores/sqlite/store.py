@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
+from mnemic.forked import OneProcess
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import decode_event, dump, to_micros
@@ -90,6 +91,7 @@ class SqliteStore(SingleReads):
         self._ballast_bytes = ballast_bytes
         self._sealer = Sealer(keyring, seals=seals)
         self._opened: OpenFile | None = None
+        self._process = OneProcess()
         self._spent: list[OpenFile] = []
 
     @property
@@ -110,6 +112,7 @@ class SqliteStore(SingleReads):
 
     async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
+            self._process = OneProcess()
             self._opened = await asyncio.to_thread(self._open, space)
         else:
             await self._write(lambda opened: claim_space(opened.writing, space))
@@ -130,6 +133,8 @@ class SqliteStore(SingleReads):
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
+        if self._process.left:
+            return  # its threads are in the parent, and closing the file here would drop the locks it has there
         await self._close_spent()
         if opened is not None:
             await asyncio.to_thread(opened.close)
@@ -302,6 +307,7 @@ class SqliteStore(SingleReads):
 
     @property
     def _ready(self) -> OpenFile:
+        self._process.check()
         if self._opened is None:
             raise StoreUnavailable("closed")
         return self._opened

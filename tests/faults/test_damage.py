@@ -324,3 +324,23 @@ async def test_examined_names_a_row_that_cannot_be_read(made: tuple[Path, dict[s
     names = {(one.table, one.name) for one in examined(connection)}
     connection.close()
     assert ("memory", f"row {row_id}") in names
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE memory SET happened_at = 9223372036854775807 WHERE row_id = (SELECT min(row_id) FROM memory)",
+        "UPDATE memory SET body = 'x', memory_id = 'zz' WHERE row_id = (SELECT min(row_id) FROM memory)",
+    ],
+)
+async def test_columns_of_nonsense_end_neither_a_search_nor_never(
+    made: tuple[Path, dict[str, str]], statement: str
+) -> None:
+    path, said = made
+    sql(path, statement)
+    async with engine_of(path) as engine:
+        found = await engine.search("Parcel 7 goes to town 49 by ship.", actor=ADA)
+        assert found.hits[0].memory.content == "Parcel 7 goes to town 49 by ship."
+        assert len(await engine.list(actor=ADA, limit=len(said))) >= len(said) - 1
+        assert len(await engine.list(actor=ADA, limit=1)) == 1
+    assert inspect(path).damaged_rows

@@ -98,7 +98,8 @@ class ScopeIndexes:
         seen = slot.index.seen
         known = {"scope_id": place.scope_id, "seen": seen}
         for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, place.scope_id):
-            slot.index.put(cast("list[Entry]", [self._rows.entry(row, self._vector_bytes) for row in page]))
+            entries = (self._rows.entry(row, self._vector_bytes) for row in page)
+            slot.index.put(cast("list[Entry]", [entry for entry in entries if entry is not None]))
         if seen < place.removed_at:
             rows = connection.execute(_ROWS, {"scope_id": place.scope_id})
             slot.index.keep(np.fromiter((row_id for (row_id,) in rows), np.int64))

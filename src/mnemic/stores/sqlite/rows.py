@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,9 @@ from mnemic.text.analyse import Analysis, analyse
 from mnemic.types import Kind, Memory, Scope, Where
 from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
+
+_FIRST = to_micros(datetime(1, 1, 1, tzinfo=UTC)) or 0
+_LAST = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) or 0
 
 ANY_FACET = 0
 """Stands for every facet."""
@@ -152,12 +156,15 @@ class Rows:
         whole = ANY in found or (found and self.sealer.seals)
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
 
-    def entry(self, row: Sequence[Any], vector_bytes: int) -> tuple[Any, ...]:
+    def entry(self, row: Sequence[Any], vector_bytes: int) -> tuple[Any, ...] | None:
         """A row with the columns of an index's `Entry` and two checksums, opened. What is damaged is left out, as is a
-        vector of another length, which another process has put there from another space.
+        vector of another length, which another process has put there from another space. None for a row without a time.
         """
         *row, vector_checked, words_checked = row
         *columns, vector, content, context, session, turn, speaker, cues = row
+        if not _are_times(*columns[6:10]):
+            self.noted.note(row[0])
+            return None
         if vector_checked not in (None, vector_check(vector)):
             self.noted.note(row[0])
             vector = row[10] = None
@@ -169,6 +176,12 @@ class Rows:
         found = self.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
         fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
         return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
+
+
+def _are_times(happened_at: object, *others: object) -> bool:
+    """Microseconds that a calendar has; the columns have no checksum."""
+    known = (one for one in (happened_at, *others) if one is not None)
+    return happened_at is not None and all(type(one) is int and _FIRST <= one <= _LAST for one in known)
 
 
 def vector_check(vector: bytes | None) -> int | None:

@@ -133,8 +133,10 @@ class SqliteSnapshot:
             found += whole
             if len(whole) == len(rows) or not rows:
                 return found
-            last = fetch(self._connection, "SELECT memory_id FROM memory WHERE row_id = ?", (rows[-1][0],))
-            wanted |= {"before": last[0][0], "limit": len(rows) - len(whole)}
+            ((last,),) = fetch(self._connection, "SELECT memory_id FROM memory WHERE row_id = ?", (rows[-1][0],))
+            if wanted["before"] is not None and last >= wanted["before"]:
+                return found  # the identifier itself is damaged: it would lead round in a circle
+            wanted |= {"before": last, "limit": len(rows) - len(whole)}
 
     def _newest_of(
         self, where: Where, wanted: dict[str, Any], facets: Sequence[frozenset[str]], limit: int

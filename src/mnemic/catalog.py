@@ -25,7 +25,9 @@ class Home(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindSpec:
-    """What one kind promises. `retention` None means until erased; `sliding` restarts it at each use."""
+    """What one kind promises. `retention`: how long something is kept that names no time, None until it is changed,
+    forgotten or erased (`mnemic.guard.expiry`); `sliding` restarts it at each use.
+    """
 
     kind: Kind
     home: Home
@@ -56,7 +58,7 @@ _TABLE = (
         sliding=True,
         p95=_ms(10),
     ),
-    KindSpec(kind=Kind.LONG_TERM, home=Home.RECORDS, level=Level.USER, retention=timedelta(days=180), p95=_ms(100)),
+    KindSpec(kind=Kind.LONG_TERM, home=Home.RECORDS, level=Level.USER, retention=None, p95=_ms(100)),
     KindSpec(kind=Kind.PERSONA, home=Home.RECORDS, level=Level.AGENT, retention=None, reviewed=True, p95=_ms(100)),
     KindSpec(
         kind=Kind.EPISODIC,

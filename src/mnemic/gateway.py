@@ -82,6 +82,9 @@ class MemoryGateway:
     limits: Limits = field(default_factory=Limits)
     watchers: Watchers = field(default_factory=Watchers)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
+
     async def limit_check(self, actor: Actor) -> LimitCheck:
         """Consent, quotas and retention for the actor, as they stand now."""
         store, token = self.searcher.store, await self._token(actor)

@@ -26,11 +26,11 @@ _KEPT = """\
 - `value`: the fact in a few words, lower case unless it is a name. Where `allowed_values` lists the key, one of
   its values.
 - `scope`: one of `available_scopes`; "user" unless the user clearly speaks for everybody in the workspace.
-- `ttl_days`: days it should be kept, 1 to 365; 180 unless it is said how long it holds.
+- `ttl_days`: days it should be kept, 1 to 365, where the user says how long it holds; else null.
 - `confidence`: 0 to 1, how sure you are that the user meant it.
 """
 _ITEM = (
-    '"key": "...", "value": "...", "category": "preference", "scope": "...", "ttl_days": 180, "confidence": 0.9, '
+    '"key": "...", "value": "...", "category": "preference", "scope": "...", "ttl_days": null, "confidence": 0.9, '
     '"quote": "..."'
 )
 
@@ -145,7 +145,7 @@ _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
     "value": {"type": "string"},
     "category": {"type": "string", "enum": sorted(CAPTURE_CATEGORIES)},
     "scope": {"type": "string"},
-    "ttl_days": {"type": "number"},
+    "ttl_days": {"type": ["number", "null"]},
     "confidence": {"type": "number"},
     "quote": {"type": "string", "maxLength": 240},
 }

@@ -215,13 +215,11 @@ def test_what_is_durable_is_there_in_the_next_process_and_the_rest_is_not(house:
 def test_every_kind_ends_when_the_table_says(house: House, ben: MemoryManager) -> None:
     retention = {kind: CATALOG[kind].retention for kind in Kind}
     assert retention[Kind.SHORT_TERM] == timedelta(hours=1)
-    assert (retention[Kind.LONG_TERM], retention[Kind.EPISODIC]) == (180 * DAY, 90 * DAY)
+    assert (retention[Kind.LONG_TERM], retention[Kind.EPISODIC]) == (None, 90 * DAY)
     assert retention[Kind.PERSONA] is retention[Kind.ENTITY] is retention[Kind.STRUCTURED] is None
     for kind in (Kind.LONG_TERM, Kind.EPISODIC, Kind.ENTITY, Kind.STRUCTURED):
         ben.add(f"Snow in Chamonix ({kind}).", kind)
     house.clock.advance(90 * DAY)
     assert {one.kind for one in ben.list()} == {Kind.LONG_TERM, Kind.ENTITY, Kind.STRUCTURED}
-    house.clock.advance(90 * DAY)
-    assert {one.kind for one in ben.list()} == {Kind.ENTITY, Kind.STRUCTURED}
     house.clock.advance(3650 * DAY)
-    assert {one.kind for one in ben.list()} == {Kind.ENTITY, Kind.STRUCTURED}
+    assert {one.kind for one in ben.list()} == {Kind.LONG_TERM, Kind.ENTITY, Kind.STRUCTURED}

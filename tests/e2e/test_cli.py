@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_people_read_what_was_found_and_why(mnemic: Call) -> None:
 
 
 def test_add_takes_every_field(mnemic: Call) -> None:
-    words = ("aisle", "--key", "seat", "--category", "travel", "--data", '{"row": 12}', "--ttl-days", "30")
+    words = ("aisle", "--key", "seat", "--category", "travel", "--data", '{"row": 12}', "--ttl", "30d")
     memory_id = added(mnemic, *words, "--confidence", "0.9", "--occurred-at", "2026-03-04T09:30:00+01:00")
     memory = data(mnemic, "get", memory_id)
 
@@ -62,6 +63,13 @@ def test_add_takes_every_field(mnemic: Call) -> None:
     assert memory["confidence"] == 0.9
     assert memory["occurred_at"] == "2026-03-04T08:30:00+00:00"
     assert memory["expires_at"] is not None
+
+
+def test_ten_years_a_day_and_no_end_at_all(mnemic: Call) -> None:
+    for wish, days in (("10y", 3650), ("P1D", 1), ("never", None)):
+        memory = data(mnemic, "get", added(mnemic, f"Kept {wish}.", "--ttl", wish))
+        told, ends = (memory[name] and datetime.fromisoformat(memory[name]) for name in ("created_at", "expires_at"))
+        assert ends == (None if days is None else told + timedelta(days=days))
 
 
 def test_the_same_thing_twice_is_one_memory(mnemic: Call) -> None:

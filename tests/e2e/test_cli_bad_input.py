@@ -50,6 +50,8 @@ def assert_kept(mnemic: Call, memory_id: str) -> None:
         (["add", "x", "--level", "workspace"], Exit.REFUSED, None),
         (["add", "x", "--confidence", "nan"], Exit.INPUT, "invalid_"),
         (["add", "x", "--confidence", "high"], Exit.USAGE, "usage"),
+        (["add", "x", "--ttl", "soon"], Exit.INPUT, "invalid_input:ttl"),
+        (["add", "x", "--ttl", "2d", "--ttl-days", "2"], Exit.INPUT, "invalid_input:ttl_days"),
         (["add", "x", "--ttl-days", "nan"], Exit.INPUT, "invalid_input:ttl_days"),
         (["add", "x", "--ttl-days", "inf"], Exit.INPUT, "invalid_input:ttl_days"),
         (["add", "x", "--data", NAN], Exit.INPUT, "invalid_input:data"),

@@ -24,20 +24,21 @@ from mnemic.errors import (
 )
 from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
+from mnemic.guard.expiry import FOREVER, LONGEST_TTL, SHORTEST_TTL
 from mnemic.guard.policy import Policy
 from mnemic.text.normalise import canonical_key, canonical_value, clean_content, invisible
 from mnemic.types import Candidate, Kind, Level, Skipped, Source
 
 MAX_CONTENT_CHARS = 8192
 """Longest content of a memory without a key, and longest quote (S3's limit)."""
-SHORTEST_TTL = timedelta(days=1)
-LONGEST_TTL = timedelta(days=365)
+LONGEST_MODEL_TTL = timedelta(days=365)
+"""The longest time that a model may wish for. A program may wish for 36,500 days, or for no end."""
 DEFAULT_CONFIDENCE = 0.8
 CAPTURE_CATEGORIES = frozenset({"preference", "instruction", "identity", "relation", "event", "fact"})
 """What a model may say that a statement is. Anything else that it calls it is forgotten."""
 _MAX_CATEGORY_CHARS = 64
-_NO_DAY_COUNT = 10**9
-"""Beyond every calendar: a number of days is cut to this before it meets `timedelta`."""
+_NO_DAY_COUNT = 10**6
+"""Beyond every time that may be wished for: a number of days is cut to this before it meets `timedelta`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,7 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
     level = _level(candidate.level, policy)
     if candidate.kind not in tuple(Kind) or candidate.kind not in policy.kinds:
         raise InvalidCandidates("kind")
-    ttl, clamped_ttl = _ttl(candidate.ttl, policy)
+    ttl, clamped_ttl = _ttl(candidate.ttl, LONGEST_TTL)
     confidence, clamped_confidence = _confidence(candidate.confidence)
     return replace(
         candidate,
@@ -181,7 +182,7 @@ def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:
     key = _key(item["key"], policy)
     value = _value(item["value"], key, policy, budget)
     level = _level(item.get("scope", Level.USER.value), policy)
-    ttl, clamped_ttl = _ttl(_days(item["ttl_days"]) if "ttl_days" in item else None, policy)
+    ttl, clamped_ttl = _ttl(_days(item.get("ttl_days")), LONGEST_MODEL_TTL)
     confidence, clamped_confidence = _confidence(item.get("confidence", DEFAULT_CONFIDENCE))
     category = item.get("category")
     return Candidate(
@@ -279,18 +280,22 @@ def _quote(raw: object) -> str | None:
     return raw.strip() or None
 
 
-def _days(raw: object) -> timedelta:
-    """A number of days as a duration; numbers no calendar holds are cut first, so that nothing overflows."""
+def _days(raw: object) -> timedelta | None:
+    """A number of days as a duration, None for none; numbers no calendar holds are cut first, so that nothing
+    overflows.
+    """
+    if raw is None:
+        return None
     days = _number(raw, "ttl_days")
     return timedelta(days=max(-_NO_DAY_COUNT + 1, min(_NO_DAY_COUNT - 1, days)))
 
 
-def _ttl(raw: object, policy: Policy) -> tuple[timedelta | None, tuple[str, ...]]:
-    if raw is None:
-        return (None if policy.default_ttl_days is None else timedelta(days=policy.default_ttl_days)), ()
+def _ttl(raw: object, longest: timedelta) -> tuple[timedelta | None, tuple[str, ...]]:
+    if raw is None or raw == FOREVER:
+        return (None if raw is None else FOREVER), ()
     if not isinstance(raw, timedelta):
         raise InvalidCandidates("ttl_days")
-    ttl = max(SHORTEST_TTL, min(LONGEST_TTL, raw))
+    ttl = max(SHORTEST_TTL, min(longest, raw))
     return ttl, (() if ttl == raw else ("ttl_days",))
 
 

@@ -64,7 +64,9 @@ class Quota:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long a kind may be kept at most. `hard`: purged at its expiry, without a grace period."""
+    """How long a kind may be kept at most: what wishes more, or names no time, ends then. `hard`: purged at its expiry,
+    without a grace period.
+    """
 
     longest: timedelta | None = None
     hard: bool = False
@@ -105,6 +107,11 @@ class Limits:
         return None
 
     @property
+    def longest(self) -> dict[Kind, timedelta]:
+        """The longest time of each kind that has one."""
+        return {kind: rule.longest for kind, rule in self.retention.items() if rule.longest is not None}
+
+    @property
     def hard_kinds(self) -> frozenset[Kind]:
         """The kinds that are purged without grace."""
         return frozenset(kind for kind, rule in self.retention.items() if rule.hard)
@@ -141,7 +148,7 @@ class LimitCheck:
 
     def __call__(self, candidate: Candidate) -> str | None:
         """The reason to block the candidate: retention, consent, quota, in this order."""
-        reason = self._retention(candidate) or self._consent(candidate) or self._quota(candidate)
+        reason = self._retention() or self._consent(candidate) or self._quota(candidate)
         if reason is None:
             self.admitted.append(candidate)
         return reason
@@ -151,12 +158,8 @@ class LimitCheck:
         used = [(quota, self._used(quota)) for quota in self.limits.quotas if quota.applies(candidate)]
         return tuple(name for quota, limits in used for name, part in limits.items() if part >= quota.soft)
 
-    def _retention(self, candidate: Candidate) -> str | None:
-        if self.consents.erased:
-            return retention_denied(ERASED)
-        rule = self.limits.retention.get(candidate.kind)
-        too_long = rule is not None and rule.longest is not None and (candidate.ttl or timedelta(0)) > rule.longest
-        return retention_denied(f"{candidate.kind}.longest") if too_long else None
+    def _retention(self) -> str | None:
+        return retention_denied(ERASED) if self.consents.erased else None
 
     def _consent(self, candidate: Candidate) -> str | None:
         if candidate.key is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -29,7 +30,7 @@ class KeyRule:
 
     `on_change`: a new value closes the old one (`supersede`), stands beside it (`accumulate`), or waits for a person
     (`review`). `allowed_values`: the only values, in the spelling that is stored; compared without case (NFKC,
-    casefold). `ttl_days`: its own time to live, where the candidate names none (1 to 36500); `expiry`: whether that
+    casefold). `ttl_days`: how long a value is kept at most (1 to 36500); `expiry`: whether that
     starts anew when the value is confirmed (`sliding`) or counts from when it was first told (`fixed`). `sensitive`:
     outside the runtime grant unless it is trusted by name. `standing`: injected without similarity. `preference`: may
     be lifted by the preference bias. `verifier`: names the check that the value shows in an answer.
@@ -79,7 +80,9 @@ class Policy:
     rules apply to its keys, and other keys are allowed under the default rule. `keyless` says whether memories
     without a key may be proposed (None: only where the list is open). `on_violation`: `stop` ends the run at the
     first breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus a run may
-    give to preference keys. Memories of `fixed_kinds` without a key live as long as they were first given.
+    give to preference keys. `default_ttl_days`: how long is kept what names no time and whose key has none (1 to 36500;
+    None: as its kind). `longest`: how long each kind may be kept at most, whatever else is said. Memories of
+    `fixed_kinds` without a key live as long as they were first given.
     `judged`: a configured language model is asked what a new memory is to those near it. `on_model_failure`: where a
     model that was to read a message fails, `stop` ends the run, `rules` lets the rules read it and says so.
     `on_refuted`: an answer that declares a memory and does not show it is reported (`report`), unless it shows none
@@ -98,6 +101,7 @@ class Policy:
     open_keys: bool = False
     keyless: bool | None = None
     default_ttl_days: int | None = None
+    longest: Mapping[Kind, timedelta] = field(default_factory=dict)
     fixed_kinds: frozenset[Kind] = frozenset()
     judged: bool = False
     on_model_failure: OnModelFailure = "stop"
@@ -124,7 +128,9 @@ class Policy:
         bias: object = self.preference_bias
         if isinstance(bias, bool) or not isinstance(bias, int | float) or not math.isfinite(bias) or not 0 <= bias <= 1:
             raise InvalidConfig("preference_bias", hint="a number from 0 to 1")
-        _check_days(self.default_ttl_days, "default_ttl_days", 365)
+        _check_days(self.default_ttl_days, "default_ttl_days", MAX_TTL_DAYS)
+        object.__setattr__(self, "longest", FrozenDict({**self.longest}))
+        _check_kinds(frozenset(self.longest), "longest")
 
     @classmethod
     def of(cls, *rules: KeyRule | str, **settings: Any) -> Policy:
@@ -155,6 +161,11 @@ class Policy:
         kind.
         """
         return kind not in self.fixed_kinds if key is None else self.rule(key).expiry == "sliding"
+
+    def within(self, longest: Mapping[Kind, timedelta]) -> Policy:
+        """Return this policy with these longest times for kinds; where both name one, the shorter."""
+        shorter = {kind: min(ttl, self.longest.get(kind, ttl)) for kind, ttl in longest.items()}
+        return replace(self, longest={**self.longest, **shorter}) if shorter else self
 
     @property
     def sensitive_keys(self) -> frozenset[str]:

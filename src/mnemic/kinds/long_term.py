@@ -12,7 +12,7 @@ from mnemic.types import Hit, Kind, WriteReceipt
 
 
 class LongTermMemory(KindView[M]):
-    """Facts and preferences of one user, kept for 180 days and renewed when they are heard again."""
+    """Facts and preferences of one user, kept until they are changed, forgotten or erased."""
 
     @verb
     async def add(

@@ -183,6 +183,7 @@ class Restorer:
             trust=memory.trust if self.own else min(memory.trust, draft.trust),
             author=memory.author if self.own else self.actor.user,
             status=status,
+            expires_at=draft.keeping(memory),
             fingerprint=fingerprint_of(draft.secret, draft.scope, timed) if newest else "",
             vector=draft.vector,
         )

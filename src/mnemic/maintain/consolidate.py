@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, ModelFailed
+from mnemic.guard.expiry import FOREVER
 from mnemic.maintain.derived import (
     REFLECTION,
     SUMMARY,
@@ -336,7 +337,7 @@ def _candidate(topic: Topic, text: str, sources: Sequence[Memory], by: str, now:
             "said": digest_of(sources),
             "by": by,
         },
-        ttl=min(ends) - now if ends else None,
+        ttl=min(ends) - now if ends else FOREVER,
         source=Source(origin=Origin.AGENT_INFERRED, session=topic.about if topic.category == SUMMARY else None),
         occurred_at=max(one.happened_at for one in sources),
     )

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
+from mnemic.guard.expiry import bounded
 from mnemic.guard.policy import Policy
 from mnemic.maintain.trail import Steward
 from mnemic.ports import Clock, Reads, RecordStore
@@ -132,6 +133,8 @@ async def approve(
         if verdict.draft is not None:
             await require_present(tx, verdict.draft)
             await keep(unit, verdict.draft)
+        ends = bounded(_started(pending, steward.now), policy, now=steward.now)
+        chosen = replace(chosen, expires_at=ends)
         return await _approved(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
 
     return await commit(store, work)
@@ -175,7 +178,6 @@ async def _approved(
     for memory in replaced:
         ended = closing(memory, starts_at(chosen))
         await steward.change(unit, memory, "superseded", detail={"by": pending.memory_id}, **ended)
-    lasting = None if pending.expires_at is None else steward.now + (pending.expires_at - pending.created_at)
     data: dict[str, Any] = {}
     for memory in (*(replaced if merged else ()), chosen):
         data |= memory.data
@@ -191,12 +193,18 @@ async def _approved(
         author=chosen.author,
         trust=Trust(max(memory.trust for memory in (pending, *replaced))),
         status=Status.ACTIVE,
-        expires_at=lasting,
+        expires_at=chosen.expires_at,
         supersedes=supersedes,
         conflicts_with=(),
     )
     outcome = Outcome.MERGED if merged else Outcome.SUPERSEDED if ids else Outcome.CREATED
     return replace(receipt_of(outcome, active, action), superseded=ids)
+
+
+def _started(pending: Memory, now: datetime) -> Memory:
+    """The memory with a time to live that begins at `now`."""
+    ends = None if pending.expires_at is None else now + (pending.expires_at - pending.created_at)
+    return replace(pending, expires_at=ends)
 
 
 def _corrected(pending: Memory, draft: Draft | None) -> Memory:

@@ -57,7 +57,8 @@ class Candidate(Serialisable):
     """A proposed memory, untrusted until guard and write path have passed it.
 
     `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory
-    and is never shown. `ttl` counts from the write; None takes the kind's retention.
+    and is never shown. `ttl` counts from the write; None leaves it to the policy and the kind, and
+    `mnemic.guard.expiry.FOREVER` asks for no end.
     """
 
     content: str = field(repr=False)

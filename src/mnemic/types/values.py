@@ -45,7 +45,7 @@ class FrozenDict(dict[str, Any]):
 
     __slots__ = ()
 
-    def __init__(self, items: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> None:
+    def __init__(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> None:
         pairs = items.items() if isinstance(items, Mapping) else items
         super().__init__((key, frozen(item)) for key, item in pairs)
 

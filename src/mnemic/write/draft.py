@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.errors import InvalidConfig
+from mnemic.guard.expiry import bounded, end_of
 from mnemic.guard.policy import Policy
 from mnemic.ports import Clock
 from mnemic.types import (
@@ -144,11 +145,16 @@ class Draft:
 
     @property
     def expires_at(self) -> datetime | None:
-        """Its own time to live, else its key's, else its kind's; None means never."""
-        key = self.candidate.key
-        days = None if key is None else self.policy.rule(key).ttl_days
-        ttl = self.candidate.ttl or (timedelta(days=days) if days is not None else self.spec.retention)
-        return None if ttl is None else self.now + ttl
+        """When it ends (`mnemic.guard.expiry`); None means never."""
+        return end_of(self.candidate, self.policy, now=self.now)
+
+    def confirming(self, told_at: datetime) -> datetime | None:
+        """When something ends that was told at `told_at` and is told again by this draft."""
+        return end_of(self.candidate, self.policy, now=self.now, told_at=told_at)
+
+    def keeping(self, memory: Memory) -> datetime | None:
+        """When `memory` ends that this draft corrects or restores: no later than before."""
+        return bounded(memory, self.policy, now=self.now)
 
     @property
     def slides(self) -> bool:

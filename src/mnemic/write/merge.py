@@ -51,7 +51,7 @@ def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
     if draft.trust > known.trust:
         gained |= {"trust": draft.trust, "source": candidate.source}
     if _extends(known, draft):
-        gained["expires_at"] = draft.expires_at
+        gained["expires_at"] = draft.confirming(known.created_at)
     data = {**known.data, **candidate.data}
     if data != dict(known.data):
         gained["data"] = data
@@ -61,10 +61,11 @@ def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
 def _extends(known: Memory, draft: Draft) -> bool:
     if known.expires_at is None or not draft.slides:
         return False
-    if draft.expires_at is None:
+    end = draft.confirming(known.created_at)
+    if end is None:
         return True
-    worth = min(_WORTH_A_VERSION, (draft.expires_at - draft.now) / 100)
-    return draft.expires_at - known.expires_at >= worth
+    gained = end - known.expires_at
+    return gained > timedelta() and gained >= min(_WORTH_A_VERSION, (end - draft.now) / 100)
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,7 @@ def _merged(
         valid_from=min(starts) if starts else None,
         valid_to=new.valid_to,
         confidence=max(memory.confidence for memory in everything),
-        expires_at=_latest([memory.expires_at for memory in (everything if draft.slides else old)]),
+        expires_at=_end(draft, old),
         data=data,
         supersedes=supersedes,
     )
@@ -243,6 +244,12 @@ def closing(memory: Memory, ended_at: datetime) -> dict[str, Any]:
     """What changes in `memory` when another takes its place at `ended_at`."""
     ended_at = min(ended_at, memory.valid_to) if memory.valid_to is not None else ended_at
     return {"status": Status.SUPERSEDED, "valid_to": ended_at}
+
+
+def _end(draft: Draft, old: Sequence[Memory]) -> datetime | None:
+    """The latest of the ends of what is merged, and of the draft's where it slides, counted from the oldest."""
+    told = min(memory.created_at for memory in old)
+    return _latest([*(memory.expires_at for memory in old), *([draft.confirming(told)] if draft.slides else [])])
 
 
 def _latest(moments: Sequence[datetime | None]) -> datetime | None:

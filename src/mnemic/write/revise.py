@@ -79,6 +79,7 @@ class Revision:
             data=candidate.data,
             source=candidate.source,
             trust=draft.trust,
+            expires_at=draft.keeping(known),
             fingerprint=draft.fingerprint,
             vector=draft.vector,
             agent=draft.actor.agent,

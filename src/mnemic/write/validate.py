@@ -16,6 +16,7 @@ from datetime import timedelta
 from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput
 from mnemic.guard.contract import MAX_CONTENT_CHARS
+from mnemic.guard.expiry import FOREVER, LONGEST_TTL, lifetime
 from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
 from mnemic.write.draft import MAX_CONTENT_BYTES, Draft
@@ -24,7 +25,6 @@ MAX_RAW_CHARS = 64 * 1024
 MAX_DATA_DEPTH = 8
 MAX_DATA_BYTES = 32 * 1024
 MAX_DATA_KEY_CHARS = 256
-MAX_TTL = timedelta(days=36_500)
 _LARGEST_INTEGER = 2**63
 _LABEL_CHARS = {"category": 128, "ref": 2048, "session": 128, "speaker": 256, "quote": MAX_CONTENT_CHARS}
 
@@ -51,6 +51,8 @@ def validate(draft: Draft) -> Draft:
         source=_source(candidate.source),
     )
     _check_times(draft, cleaned)
+    if lifetime(cleaned, draft.policy).shortened:
+        cleaned = replace(cleaned, clamped=tuple(dict.fromkeys((*cleaned.clamped, "ttl_days"))))
     return draft.decided("ok", candidate=cleaned)
 
 
@@ -169,8 +171,9 @@ def _data_key(key: object) -> str:
 
 def _check_times(draft: Draft, candidate: Candidate) -> None:
     ttl: object = candidate.ttl
-    if ttl is not None and not (isinstance(ttl, timedelta) and timedelta(0) < ttl <= MAX_TTL):
-        raise InvalidInput("ttl", hint="a positive duration of at most 36,500 days")
+    fits = isinstance(ttl, timedelta) and timedelta(0) < ttl and (ttl <= LONGEST_TTL or ttl == FOREVER)
+    if ttl is not None and not fits:
+        raise InvalidInput("ttl", hint="a positive duration of at most 36,500 days, or without an end")
     starts_at = candidate.valid_from or candidate.occurred_at or draft.now
     if candidate.valid_to is not None and candidate.valid_to <= starts_at:
         raise InvalidInput("valid_to", hint="it must lie after the moment from which the memory is valid")

@@ -56,9 +56,9 @@ class TestCandidates:
         (candidate,) = check_candidates(payload(), POLICY, BUDGET).candidates
         assert (candidate.level, candidate.ttl, candidate.confidence) == ("user", None, 0.8)
 
-    def test_the_policy_may_set_the_ttl_of_what_names_none(self) -> None:
-        (candidate,) = check_candidates(payload(), replace(POLICY, default_ttl_days=180), BUDGET).candidates
-        assert candidate.ttl == timedelta(days=180)
+    def test_a_ttl_of_null_is_no_wish(self) -> None:
+        (candidate,) = check_candidates(payload(ttl_days=None), POLICY, BUDGET).candidates
+        assert (candidate.ttl, candidate.clamped) == (None, ())
 
     def test_no_items_is_an_answer(self) -> None:
         assert check_candidates({"items": []}, POLICY, BUDGET).candidates == ()
@@ -108,7 +108,6 @@ class TestCandidates:
             (payload(scope="us\u200ber"), "invalid_memory_candidates:scope"),
             (payload(scope="agent"), "memory_scope_not_allowed_policy:agent"),
             (payload(scope="tenant"), "memory_scope_not_allowed_policy:tenant"),
-            (payload(ttl_days=None), "invalid_memory_candidates:ttl_days"),
             (payload(ttl_days="30"), "invalid_memory_candidates:ttl_days"),
             (payload(ttl_days=True), "invalid_memory_candidates:ttl_days"),
             (payload(ttl_days=float("nan")), "invalid_memory_candidates:ttl_days"),
@@ -243,9 +242,9 @@ class TestOneCandidate:
         assert allowed.content == "I like tea."
 
     def test_clamps_add_up(self) -> None:
-        candidate = Candidate(content="x", ttl=timedelta(days=4_000), confidence=3, clamped=("ttl_days",))
+        candidate = Candidate(content="x", ttl=timedelta(days=40_000), confidence=3, clamped=("ttl_days",))
         checked = check_candidate(candidate, Policy(), BUDGET)
-        assert (checked.ttl, checked.confidence) == (timedelta(days=365), 1.0)
+        assert (checked.ttl, checked.confidence) == (timedelta(days=36_500), 1.0)
         assert checked.clamped == ("ttl_days", "confidence")
 
     def test_checking_twice_changes_nothing(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from mnemic.types import Candidate, Kind, Usage
 
 DAY = timedelta(days=1)
 NOTE = Candidate(content="a note")
+KEYED = Candidate(content="a", key=" seat ")
 EPISODE = Candidate(content="an episode", kind=Kind.EPISODIC)
 SHARED = Candidate(content="for all", level="workspace")
 HELD: Mapping[Kind, Usage] = {Kind.LONG_TERM: Usage(3, 300, 1), Kind.EPISODIC: Usage(5, 700, 2)}
@@ -145,21 +147,16 @@ class TestConsents:
 
 class TestLimitCheck:
     def test_retention_comes_before_consent_and_consent_before_quota(self) -> None:
-        rules = {
-            "retention": {Kind.LONG_TERM: Retention(longest=DAY)},
-            "consent": "required",
-        }
-        asked = check(Quota(rows=1), held={"user": HELD}, **rules)
-        assert asked(Candidate(content="a", key="seat", ttl=2 * DAY)) == "retention_denied:long_term.longest"
-        assert asked(Candidate(content="a", key=" seat ", ttl=DAY)) == "consent_required:seat"
+        asked = check(Quota(rows=1), held={"user": HELD}, consent="required")
+        assert replace(asked, consents=Consents(erased=True))(KEYED) == "retention_denied:erased_subject"
+        assert asked(KEYED) == "consent_required:seat"
         assert asked(Candidate(content="a")) == "quota_exceeded:user.rows"
         assert asked.admitted == []
 
-    def test_what_names_no_time_is_kept_as_long_as_its_kind_is(self) -> None:
+    def test_a_longest_time_shortens_and_forbids_nothing(self) -> None:
         asked = check(retention={Kind.LONG_TERM: Retention(longest=DAY), Kind.EPISODIC: Retention(hard=True)})
-        assert asked(NOTE) is None
-        assert asked(Candidate(content="a", kind=Kind.EPISODIC, ttl=99 * DAY)) is None
-        assert asked(Candidate(content="a", kind=Kind.ENTITY, ttl=99 * DAY)) is None
+        assert asked(replace(NOTE, ttl=2 * DAY)) is None
+        assert asked.limits.longest == {Kind.LONG_TERM: DAY}
 
     def test_of_who_was_erased_for_good_nothing_is_kept(self) -> None:
         asked = LimitCheck(Limits(), Consents(erased=True))

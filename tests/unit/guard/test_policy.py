@@ -54,7 +54,7 @@ def test_values_are_compared_without_case_and_kept_in_the_policys_spelling() -> 
         ({"fixed_kinds": frozenset({"nothing", Kind.ENTITY})}, "invalid_config:fixed_kinds"),
         ({"preference_bias": -0.1}, "invalid_config:preference_bias"),
         ({"preference_bias": "0.1"}, "invalid_config:preference_bias"),
-        ({"default_ttl_days": 366}, "invalid_config:default_ttl_days"),
+        ({"default_ttl_days": 36_501}, "invalid_config:default_ttl_days"),
         ({"standing_kinds": frozenset({"nothing"})}, "invalid_config:standing_kinds"),
         ({"on_violation": "ignore"}, "invalid_config:on_violation"),
         ({"on_model_failure": "ignore"}, "invalid_config:on_model_failure"),
@@ -106,7 +106,7 @@ def test_the_kinds_are_the_durable_ones() -> None:
 def test_the_least_and_the_most_are_allowed() -> None:
     for bias in (0, 0.0, 1, 1.0):
         assert Policy(preference_bias=bias).preference_bias == bias
-    assert [Policy(default_ttl_days=days).default_ttl_days for days in (1, 365)] == [1, 365]
+    assert [Policy(default_ttl_days=days).default_ttl_days for days in (1, 36_500)] == [1, 36_500]
     assert [KeyRule("a", ttl_days=days).ttl_days for days in (1, 36_500)] == [1, 36_500]
 
 

@@ -28,8 +28,9 @@ async def test_a_new_value_of_a_key_takes_the_place_of_the_old_one(house: House)
     assert [hit.memory.content for hit in await memory.search("seat", as_of=before)] == ["window"]
 
 
-async def test_it_ends_after_half_a_year(house: House) -> None:
+async def test_it_is_kept_unless_it_is_told_for_how_long(house: House) -> None:
     memory = house.kinds().long_term
     await memory.add("Ben enjoys skiing.")
-    house.clock.advance(timedelta(days=180))
-    assert list(await memory.search("skiing")) == []
+    await memory.add("Ben enjoys skiing in Davos this week.", ttl=timedelta(days=7))
+    house.clock.advance(timedelta(days=3650))
+    assert [hit.memory.content for hit in await memory.search("skiing")] == ["Ben enjoys skiing."]

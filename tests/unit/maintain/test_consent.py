@@ -138,13 +138,15 @@ async def test_tenant_kind_bytes_and_rate(tmp_path: Path, clock: ManualClock, an
         assert (await engine.add("Five in two minutes.", actor=ben)).stored
 
 
-async def test_retention_forbids_to_keep_longer(tmp_path: Path, clock: ManualClock, ana: Actor) -> None:
+async def test_retention_shortens_what_would_be_kept_longer(tmp_path: Path, clock: ManualClock, ana: Actor) -> None:
     rule = Retention(longest=timedelta(days=30), hard=True)
     async with opened(tmp_path / "m.db", clock, retention={Kind.LONG_TERM: rule}) as engine:
         kept = await engine.add("The code is 1.", actor=ana, ttl=timedelta(days=30))
-        refused = await engine.add("The code is 2.", actor=ana, ttl=timedelta(days=31))
-        assert kept.stored
-        assert refused.reason == "retention_denied:long_term.longest"
+        shortened = await engine.add("The code is 2.", actor=ana, ttl=timedelta(days=31))
+        unsaid = await engine.add("The locker is 3.", actor=ana)
+        assert [one.clamped for one in (kept, shortened, unsaid)] == [(), ("ttl_days",), ()]
+        ends = {one.expires_at for one in await engine.list(actor=ana)}
+        assert ends == {clock.now() + timedelta(days=30)}
         assert engine.gateway.limits.hard_kinds == {Kind.LONG_TERM}
 
 

@@ -17,6 +17,7 @@ from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.rules import RuleExtractor
 from mnemic.face import awaited
 from mnemic.guard.budget import Budget
+from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.seven import SevenKinds
@@ -165,6 +166,9 @@ async def test_what_is_erased_by_key_takes_its_profile_with_it(tmp_path: Path) -
 async def test_it_lives_no_longer_than_its_sources_and_ends_without_grace(
     engine: MemoryEngine, clock: ManualClock, ana: Actor
 ) -> None:
+    engine = engine.under(
+        policy=Policy(default_ttl_days=90), grant=engine.gateway.grant, budget=engine.gateway.budget, limits=Limits()
+    )
     await tell(engine, ana, "trip")
     clock.advance(timedelta(hours=2))
     await engine.consolidate(actor=ana)
@@ -177,6 +181,16 @@ async def test_it_lives_no_longer_than_its_sources_and_ends_without_grace(
     held = await engine.store.held(ana.tenant, statuses=list(Status))
     assert report.expired or report.purged
     assert summary.memory_id not in {one.memory_id for one in held}
+
+
+async def test_it_is_kept_as_long_as_sources_that_are_kept(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor
+) -> None:
+    await tell(engine, ana, "trip")
+    clock.advance(timedelta(hours=2))
+    await engine.consolidate(actor=ana)
+    (summary,) = await drawn(engine, ana)
+    assert summary.expires_at is None
 
 
 async def test_a_theme_of_several_conversations_is_a_reflection(

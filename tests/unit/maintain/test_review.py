@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,10 @@ from mnemic.types import Actor, Candidate, Origin, Outcome, Source, Status, Trus
 DAY = timedelta(days=1)
 
 
-async def contradiction(engine: MemoryEngine, actor: Actor) -> tuple[str, str]:
+async def contradiction(engine: MemoryEngine, actor: Actor, **told: Any) -> tuple[str, str]:
     """An active memory and one that contradicts it and waits."""
     known = await engine.add("Refunds need a manager.", actor=actor, level="workspace")
-    flagged = await engine.add("Refunds need no manager.", actor=actor, level="workspace")
+    flagged = await engine.add("Refunds need no manager.", actor=actor, level="workspace", **told)
     assert flagged.outcome is Outcome.PENDING_REVIEW, flagged
     assert known.memory_id is not None
     assert flagged.memory_id is not None
@@ -192,11 +193,13 @@ async def test_a_queue_does_not_rot(engine: MemoryEngine, clock: ManualClock, an
 async def test_time_to_live_starts_at_the_approval(
     engine: MemoryEngine, clock: ManualClock, ana: Actor, ben: Actor
 ) -> None:
-    _, flagged = await contradiction(engine, ana)
-    clock.advance(200 * DAY)
+    _, flagged = await contradiction(engine, ana, ttl=180 * DAY)
+    clock.advance(170 * DAY)
     await engine.approve(flagged, actor=ben)
     assert await found(engine, ana) == {flagged}
-    clock.advance(181 * DAY)
+    clock.advance(179 * DAY)
+    assert await found(engine, ana) == {flagged}
+    clock.advance(2 * DAY)
     assert await found(engine, ana) == set()
 
 

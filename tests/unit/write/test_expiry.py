@@ -28,7 +28,42 @@ async def expiries(desk: Any, contents: list[str], **fields: Any) -> list[timede
 
 
 async def test_sliding_is_renewed_and_fixed_is_not(desk: Any) -> None:
+    desk.policy = Policy(default_ttl_days=180)
     assert await expiries(desk, ["aisle"] * 3, key="seat") == [180 * DAY, 181 * DAY, 182 * DAY]
+
+
+async def test_facts_are_kept_where_nobody_says_otherwise(desk: Any) -> None:
+    assert await expiries(desk, ["aisle"] * 2, key="seat") == [None, None]
+
+
+async def test_a_key_beats_the_default_and_the_wish_and_says_so(desk: Any) -> None:
+    desk.policy = Policy(default_ttl_days=180, keys={"code": KeyRule("code", ttl_days=3, expiry="fixed")})
+    assert await expiries(desk, ["4471"] * 2, key="code") == [3 * DAY, 3 * DAY]
+    wished = await desk.add("4472", key="code", ttl=180 * DAY)
+    assert wished.clamped == ("ttl_days",)
+    assert (await desk.get(wished.memory_id)).expires_at == desk.clock.now() + 3 * DAY
+
+
+async def test_a_limit_is_not_lengthened_by_saying_it_again(desk: Any) -> None:
+    desk.policy = Policy(longest={Kind.LONG_TERM: 3 * DAY})
+    assert await expiries(desk, ["aisle"] * 3, key="seat") == [3 * DAY] * 3
+    desk.clock.advance(DAY)
+    assert await expiries(desk, ["aisle"], key="seat") == [3 * DAY]
+
+
+async def test_saying_it_again_shortens_nothing(desk: Any) -> None:
+    assert await expiries(desk, ["aisle"], key="seat", ttl=30 * DAY) == [30 * DAY]
+    assert await expiries(desk, ["aisle"], key="seat", ttl=2 * DAY) == [29 * DAY]
+
+
+async def test_a_merge_is_not_kept_beyond_the_limit_of_what_it_holds(blind: Any) -> None:
+    blind.policy = Policy(longest={Kind.LONG_TERM: 30 * DAY})
+    await blind.add("Prefers dark mode")
+    told_at = blind.clock.now()
+    blind.clock.advance(20 * DAY)
+    merged = await blind.add("The user prefers the dark mode")
+    assert merged.outcome is Outcome.MERGED
+    assert (await blind.get(merged.memory_id)).expires_at == told_at + 30 * DAY
 
 
 async def test_a_key_has_its_own_time(desk: Any) -> None:
@@ -47,10 +82,10 @@ async def test_another_value_begins_anew(desk: Any) -> None:
 
 
 async def test_a_kind_can_be_fixed_also_through_a_merge(blind: Any) -> None:
-    blind.policy = Policy(fixed_kinds=frozenset({Kind.LONG_TERM}))
+    blind.policy = Policy(fixed_kinds=frozenset({Kind.LONG_TERM}), default_ttl_days=180)
     said = ["Prefers dark mode", "Prefers dark mode", "The user prefers the dark mode"]
     assert await expiries(blind, said) == [180 * DAY] * 3
-    blind.policy = Policy()
+    blind.policy = Policy(default_ttl_days=180)
     merged = await blind.add("The user really prefers the dark mode")
     assert merged.outcome is Outcome.MERGED
     assert (await blind.get(merged.memory_id)).expires_at == blind.clock.now() + 180 * DAY

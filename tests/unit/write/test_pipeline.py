@@ -31,7 +31,7 @@ async def test_a_new_memory(desk: Any) -> None:
         0.9,
         {"via": "chat"},
     )
-    assert memory.expires_at == desk.clock.now() + timedelta(days=180)
+    assert memory.expires_at is None
     assert memory.vector is not None
     assert memory.fingerprint
     assert await desk.actions() == ["created"]
@@ -39,7 +39,7 @@ async def test_a_new_memory(desk: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "days"), [(Kind.LONG_TERM, 180), (Kind.EPISODIC, 90), (Kind.ENTITY, None), (Kind.STRUCTURED, None)]
+    ("kind", "days"), [(Kind.LONG_TERM, None), (Kind.EPISODIC, 90), (Kind.ENTITY, None), (Kind.STRUCTURED, None)]
 )
 async def test_retention_comes_from_the_catalog(desk: Any, kind: Kind, days: int | None) -> None:
     memory = await desk.get((await desk.add("Likes tea", kind=kind)).memory_id)

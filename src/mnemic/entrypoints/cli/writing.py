@@ -15,7 +15,7 @@ from mnemic.entrypoints.cli.terminal import note
 from mnemic.entrypoints.cli.views import capture_text, counted, label, receipt_dict, receipt_text, report_dict
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from mnemic.engine import MemoryEngine
     from mnemic.maintain.undo import UndoReceipt
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 @click.option("--level", type=LEVEL, default="user", show_default=True, help="Whose memory it is.")
 @click.option("--category", help="A word to group memories by.")
 @click.option("--data", metavar="JSON", help="Fields to keep with it, as a JSON object.")
-@click.option("--ttl-days", type=float, help="Forget it after so many days; the kind's retention where not given.")
+@click.option("--ttl", metavar="TIME", help="How long it is kept: 12h, 30d, 2w, 10y or never; the policy may say less.")
+@click.option("--ttl-days", type=float, hidden=True, help="The same in days.")
 @click.option("--confidence", type=float, default=0.8, show_default=True, help="How sure it is, 0 to 1.")
 @click.option("--occurred-at", type=MOMENT, help="When it happened; UTC unless it says otherwise.")
 @click.option("--idempotency-key", help="A second call with the same key changes nothing.")
@@ -50,19 +51,20 @@ def add_(given: Given, /, content: str, **options: Any) -> int:
 
 async def _add(engine: MemoryEngine, actor: Actor, content: str, options: dict[str, Any]) -> WriteReceipt:
     data: str | None = options.pop("data")
-    days: float | None = options.pop("ttl_days")
-    return await engine.add(content, actor=actor, data=json_object(data, "data"), ttl=_ttl(days), **options)
+    ttl = _ttl(options.pop("ttl"), options.pop("ttl_days"))
+    return await engine.add(content, actor=actor, data=json_object(data, "data"), ttl=ttl, **options)
 
 
-def _ttl(days: float | None) -> Any:
+def _ttl(wish: str | None, days: float | None) -> timedelta | None:
     from datetime import timedelta
 
     from mnemic.errors import InvalidInput
+    from mnemic.guard.expiry import ttl_of
 
     if days is None:
-        return None
-    if not 1 <= days <= 365:  # also false for NaN
-        raise InvalidInput("ttl_days", hint="1 to 365")
+        return ttl_of(wish)
+    if wish is not None or not 1 <= days <= 36_500:  # also false for NaN
+        raise InvalidInput("ttl_days", hint="1 to 36500, and not beside --ttl")
     return timedelta(days=days)
 
 

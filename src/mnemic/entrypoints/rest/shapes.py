@@ -10,6 +10,7 @@ from fastapi import Header, Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from mnemic.entrypoints.wire import memory_dict
+from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Quota
 from mnemic.types import Candidate, Kind, Memory, Message, Origin, Source
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
@@ -28,6 +29,14 @@ MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+TimeToLive = Annotated[
+    Annotated[str, StringConstraints(max_length=64)] | None,
+    Field(description="How long it is kept: 12h, 30d, 2w, 10y, ISO 8601 (P30D) or never; the policy may say less."),
+]
+DaysToLive = Annotated[
+    Annotated[int, Field(ge=1, le=36_500)] | None,
+    Field(description="The same in days, for callers of earlier releases.", json_schema_extra={"deprecated": True}),
+]
 Kinds = Literal["long_term", "persona", "episodic", "entity", "structured"]
 
 
@@ -46,7 +55,8 @@ class NewMemory(Strict):
     level: Literal["user", "workspace", "agent", "session"] = "user"
     category: Name | None = None
     data: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
-    ttl_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    ttl: TimeToLive = None
+    ttl_days: DaysToLive = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.8
     occurred_at: Moment | None = None
 
@@ -59,7 +69,7 @@ class NewMemory(Strict):
             level=self.level,
             category=self.category,
             data=self.data,
-            ttl=None if self.ttl_days is None else timedelta(days=self.ttl_days),
+            ttl=timedelta(days=self.ttl_days) if self.ttl is None and self.ttl_days is not None else ttl_of(self.ttl),
             confidence=self.confidence,
             source=Source(origin=Origin.USER_STATED, session=session),
             occurred_at=self.occurred_at,

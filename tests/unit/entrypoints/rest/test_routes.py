@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,6 +18,20 @@ async def added(running: Running, headers: dict[str, str], **memory: Any) -> str
     assert answer.status_code in (200, 201), answer.text
     memory_id: str = answer.json()["memory_id"]
     return memory_id
+
+
+@pytest.mark.parametrize(
+    ("told", "days"),
+    [({"ttl": "10y"}, 3650), ({"ttl": "P30D"}, 30), ({"ttl_days": 400}, 400), ({"ttl": "never"}, None), ({}, None)],
+)
+async def test_a_time_to_live_may_be_long_or_have_no_end(
+    running: Running, told: dict[str, Any], days: int | None
+) -> None:
+    ana = await running.caller("reader", "writer")
+    made = await running.client.post("/v1/memories", json={**SEAT, **told}, headers=ana)
+    memory = (await running.client.get(f"/v1/memories/{made.json()['memory_id']}", headers=ana)).json()
+    began, ends = (memory[name] and datetime.fromisoformat(memory[name]) for name in ("created_at", "expires_at"))
+    assert ends == (None if days is None else began + timedelta(days=days))
 
 
 async def test_remember_find_correct_forget(running: Running) -> None:
@@ -217,6 +231,7 @@ async def test_without_a_credential_nothing_is_said(running: Running, header: st
         ("/v1/memories", {"content": "x", "tenant": "other"}, "invalid_input:tenant"),
         ("/v1/memories", {"content": "x", "user": "ben"}, "invalid_input:user"),
         ("/v1/memories", {"content": "x", "ttl_days": True}, "invalid_input:ttl_days"),
+        ("/v1/memories", {"content": "x", "ttl": "soon"}, "invalid_input:ttl"),
         ("/v1/memories", {"content": "x", "kind": "working"}, "invalid_input:kind"),
         ("/v1/memories", {"content": "x", "source": {"origin": "operator"}}, "invalid_input:source"),
         ("/v1/search", {"query": "x", "top_k": 1_000_000_000}, "invalid_input:top_k"),

@@ -42,13 +42,16 @@ LIMIT = 300
 DUPLICATE_FROM = 4.5
 OPPOSITE, CONTRADICTION, DUPLICATE, PARAPHRASE = "opposite", "contradiction", "duplicate", "paraphrase"
 NEUTRAL = "neutral"
+_MERGED = {Outcome.MERGED, Outcome.REFRESHED}
+_FLAGGED = {Outcome.PENDING_REVIEW, Outcome.SUPERSEDED}
+"""What is called a contradiction waits, or takes the place of what it contradicts."""
 FIGURES = {
-    "opposite_merged": ({OPPOSITE, CONTRADICTION}, {Outcome.MERGED, Outcome.REFRESHED, Outcome.SUPERSEDED}),
-    "duplicates_merged": ({DUPLICATE}, {Outcome.MERGED, Outcome.REFRESHED, Outcome.SUPERSEDED}),
-    "contradictions_flagged": ({CONTRADICTION}, {Outcome.PENDING_REVIEW, Outcome.SUPERSEDED}),
-    "paraphrases_flagged": ({DUPLICATE, PARAPHRASE}, {Outcome.PENDING_REVIEW}),
-    "neutral_flagged": ({NEUTRAL}, {Outcome.PENDING_REVIEW}),
-    "neutral_merged": ({NEUTRAL}, {Outcome.MERGED, Outcome.REFRESHED, Outcome.SUPERSEDED}),
+    "opposite_merged": ({OPPOSITE, CONTRADICTION}, _MERGED),
+    "duplicates_merged": ({DUPLICATE}, _MERGED),
+    "contradictions_flagged": ({CONTRADICTION}, _FLAGGED),
+    "paraphrases_flagged": ({DUPLICATE, PARAPHRASE}, _FLAGGED),
+    "neutral_flagged": ({NEUTRAL}, _FLAGGED),
+    "neutral_merged": ({NEUTRAL}, _MERGED),
 }
 """Each figure: the classes of pairs it is a share of, and the outcomes that count."""
 

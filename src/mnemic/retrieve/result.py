@@ -15,6 +15,7 @@ from mnemic.retrieve.fuse import either, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
 from mnemic.retrieve.lists import STANDING_LISTS
 from mnemic.retrieve.named import Naming
+from mnemic.retrieve.outdated import COMPARED, latest_first
 from mnemic.retrieve.underway import Lists, Search
 from mnemic.types import Hit, Memory, SearchResult, Signals, Where
 
@@ -53,15 +54,25 @@ async def result_of(
         biased = {one: reason for one, reason in biased.items() if one in named}
         beside = {one: score for one, score in beside.items() if one in named}
     rest = [entry for entry in in_order(kept, biased, request.bias.bonus) if entry[0] not in beside]
-    rest = spread(rest, ranked.signals, per_session)[: request.top_k]
+    rest = spread(rest, ranked.signals, per_session)
+    rest, passed = latest_first(rest, await _best(search, ranked, rest[:COMPARED], moment))
+    rest = rest[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
-    hits = await _hits(search, ranked, order, moment)
+    hits = await _hits(search, ranked, order, moment, passed)
     plan = plan_of(search, ranked.lists)
     return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
 
 
-async def _hits(search: Search, ranked: Ranked, order: Sequence[Entry], moment: Snapshot) -> tuple[Hit, ...]:
-    """The memories in their order, with what each list said of them."""
+async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment: Snapshot) -> Mapping[str, Memory]:
+    """The memories of the best entries."""
+    more = [memory_id for memory_id, _, _ in entries if memory_id not in ranked.read]
+    return {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
+
+
+async def _hits(
+    search: Search, ranked: Ranked, order: Sequence[Entry], moment: Snapshot, passed: Mapping[str, str]
+) -> tuple[Hit, ...]:
+    """The memories in their order, with what each list said of them, and what took the place of them."""
     chosen = [memory_id for memory_id, _, _ in order]
     more = [memory_id for memory_id in chosen if memory_id not in ranked.read]
     memories = {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
@@ -69,7 +80,13 @@ async def _hits(search: Search, ranked: Ranked, order: Sequence[Entry], moment: 
     for memory_id, rank in importance_ranks(chosen, ranked.read).items():
         ranks[memory_id][IMPORTANCE] = rank
     return tuple(
-        Hit(memory=memories[memory_id], score=round(score, 6), ranks=ranks[memory_id], reason=reason)
+        Hit(
+            memory=memories[memory_id],
+            score=round(score, 6),
+            ranks=ranks[memory_id],
+            reason=reason,
+            outdated_by=passed.get(memory_id),
+        )
         for memory_id, score, reason in order
         if memory_id in memories and search.where.accepts(memories[memory_id])
     )

@@ -144,13 +144,15 @@ class Rank(NamedTuple):
 class Hit(Serialisable):
     """A memory that was found, its fused score in 0..1, what each list said of it, and why it is here.
 
-    `reason` is `relevance`, `preference_bias` or `standing`.
+    `reason` is `relevance`, `preference_bias` or `standing`. `outdated_by` is the memory_id of a later statement of the
+    same person, among the hits or near them, that takes its place.
     """
 
     memory: Memory
     score: float
     ranks: Mapping[str, Rank] = field(default_factory=dict)
     reason: str = "relevance"
+    outdated_by: str | None = None
 
     @property
     def standing(self) -> bool:

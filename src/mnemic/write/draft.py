@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
+from mnemic.compare.change import LEAST_COSINE
 from mnemic.errors import InvalidConfig
 from mnemic.guard.expiry import bounded, end_of
 from mnemic.guard.policy import Policy
@@ -81,8 +82,8 @@ class WriteRules:
 
     @property
     def compared_from(self) -> float:
-        """The cosine from which a memory is compared word by word."""
-        return min(self.cosines)
+        """The cosine from which a memory is compared."""
+        return min(LEAST_COSINE, *self.cosines)
 
     @property
     def merged_from(self) -> float:

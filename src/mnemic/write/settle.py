@@ -12,6 +12,7 @@ from mnemic.write.commit import Request, Settled, commit, replayed
 from mnemic.write.conflict import by_key, contradicted, once, pending
 from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.merge import Near, merge, refresh
+from mnemic.write.supersede import also, changed, own, superseding
 
 MAX_LINEAGE = 64
 """Originals that one memory may stand for. A statement that would merge beyond that is kept beside it, so that merging
@@ -56,19 +57,41 @@ async def _decide(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: La
     memory_id = memory_ids[0]
     peers = await _peers(tx, draft)
     decision = await _by_rules(tx, draft, peers, memory_id)
+    if decision is not None and decision.outcome is Outcome.SUPERSEDED:
+        decision = also(decision, draft, changed(draft, await _around(tx, draft), {}))
     if decision is not None:
         laps.note("conflict", decision.reason or str(decision.outcome))
         laps.note("merge", "skipped")
         return decision
-    near = await _near(tx, draft, peers)
-    opposed = contradicted(draft, near)
-    laps.note("conflict", ",".join(sorted({how for _, how in opposed})) or "none")
-    if opposed:
+    around = await _around(tx, draft)
+    near = _near(draft, around, peers)
+    decision, found = _compared(draft, around, near, memory_id)
+    laps.note("conflict", found)
+    if decision is None and found == "none":
+        decision = await _merged(tx, draft, near, memory_ids)
+        laps.note("merge", str(decision.outcome) if decision else "none")
+    else:
         laps.note("merge", "skipped")
-        return pending(draft, [memory for memory, _ in opposed], memory_id, f"contradiction:{opposed[0][1]}")
-    decision = await _merged(tx, draft, near, memory_ids)
-    laps.note("merge", str(decision.outcome) if decision else "none")
     return decision or Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id))
+
+
+def _compared(
+    draft: Draft, around: Sequence[Near], near: Sequence[Near], memory_id: str
+) -> tuple[Decision | None, str]:
+    """What the draft contradicts or takes the place of, and a word on it for the receipt. What words call opposite is
+    never merged, whatever becomes of it: what is about something else by its frame is kept beside it.
+    """
+    opposed = contradicted(draft, near)
+    foreign = [(memory, how) for memory, how in opposed if not own(memory, draft)]
+    if foreign:
+        reason = f"contradiction:{foreign[0][1]}"
+        return pending(draft, [memory for memory, _ in foreign], memory_id, reason), reason
+    by_peers = [one for one in near if one not in around]
+    found = changed(draft, [*around, *by_peers], {memory.memory_id: how for memory, how in opposed})
+    if found:
+        decision = superseding(draft, found, memory_id)
+        return decision, decision.reason or str(decision.outcome)
+    return None, "kept_apart" if opposed else "none"
 
 
 async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:
@@ -123,16 +146,21 @@ async def _peers(tx: Reads, draft: Draft) -> list[Memory]:
     return [memory for memory in found if memory.kind is draft.candidate.kind and _live(memory, draft)]
 
 
-async def _near(tx: Reads, draft: Draft, peers: Sequence[Memory]) -> list[Near]:
-    """Memories to compare the draft with: near it by cosine, of its kind and key; under a key all of that key."""
+async def _around(tx: Reads, draft: Draft) -> list[Near]:
+    """Live memories of the draft's kind that are near it by cosine, under whatever key."""
     assert draft.vector is not None
-    rules, key = draft.rules, draft.candidate.key
+    rules = draft.rules
     nearest = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.compared_from)
-    chosen = {
-        memory.memory_id: Near(memory, cosine)
+    return [
+        Near(memory, cosine)
         for memory, cosine in nearest
-        if memory.kind is draft.candidate.kind and memory.key == key and _live(memory, draft)
-    }
+        if memory.kind is draft.candidate.kind and _live(memory, draft)
+    ]
+
+
+def _near(draft: Draft, around: Sequence[Near], peers: Sequence[Memory]) -> list[Near]:
+    """Those of the draft's key, which may contradict it or be merged with it; under a key all of that key."""
+    chosen = {one.memory.memory_id: one for one in around if one.memory.key == draft.candidate.key}
     for memory in peers:
         if memory.memory_id not in chosen:
             chosen[memory.memory_id] = Near(memory, 0.0)

@@ -117,9 +117,20 @@ async def test_higher_trust_supersedes_lower(desk: Any) -> None:
     assert (await desk.add("english", key="language")).outcome is Outcome.SUPERSEDED
 
 
-async def test_a_contradiction_waits_and_the_old_one_stays(blind: Any) -> None:
+async def test_what_a_person_denies_of_themself_ends_at_once(blind: Any) -> None:
     old = await blind.add("The user is allergic to penicillin")
+    blind.clock.advance(DAY)
     new = await blind.add("The user is not allergic to penicillin")
+    before, after = await blind.get(old.memory_id), await blind.get(new.memory_id)
+    assert (new.outcome, new.superseded) == (Outcome.SUPERSEDED, (old.memory_id,))
+    assert (before.status, before.valid_to) == (Status.SUPERSEDED, blind.clock.now())
+    assert (after.supersedes, after.conflicts_with) == ((old.memory_id,), (old.memory_id,))
+    assert [memory.memory_id for memory in await blind.active()] == [new.memory_id]
+
+
+async def test_a_contradiction_at_a_shared_level_waits_and_the_old_one_stays(blind: Any) -> None:
+    old = await blind.add("The user is allergic to penicillin", level=Level.AGENT)
+    new = await blind.add("The user is not allergic to penicillin", level=Level.AGENT)
     pending = await blind.get(new.memory_id)
     assert (new.outcome, new.was_flagged, new.reason) == (Outcome.PENDING_REVIEW, True, "contradiction:negation")
     assert (new.conflicts_with, pending.conflicts_with) == ((old.memory_id,), (old.memory_id,))

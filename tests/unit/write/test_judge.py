@@ -72,9 +72,9 @@ async def test_what_it_calls_the_same_is_joined(court: Court) -> None:
     assert court.server.requests[0].user.count(BUS) == 1
 
 
-async def test_what_it_calls_opposite_waits(court: Court) -> None:
+async def test_what_it_calls_opposite_takes_the_place_of_the_persons_own_word(court: Court) -> None:
     receipt = await court.told({"verdicts": ["opposite"]})
-    assert (receipt.outcome, receipt.reason) == (Outcome.PENDING_REVIEW, "contradiction:judged")
+    assert (receipt.outcome, receipt.reason) == (Outcome.SUPERSEDED, "changed")
 
 
 @pytest.mark.parametrize("verdict", ["other", "unsure"])
@@ -85,7 +85,7 @@ async def test_otherwise_nothing_is_merged(court: Court, verdict: str) -> None:
 
 async def test_the_rules_say_what_is_opposite(court: Court) -> None:
     receipt = await court.told({"verdicts": ["same"]}, second="Does not take the bus to the office")
-    assert (receipt.outcome, receipt.reason) == (Outcome.PENDING_REVIEW, "contradiction:negation")
+    assert receipt.outcome is Outcome.SUPERSEDED
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import StoreUnavailable
 from mnemic.guard.policy import Policy
-from mnemic.types import Candidate, Deadline, Origin, Outcome, Source
+from mnemic.types import Candidate, Deadline, Level, Origin, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from tests.projections import Copy
 
@@ -43,8 +43,8 @@ async def test_merged_ones_too(blind: Any, hot: Copy) -> None:
 
 
 async def test_pending_memories_are_never_published(blind: Any, hot: Copy) -> None:
-    await blind.add("Likes tea")
-    await blind.add("Does not like tea")
+    await blind.add("Likes tea", level=Level.AGENT)
+    await blind.add("Does not like tea", level=Level.AGENT)
     await blind.add("german", key="language")
     await blind.add("english", key="language", origin=Origin.WEB)
     assert sorted(hot.held.values()) == ["Likes tea", "german"]

@@ -58,8 +58,8 @@ async def test_lower_trust_cannot_correct(desk: Any) -> None:
 
 
 async def test_what_waits_for_review_cannot_be_corrected_here(blind: Any) -> None:
-    await blind.add("Likes tea")
-    pending = await blind.add("Does not like tea")
+    await blind.add("german", key="language")
+    pending = await blind.add("english", key="language", origin=Origin.WEB)
     assert (await blind.get(pending.memory_id)).status is Status.PENDING_REVIEW
     with pytest.raises(MemoryNotFound):
         await revise(blind, pending.memory_id, "Likes coffee")

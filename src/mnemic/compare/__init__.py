@@ -1,0 +1,1 @@
+"""Same, opposite or superseding: what a statement is to what is known."""

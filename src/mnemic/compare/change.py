@@ -1,0 +1,105 @@
+"""Whether a later statement takes the place of an earlier one.
+
+A logistic model over what the frames of the two and the cosine of their texts show (`mnemic.compare.features`), with
+its weights in `data/weights.json`; `mnemic.evaluate.changes` learns them from generated sentences. Rules decide before
+it where they are certain: a question, a quotation and something unreal change nothing, and the same words again are no
+change.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from math import exp, log, log1p
+from operator import mul
+
+from mnemic.compare.features import NAMES, apart, features, moved
+from mnemic.compare.frame import Frame
+from mnemic.types import Memory, Vector
+
+LEAST_COSINE = 0.12
+"""Statements further apart are never compared: the vectors say that they have nothing in common."""
+UNTURNED_COSINE = 0.3
+"""The same for a statement in which no word says that something has changed."""
+CERTAIN = 0.5
+"""The probability from which a statement takes the place of another."""
+OPPOSED = 0.25
+"""The same where words say that the two contradict each other."""
+CROWD, CROWDED = 0.7, 8
+"""How much more is asked among many (in log odds), and what many is; chosen on chats in which nothing changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a later statement does to an earlier one: `how` is `ended`, `corrected` or `changed`."""
+
+    how: str
+    probability: float
+
+
+def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: bool = False) -> Change | None:
+    """What `new`, said later by the same speaker, does to `old`; None where it lets it be.
+
+    `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
+    asked. `opposed`: words say that the two contradict each other; then less is.
+    """
+    probability = likelihood(old, new, cosine, opposed=opposed)
+    if probability < required(among, OPPOSED if opposed else CERTAIN):
+        return None
+    how = (
+        "corrected"
+        if new.cues & {"correct", "weak_correct"}
+        else "ended"
+        if new.cues & {"end", "weak_end"}
+        else "changed"
+    )
+    return Change(how, probability)
+
+
+def required(among: int, alone: float = CERTAIN) -> float:
+    """The probability that is asked for where `among` statements are compared, if `alone` is enough for one."""
+    odds = log(alone / (1 - alone)) + CROWD * log1p((among - 1) / CROWDED)
+    return 1.0 / (1.0 + exp(-odds))
+
+
+def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) -> float:
+    """How probable it is that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
+    if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) or not (old.stems and new.stems):
+        return 0.0
+    if old.plain == new.plain or apart(old, new) or not (opposed or moved(old, new)):
+        return 0.0
+    weights = _weights()
+    total = weights["bias"] + sum(map(mul, (weights[name] for name in NAMES), features(old, new, cosine)))
+    return 1.0 / (1.0 + exp(-total)) if total > -30 else 0.0
+
+
+def frame_of(memory: Memory) -> Frame:
+    """The frame of what `memory` says: of its words with those of its key, or of the words that told it."""
+    return framed(memory.content, memory.key, memory.source.quote)
+
+
+@lru_cache(maxsize=4096)
+def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
+    """The frame of a content; a value under a key is read in the words that told it."""
+    if key is None:
+        return Frame(content)
+    return Frame(quote if quote and len(quote) > len(content) else f"{key.replace('_', ' ')}: {content}")
+
+
+def cosine_of(one: Vector | None, other: Vector | None) -> float:
+    """The cosine of two vectors of unit length; 0 where either is missing."""
+    if one is None or other is None or len(one) != len(other):
+        return 0.0
+    total: float = sum(map(mul, array("f", one), array("f", other)))
+    return total
+
+
+@lru_cache(maxsize=1)
+def _weights() -> Mapping[str, float]:
+    text = files(__package__).joinpath("data", "weights.json").read_text(encoding="utf-8")
+    found: dict[str, float] = json.loads(text)["weights"]
+    return found

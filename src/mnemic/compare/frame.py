@@ -1,0 +1,262 @@
+"""The frame of a statement: whom it is about, what of them, and how it bears on what was said before.
+
+Built from lists of expressions (`data/*.json`) in seven languages, without knowing the language. What the lists do not
+know is left to the vectors: a frame is one side of `mnemic.compare.change`, never the whole of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from typing import Any
+
+LONGEST = 4_000
+"""Characters of a text that are looked at."""
+_TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*")
+_NUMBERED = re.compile(r"(\d)(?:st|nd|rd|th|k|t|x|m)\b")
+_SENTENCE = re.compile(r"(?<=[.!?…])[\s)]+|\n+|(?<=[;])\s+|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*")
+_ASKS = re.compile(
+    r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will|how|what|whats|what's"
+    r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou|que|qué|cuál|cómo"
+    r"|dónde|quién|puedes|che|cosa|come|dove|quale|puoi|qual|como|onde|podes|hoe|wat|waar|wie|kun|kan)\b[^,]*\?+$"
+)
+_ORDERS = re.compile(
+    r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
+)
+_QUOTED = re.compile(
+    r"\"[^\"\n]{8,2000}\"|“[^”]{8,2000}”|«[^»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```", re.DOTALL
+)
+_ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
+_TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak_correct"})
+_PAST = re.compile(
+    r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"
+    r"(?:went|got|had|was|were|made|took|felt|saw|met|found|told|gave|came|did"
+    r"|ran|bought|sold|wrote|read|won|lost|ate|sent|brought|heard|spent|learned|learnt|[a-z]{2,}ed)\b"
+)
+_PRESENT = re.compile(
+    r"\b(?:am|is|are|i'm|we're|he's|she's|it's|i've|have|has|live|lives|work|works|use|uses|like|love|prefer|always|every|never|usually|drive|take|takes|eat"
+    r"|drink|play|speak|don't|doesn't|can't)\b"
+)
+_NOT_ENDED = re.compile(
+    r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
+    r" (?:ever |even |be )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
+    r"|left|leav\w+|moved|moving|changed|switch\w*)"
+)
+_IS = re.compile(
+    r"\W*(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
+    r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*([^.,;]{2,60}?)(?:\s(?:is|are|was|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
+)
+_YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
+SLOTS = ("weekdays", "dayparts", "seasons", "months")
+
+
+def _data(name: str) -> dict[str, Any]:
+    text = files(__package__).joinpath("data", f"{name}.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    found.pop("about", None)
+    return found
+
+
+def plain(text: str) -> str:
+    """`text` in lower case, with straight apostrophes and without accents."""
+    text = text.replace("’", "'").replace("ß", "ss").casefold()
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def _expression(phrase: str) -> str:
+    words = [r"[^\W\d_]+(?:['-][^\W\d_]+)?" if word == "*" else _starred(word) for word in phrase.split(" ")]
+    return r"\s+".join(words)
+
+
+def _starred(word: str) -> str:
+    return re.escape(word[:-1]) + r"[\w'-]*" if word.endswith("*") else re.escape(word)
+
+
+def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+    ordered = sorted({*phrases}, key=lambda phrase: (-len(phrase), phrase))
+    return re.compile(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
+
+
+@lru_cache(maxsize=1)
+def _cues() -> Mapping[str, re.Pattern[str]]:
+    return {kind: _any_of(p for told in by.values() for p in told) for kind, by in _data("cues").items()}
+
+
+@lru_cache(maxsize=1)
+def _attributes() -> Mapping[str, re.Pattern[str]]:
+    return {name: re.compile("|".join(told)) for name, told in _data("attributes").items()}
+
+
+@lru_cache(maxsize=1)
+def _words() -> Mapping[str, Any]:
+    told = _data("words")
+    classes = {
+        name: {plain(word): number for number, group in enumerate(told[name]) for word in group}
+        for name in ("sides", *SLOTS, "numbers")
+    }
+    return {"empty": frozenset(map(plain, told["empty"])), **classes}
+
+
+@lru_cache(maxsize=1)
+def _people() -> Mapping[str, frozenset[str]]:
+    return {name: frozenset(map(plain, told)) for name, told in _data("people").items()}
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """A word cut to what its inflections share, roughly and in any of the languages."""
+    word = word.removesuffix("'s")
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    if len(word) >= 4 and word[-1] == word[-2]:
+        word = word[:-1]
+    return word[:7]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One text, taken apart as far as somebody asks."""
+
+    text: str
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """Its sentences that state something: no question, nothing quoted, nothing unreal."""
+        body = _QUOTED.sub(" ", self.text[:LONGEST])
+        parts = [_stated(part.strip()) for part in _SENTENCE.split(body) if part and part.strip()]
+        unreal = _cues()["unreal"]
+        return tuple(part for part in parts if part and not unreal.search(plain(part)))
+
+    @cached_property
+    def plain(self) -> str:
+        """What it states, in lower case and without accents."""
+        return plain(" . ".join(self.said))
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """The words and numbers of what it states, in order."""
+        return tuple(_TOKEN.findall(_NUMBERED.sub(r"\1 ", self.plain)))
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Its numbers, also where they are words."""
+        classes = _words()["numbers"]
+        found = {token.replace(",", "") for token in self.tokens if token[0].isdigit()}
+        return frozenset(found | {str(classes[token]) for token in self.tokens if token in classes})
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of its words of content, and its numbers."""
+        empty = _words()["empty"]
+        return frozenset(stem(token) for token in self.tokens if token not in empty and len(token) > 1)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The stems of what is written like a name: with a capital that does not begin a sentence."""
+        found = set()
+        for part in self.said:
+            words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", part)
+            found |= {
+                stem(plain(word)) for word in words[1:] if word[0].isupper() and plain(word) not in _words()["empty"]
+            }
+        return frozenset(found)
+
+    @cached_property
+    def theme(self) -> frozenset[str]:
+        """The stems of what it says something is, where it says so of one thing ("the budget is 20k")."""
+        found = _IS.match(self.plain)
+        if found is None:
+            return frozenset()
+        empty = _words()["empty"]
+        return frozenset(stem(token) for token in _TOKEN.findall(found[1]) if token not in empty and len(token) > 1)
+
+    @cached_property
+    def cues(self) -> frozenset[str]:
+        """How it bears on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
+        told = _NOT_ENDED.sub(" ", self.plain)
+        return frozenset(kind for kind, cue in _cues().items() if kind != "unreal" and cue.search(told))
+
+    @property
+    def turns(self) -> bool:
+        """Whether a word of it says that something has changed."""
+        return not self.cues.isdisjoint(_TURNS)
+
+    @cached_property
+    def event(self) -> bool:
+        """Whether it tells of something that happened once rather than of how things are."""
+        return bool(_PAST.search(self.plain)) and not _PRESENT.search(self.plain)
+
+    @cached_property
+    def addresses(self) -> bool:
+        """Whether it is about the one who is spoken to, as praise and good wishes are."""
+        return bool(_YOU.search(self.plain)) and self.subject != "self"
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """The attributes it gives a value, or whose change it tells."""
+        return frozenset(name for name, told in _attributes().items() if told.search(self.plain))
+
+    @cached_property
+    def subject(self) -> str:
+        """Whom it is about: `self`, `other:<relation>`, `name:<stem>`, or nothing that shows."""
+        for part in self.said:
+            found = _subject(part)
+            if found:
+                return found
+        return ""
+
+    @cached_property
+    def relations(self) -> frozenset[str]:
+        """Words for persons by what they are to the speaker, wherever they stand in it."""
+        return frozenset(
+            stem(token.removesuffix("'s"))
+            for token in self.tokens
+            if token.removesuffix("'s") in _people()["relations"]
+        )
+
+    @cached_property
+    def _slots(self) -> dict[str, frozenset[int]]:
+        words = _words()
+        return {
+            name: frozenset(words[name][token] for token in self.tokens if token in words[name])
+            for name in ("sides", *SLOTS)
+        }
+
+    def slots(self, name: str) -> frozenset[int]:
+        """The members of a class of words (`sides`, `weekdays` ...) that it names."""
+        return self._slots[name]
+
+
+def _stated(sentence: str) -> str:
+    """What a sentence states, before it asks something; nothing where all of it asks. A wish for a change put as a
+    question states it.
+    """
+    if not sentence.endswith("?") or _ORDERS.search(sentence):
+        return sentence
+    asks = _ASKS.search(sentence)
+    return sentence[: asks.start()].strip(" ,") if asks else ""
+
+
+def _subject(sentence: str) -> str:
+    people = _people()
+    words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", sentence)[:6]
+    low = [plain(word) for word in words]
+    for place, word in enumerate(low):
+        bare = word.removesuffix("'s")
+        if word in people["self"]:
+            return "self"
+        if bare in people["relations"]:
+            return f"other:{stem(bare)}"
+        if word in people["others"]:
+            return "other:"
+        follows = low[place + 1] if place + 1 < len(low) else ""
+        if words[place][0].isupper() and follows in people["verbs"] and word not in _words()["empty"]:
+            return f"name:{stem(bare)}"
+    return "self" if any(word in people["possessive"] for word in low) else ""

@@ -1,0 +1,87 @@
+"""Step 6, what a person says of themself: a later statement about the same thing takes the earlier one's place at once.
+
+The earlier one keeps its place in the history, true until the moment the new one names, and `mnemic undo` brings it
+back. Of lower trust than what it would replace, or against a key whose changes are reviewed, the new one waits for a
+person; at the levels that people share, and between speakers, nothing is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from mnemic.compare.change import Change, frame_of, framed, judge
+from mnemic.types import Level, Memory, Outcome
+from mnemic.write.conflict import pending, told_at
+from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.write.merge import Near, closed
+
+MOST_CLOSED = 6
+"""How many memories one statement takes the place of, the most probable first."""
+
+Changed = list[tuple[Memory, Change]]
+
+
+def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> Changed:
+    """The memories of the same person that the draft changes, the most probable first. `opposed`: how words or a judge
+    say, by memory_id, that the two contradict each other; then less is needed.
+    """
+    if draft.scope.level != Level.USER or not near:
+        return []
+    candidate = draft.candidate
+    new = framed(candidate.content, candidate.key, candidate.source.quote)
+    moment = told_at(draft)
+    found: Changed = []
+    for one in near:
+        memory = one.memory
+        if not own(memory, draft) or (moment is not None and starts_at(memory) > moment):
+            continue
+        if memory.memory_id not in opposed and (draft.verdicts or {}).get(memory.memory_id) == "same":
+            continue
+        how = opposed.get(memory.memory_id)
+        told = judge(frame_of(memory), new, one.cosine, among=len(near), opposed=how is not None)
+        if told is None and how == "judged":
+            told = Change("changed", 1.0)
+        if told is not None:
+            found.append((memory, told))
+    return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
+
+
+def own(memory: Memory, draft: Draft) -> bool:
+    """Whether the same person said both, and no key keeps them apart."""
+    candidate = draft.candidate
+    return (
+        draft.scope.level == Level.USER
+        and memory.author in (None, draft.actor.user)
+        and memory.source.speaker == candidate.source.speaker
+        and not (candidate.key is not None and candidate.key == memory.key)
+    )
+
+
+def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
+    """The draft in the place of what it changes; waiting, where trust or policy says so."""
+    against = [memory for memory, _ in found]
+    if any(memory.trust > draft.trust for memory in against):
+        return pending(draft, against, memory_id, "lower_trust")
+    if any(memory.key is not None and draft.policy.rule(memory.key).on_change == "review" for memory in against):
+        return pending(draft, against, memory_id, "key_needs_review")
+    ids = tuple(memory.memory_id for memory in against)
+    ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in against)
+    new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids)
+    return Decision(outcome=Outcome.SUPERSEDED, memory=new, reason=found[0][1].how, replaced=ended)
+
+
+def also(decision: Decision, draft: Draft, found: Changed) -> Decision:
+    """A decision by key that closes, besides, what the draft changes elsewhere."""
+    closing = [
+        memory
+        for memory, _ in found
+        if memory.trust <= draft.trust
+        and (memory.key is None or draft.policy.rule(memory.key).on_change != "review")
+        and memory.memory_id not in {one.memory_id for one in decision.replaced}
+    ]
+    if decision.outcome is not Outcome.SUPERSEDED or not closing:
+        return decision
+    ids = (*decision.memory.supersedes, *(memory.memory_id for memory in closing))
+    ended = (*decision.replaced, *(closed(memory, draft.now, draft.starts_at) for memory in closing))
+    return replace(decision, memory=replace(decision.memory, supersedes=ids, conflicts_with=ids), replaced=ended)

@@ -1,0 +1,125 @@
+"""Same, opposite or superseding: frames and what a later statement does to an earlier one."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.compare.change import cosine_of, frame_of, framed, judge, likelihood, required
+from mnemic.compare.features import NAMES, apart, features
+from mnemic.compare.frame import Frame, stem
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.testing.record_store.setting import memory
+
+
+@pytest.fixture(scope="module")
+def embedder() -> MiniLmEmbedder:
+    return MiniLmEmbedder()
+
+
+CHANGES = [
+    ("My office is in Turin.", "We relocated to Genoa, the Turin office is closed."),
+    ("I take the bus to work.", "I cycle to work now, no more buses for me."),
+    ("I'm a member of the chess club.", "I quit the chess club."),
+    ("My rabbit is called Flocke.", "Flocke died on Tuesday."),
+    ("The launch is on 4 April.", "We had to postpone the launch to 11 May."),
+    ("I prefer trains.", "I'd rather fly from now on, no more trains."),
+    ("My aunt lives in Ghent.", "My aunt moved to Bruges."),
+    ("Ich wohne in Erfurt.", "Ich bin nach Weimar umgezogen."),
+    ("J'habite à Dijon.", "Nous avons déménagé à Tours."),
+    ("Vivo en Soria.", "Me he mudado a Burgos."),
+]
+KEPT = [
+    ("I live in Turin.", "My sister moved to Genoa."),
+    ("My brother lives in Rome.", "My sister lives in Rome."),
+    ("My left knee hurts.", "My right knee is fine."),
+    ("I speak Polish.", "I also speak Dutch."),
+    ("I live in Turin.", "If I ever moved, it would be to Genoa."),
+    ("I live in Turin.", 'My boss wrote "I live in Genoa now and I love it there".'),
+    ("I live in Turin.", "Do many people live in Genoa now?"),
+    ("I drink coffee in the morning.", "I drink tea in the evening."),
+    ("Locker 12 is mine.", "Locker 13 is mine."),
+    ("I like tea.", "The meeting was moved to Monday."),
+]
+
+
+async def _judged(embedder: MiniLmEmbedder, known: str, said: str) -> str | None:
+    one, other = await embedder.embed([known, said])
+    found = judge(Frame(known), Frame(said), cosine_of(one, other), among=2)
+    return None if found is None else found.how
+
+
+@pytest.mark.parametrize(("known", "said"), CHANGES)
+async def test_a_change_takes_the_place_of_what_was_known(embedder: MiniLmEmbedder, known: str, said: str) -> None:
+    assert await _judged(embedder, known, said) in ("changed", "ended", "corrected")
+
+
+@pytest.mark.parametrize(("known", "said"), KEPT)
+async def test_what_is_about_something_else_lets_it_be(embedder: MiniLmEmbedder, known: str, said: str) -> None:
+    assert await _judged(embedder, known, said) is None
+
+
+async def test_it_says_what_becomes_of_it(embedder: MiniLmEmbedder) -> None:
+    assert await _judged(embedder, "I'm a member of the chess club.", "I quit the chess club.") == "ended"
+    assert await _judged(embedder, "My order number is 4711.", "Typo, my order number is 4171.") == "corrected"
+
+
+def test_more_is_asked_among_many() -> None:
+    assert required(1) == pytest.approx(0.5)
+    assert required(1) < required(8) < required(32) < 0.9
+
+
+def test_the_same_again_is_no_change() -> None:
+    assert likelihood(Frame("I live in Turin now."), Frame("I live in Turin now."), 1.0) == 0.0
+    assert likelihood(Frame("I live in Turin."), Frame("I moved to Genoa."), 0.0) == 0.0
+
+
+def test_a_negation_is_no_ending() -> None:
+    assert "end" in Frame("I gave up the piano.").cues
+    assert "end" not in Frame("I never give up the piano.").cues
+
+
+def test_a_wish_put_as_a_question_states_it() -> None:
+    assert Frame("Can you switch me to window seats?").said
+    assert not Frame("Can you find me a hotel?").said
+    assert Frame("We moved to Genoa, where do people buy plants?").said == ("We moved to Genoa",)
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("My sister lives in Rome.", "other:sist"),
+        ("I told my sister.", "self"),
+        ("Kofi just moved.", "name:kof"),
+        ("She likes it.", "other:"),
+        ("Rain again.", ""),
+        ("The car of my choice.", "self"),
+    ],
+)
+def test_a_subject_is_read(text: str, subject: str) -> None:
+    assert Frame(text).subject == subject
+
+
+def test_two_persons_and_two_sides_are_apart() -> None:
+    assert apart(Frame("My brother is 30."), Frame("My sister is 31."))
+    assert apart(Frame("The left door."), Frame("The right door."))
+    assert not apart(Frame("My brother is 30."), Frame("My brother is 31."))
+
+
+def test_every_feature_has_a_name() -> None:
+    assert len(features(Frame("I'm 30."), Frame("I'm 31 now."), 0.5)) == len(NAMES)
+
+
+def test_numbers_are_read_in_words_and_digits() -> None:
+    assert Frame("two cats and 1,200 fish").numbers == {"2", "1200"}
+    assert stem("smoking") == stem("smokes")
+
+
+def test_a_value_is_read_in_the_words_that_told_it() -> None:
+    assert frame_of(memory("Turin", key="home_city")).text == "home city: Turin"
+    assert framed("Turin", "home_city", "I live in Turin.").text == "I live in Turin."
+    assert framed("I live in Turin.").text == "I live in Turin."
+
+
+def test_vectors_of_two_models_have_no_cosine() -> None:
+    assert cosine_of(None, b"") == 0.0
+    assert cosine_of(b"\0" * 4, b"\0" * 8) == 0.0

@@ -146,14 +146,15 @@ async def test_a_near_duplicate_is_superseded_by_one_merged_memory(bench: Bench)
         ("The user lives in Berlin with two cats", "The user lives in Munich with two cats"),
     ],
 )
-async def test_a_contradiction_waits_for_review(bench: Bench, old: str, new: str) -> None:
+async def test_what_a_person_contradicts_of_themself_ends_at_once(bench: Bench, old: str, new: str) -> None:
     first = await bench.write(old, category="profile")
     second = await bench.write(new, category="profile")
-    assert (second.was_flagged, second.conflicts_with) == (True, (first.memory_id,))
-    waiting = (await bench.stored(Status.PENDING_REVIEW))[0]
-    assert (waiting.memory_id, waiting.content) == (second.memory_id, new)
-    assert [memory.content for memory in await bench.stored(Status.ACTIVE)] == [old]
-    assert await bench.cached() == (first.memory_id,)
+    assert (second.outcome, second.superseded) == (Outcome.SUPERSEDED, (first.memory_id,))
+    ended = (await bench.stored(Status.SUPERSEDED))[0]
+    assert (ended.memory_id, ended.content) == (first.memory_id, old)
+    active = await bench.stored(Status.ACTIVE)
+    assert [(memory.content, memory.conflicts_with) for memory in active] == [(new, (first.memory_id,))]
+    assert await bench.cached() == (second.memory_id,)
 
 
 async def test_a_failure_before_the_commit_leaves_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,8 +190,8 @@ async def test_writers_at_once_make_one_memory_and_one_truth(bench: Bench, embed
     active = await bench.stored(Status.ACTIVE)
     assert len(active) == 1
     assert sum(receipt.outcome is Outcome.CREATED for receipt in receipts) == 1
-    assert sum(receipt.was_duplicate for receipt in receipts) == 3
-    assert sum(receipt.was_flagged for receipt in receipts) == 4
+    assert {receipt.outcome for receipt in receipts} <= {Outcome.CREATED, Outcome.REFRESHED, Outcome.SUPERSEDED}
+    assert not await bench.stored(Status.PENDING_REVIEW)
 
 
 async def test_a_cache_that_is_down_does_not_fail_the_write(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:

@@ -27,7 +27,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.scripted_model import ScriptedModelServer
-from mnemic.types import Actor, Candidate, Message, Source
+from mnemic.types import Actor, Candidate, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
 from tests.faults.scale import size
 from tests.servers import PostgresServer
@@ -167,7 +167,9 @@ async def plant(engine: MemoryEngine, actor: Actor, canary: str) -> None:
     await engine.update(added.memory_id, f"{canary} revised", actor=actor)
     await engine.rollback(added.memory_id, 1, actor=actor)
     await engine.add(f"{canary} is good.", actor=actor)
-    assert (await engine.add(f"{canary} is not good.", actor=actor)).was_flagged
+    assert (
+        await engine.add(Candidate(content=f"{canary} is not good.", source=Source(origin=Origin.WEB)), actor=actor)
+    ).was_flagged
     await engine.add(f"{canary} was here.", actor=actor, level="workspace")
     await engine.record([Message(role="user", content=f"{canary} said so.", speaker=canary)], actor=actor)
     await engine.run(message=f"I am {canary}.", goal=f"Who is {canary}?", actor=actor)

@@ -26,7 +26,7 @@ from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Kind, Level, Message, Source
+from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
 from tests.servers import PostgresServer
 
@@ -90,7 +90,11 @@ async def plant(engine: MemoryEngine, actor: Actor, new: Callable[[], str]) -> N
     await engine.add(new(), actor=actor, key=key)
     loved = new()
     await engine.add(f"{loved} loves the sea.", actor=actor)
-    assert (await engine.add(f"{loved} never loves the sea.", actor=actor)).was_flagged
+    assert (
+        await engine.add(
+            Candidate(content=f"{loved} never loves the sea.", source=Source(origin=Origin.WEB)), actor=actor
+        )
+    ).was_flagged
     told = await engine.add(f"{new()} told in the office", actor=actor, level="workspace")
     await engine.update(told.memory_id or "", f"{new()} told better in the office", actor=actor)
     trait = Candidate(content=f"{new()} is a trait", kind=Kind.PERSONA, level=Level.AGENT, category="trait")

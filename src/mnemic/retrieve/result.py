@@ -55,10 +55,11 @@ async def result_of(
         beside = {one: score for one, score in beside.items() if one in named}
     rest = [entry for entry in in_order(kept, biased, request.bias.bonus) if entry[0] not in beside]
     rest = spread(rest, ranked.signals, per_session)
-    rest, passed = latest_first(rest, await _best(search, ranked, rest[:COMPARED], moment))
+    known = await _best(search, ranked, rest[:COMPARED], moment)
+    rest, passed = latest_first(rest, known)
     rest = rest[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
-    hits = await _hits(search, ranked, order, moment, passed)
+    hits = await _hits(search, ranked, order, moment, known, passed)
     plan = plan_of(search, ranked.lists)
     return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
 
@@ -70,12 +71,19 @@ async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment
 
 
 async def _hits(
-    search: Search, ranked: Ranked, order: Sequence[Entry], moment: Snapshot, passed: Mapping[str, str]
+    search: Search,
+    ranked: Ranked,
+    order: Sequence[Entry],
+    moment: Snapshot,
+    known: Mapping[str, Memory],
+    passed: Mapping[str, str],
 ) -> tuple[Hit, ...]:
-    """The memories in their order, with what each list said of them, and what took the place of them."""
+    """The memories in their order, with what each list said of them, and what took the place of them. `known` are read
+    already.
+    """
     chosen = [memory_id for memory_id, _, _ in order]
-    more = [memory_id for memory_id in chosen if memory_id not in ranked.read]
-    memories = {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
+    more = [memory_id for memory_id in chosen if memory_id not in known]
+    memories = {**known, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
     ranks = ranks_of(chosen, ranked.lists)
     for memory_id, rank in importance_ranks(chosen, ranked.read).items():
         ranks[memory_id][IMPORTANCE] = rank

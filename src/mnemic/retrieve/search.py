@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from heapq import nlargest
 from typing import TypeVar
 
 from mnemic.errors import MnemicError
@@ -18,6 +19,7 @@ from mnemic.retrieve.effective import with_anchor
 from mnemic.retrieve.fuse import Weights, either, fuse, longer
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
+from mnemic.retrieve.outdated import COMPARED
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.signals import SignalWeights, with_signals
@@ -219,13 +221,14 @@ class Searcher:
         return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, moment)
 
     async def _contenders(self, search: Search, scores: Mapping[str, float], moment: Snapshot) -> Mapping[str, Memory]:
-        """The memories whose importance can decide, all that the result needs of them, read at once."""
+        """The memories whose importance can decide, with all that the result needs of them, read at once."""
         weight = self.signal_weights.importance
         if not weight:
             return NO_MEMORIES
         any_place = search.request.named or self.per_session is not None
         close = contenders(scores, len(scores) if any_place else search.request.top_k, weight)
-        return await moment.get_many(close, scopes=search.where.scopes)
+        compared = nlargest(COMPARED, scores, key=lambda one: (scores[one], one))
+        return await moment.get_many(list(dict.fromkeys([*close, *compared])), scopes=search.where.scopes)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""

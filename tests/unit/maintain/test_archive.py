@@ -65,8 +65,11 @@ async def fill(engine: MemoryEngine, clock: ManualClock, actor: Actor, reviewer:
         clock.advance(timedelta(days=1))
         await engine.add(city, actor=actor, key="home_city")
     await engine.add("Ana loves the sea.", actor=actor)
-    assert (await engine.add("Ana never loves the sea.", actor=actor)).was_flagged
-    rejected = await engine.add("Ana does not love the sea at all, never.", actor=actor)
+    assert (
+        await engine.add(Candidate(content="Ana never loves the sea.", source=Source(origin=Origin.WEB)), actor=actor)
+    ).was_flagged
+    web = Source(origin=Origin.WEB)
+    rejected = await engine.add(Candidate(content="Ana does not love the sea at all, never.", source=web), actor=actor)
     if rejected.was_flagged:
         await engine.reject(rejected.memory_id or "", actor=reviewer, whole_tenant=True)
     await engine.record(

@@ -23,7 +23,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.disk import FullDisk
-from mnemic.types import Actor, Candidate, Level, Message, Outcome, Source
+from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
 
 CANARY = "Zyxwvutsrq9876543210canary"
 
@@ -46,7 +46,8 @@ async def plant(engine: MemoryEngine, actor: Actor) -> None:
     assert receipt.memory_id is not None
     await engine.update(receipt.memory_id, f"{CANARY} revised", actor=actor)
     await engine.add(f"{CANARY} loves the sea.", actor=actor)
-    flagged = await engine.add(f"{CANARY} never loves the sea.", actor=actor)
+    web = Source(origin=Origin.WEB)
+    flagged = await engine.add(Candidate(content=f"{CANARY} never loves the sea.", source=web), actor=actor)
     assert flagged.outcome is Outcome.PENDING_REVIEW
     await engine.add(f"{CANARY} was here.", actor=actor, level="workspace")
     await engine.record([Message(role="user", content=f"{CANARY} said so.", speaker=CANARY)], actor=actor)

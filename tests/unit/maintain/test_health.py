@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.maintain.health import examine
 from mnemic.ports import Transaction
 from mnemic.testing.clock import ManualClock
-from mnemic.types import Actor, Kind, Level, Memory, Scope, Status
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Status
 from mnemic.write.draft import WriteRules
 
 HOME = Scope(tenant="default", level=Level.USER, owner="ana")
@@ -81,7 +81,9 @@ async def test_what_was_never_used_and_what_waits(engine: MemoryEngine, clock: M
     for number in range(8):
         await engine.add(f"Ship{number} sails at dawn{number}.", actor=ana)
     await engine.add("Ripe cheese is good.", actor=ana)
-    assert (await engine.add("Ripe cheese is not good.", actor=ana)).was_flagged
+    assert (
+        await engine.add(Candidate(content="Ripe cheese is not good.", source=Source(origin=Origin.WEB)), actor=ana)
+    ).was_flagged
     assert (await engine.run(goal="Which seat, aisle or window?", actor=ana)).hits
     clock.advance(timedelta(days=91))
     fresh = await engine.add("Bees sleep in winter.", actor=ana)

@@ -209,10 +209,14 @@ async def test_the_queue_does_not_rot(clock: ManualClock, tmp_path: Path, ana: A
         store=SqliteStore(tmp_path / "aged.db"), embedder=WordEmbedder(), clock=clock, limits=limits
     ) as engine:
         await engine.add("Ripe cheese is good.", actor=ana)
-        assert (await engine.add("Ripe cheese is not good.", actor=ana)).was_flagged
+        assert (
+            await engine.add(Candidate(content="Ripe cheese is not good.", source=Source(origin=Origin.WEB)), actor=ana)
+        ).was_flagged
         clock.advance(timedelta(days=20))
         await engine.add("Red ink is good.", actor=ana)
-        assert (await engine.add("Red ink is not good.", actor=ana)).was_flagged
+        assert (
+            await engine.add(Candidate(content="Red ink is not good.", source=Source(origin=Origin.WEB)), actor=ana)
+        ).was_flagged
         clock.advance(timedelta(days=11))
         assert (await engine.maintain(actor=ben, dry_run=True)).aged == 1
         assert len(await engine.reviews(actor=ana)) == 2

@@ -163,4 +163,4 @@ async def test_no_read_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         for weight in (0.0, 0.1):
             searcher = Searcher(engine.store, engine.embedder, signal_weights=SignalWeights(importance=weight))
             await searcher.search(ASKED, where, top_k=1)
-    assert reads == [1, 2]
+    assert reads == [3, 3]

@@ -5,61 +5,83 @@ from __future__ import annotations
 from mnemic.compare.frame import SLOTS, Frame
 
 NAMES = (
-    "cosine", "cosine_cue", "shared", "shared_1", "shared_2", "echo", "end", "change", "correct", "add", "passing",
-    "past", "weak_end", "weak_change", "weak_correct", "no_cue", "end_shared", "event", "event_new", "you", "you_new",
-    "number", "number_only", "other_subject", "new_subject", "from_other", "attribute", "attribute_other",
-    "attribute_cue", "slot", "slot_cue", "short_correct", "same_frame", "contained",
+    "cosine", "cosine_cue", "shared", "shared_1", "shared_2", "echo", "same_frame", "contained",
+    "end", "change", "correct", "add", "passing", "past", "weak_end", "weak_change", "weak_correct", "no_cue",
+    "end_shared", "event", "event_new", "short_correct",
+    "you", "you_new", "other_subject", "new_subject", "from_other",
+    "number", "number_only", "attribute", "attribute_other", "attribute_cue", "slot", "slot_cue",
 )  # fmt: skip
 
 
 def features(old: Frame, new: Frame, cosine: float) -> list[float]:
     """One number for each of `NAMES`: what `new`, said later, is to `old`."""
     shared = old.stems & new.stems
+    told = [
+        *_of_words(old, new, shared, cosine),
+        *_of_cues(old, new, shared),
+        *_of_persons(old, new),
+        *_of_values(old, new, shared),
+    ]
+    return [float(one) for one in told]
+
+
+def _strong(new: Frame) -> frozenset[str]:
+    return new.cues & {"end", "change", "correct"}
+
+
+def _of_words(old: Frame, new: Frame, shared: frozenset[str], cosine: float) -> list[float]:
+    """How near they are: `cosine` to `contained`."""
     fewest = max(1, min(len(old.stems), len(new.stems)))
-    strong = new.cues & {"end", "change", "correct"}
-    cue = float(bool(strong))
-    echo = {word for word in shared if word in old.names or word in new.names}
-    mine, theirs = old.numbers, new.numbers
-    number = bool(mine and theirs and theirs - mine and shared)
-    same_attribute = bool(old.attributes & new.attributes)
-    other_attribute = bool(old.attributes and new.attributes and not same_attribute)
-    slot = any(old.slots(n) and new.slots(n) and not old.slots(n) & new.slots(n) for n in SLOTS)
-    rest = len(old.stems - shared), len(new.stems - shared)
+    rest = max(len(old.stems - shared), len(new.stems - shared))
     return [
         cosine,
-        cosine * cue,
+        cosine * bool(_strong(new)),
         len(shared) / fewest,
-        float(len(shared) >= 1),
-        float(len(shared) >= 2),
-        float(bool(echo)),
-        float("end" in new.cues),
-        float("change" in new.cues),
-        float("correct" in new.cues),
-        float("add" in new.cues and not strong & {"end", "correct"}),
-        float("passing" in new.cues),
-        float("past" in new.cues),
-        float("weak_end" in new.cues and not strong),
-        float("weak_change" in new.cues and not strong),
-        float("weak_correct" in new.cues and not strong),
-        float(not new.turns),
-        float("end" in new.cues and bool(shared)),
-        float(old.event),
-        float(new.event and not strong),
-        float(old.addresses),
-        float(new.addresses),
-        float(number),
-        float(bool(mine and theirs and theirs - mine) and not shared),
-        float(_other(old, new)),
-        float(_new_name(old, new)),
-        float(_from_other(old, new)),
-        float(same_attribute),
-        float(other_attribute),
-        float(same_attribute) * cue,
-        float(slot and not new.turns),
-        float(slot and new.turns),
-        float(bool(new.cues & {"correct", "weak_correct"}) and len(new.tokens) <= 12),
-        float(len(shared) >= 1 and max(rest) <= 2 and not new.turns),
-        float(bool(new.stems) and new.stems <= old.stems),
+        len(shared) >= 1,
+        len(shared) >= 2,
+        not shared.isdisjoint(old.names | new.names),
+        bool(shared) and rest <= 2 and not new.turns,
+        bool(new.stems) and new.stems <= old.stems,
+    ]
+
+
+def _of_cues(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
+    """How the later one bears on what was said before: `end` to `short_correct`."""
+    cues, strong = new.cues, _strong(new)
+    return [
+        "end" in cues,
+        "change" in cues,
+        "correct" in cues,
+        "add" in cues and not strong & {"end", "correct"},
+        "passing" in cues,
+        "past" in cues,
+        *(faint in cues and not strong for faint in ("weak_end", "weak_change", "weak_correct")),
+        not new.turns,
+        "end" in cues and bool(shared),
+        old.event,
+        new.event and not strong,
+        bool(cues & {"correct", "weak_correct"}) and len(new.tokens) <= 12,
+    ]
+
+
+def _of_persons(old: Frame, new: Frame) -> list[float]:
+    """Whom they are about: `you` to `from_other`."""
+    return [old.addresses, new.addresses, _other(old, new), _new_name(old, new), _from_other(old, new)]
+
+
+def _of_values(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
+    """What they give it: `number` to `slot_cue`."""
+    other_number = bool(old.numbers and new.numbers and new.numbers - old.numbers)
+    same = bool(old.attributes & new.attributes)
+    slot = any(old.slots(name) and new.slots(name) and not old.slots(name) & new.slots(name) for name in SLOTS)
+    return [
+        other_number and bool(shared),
+        other_number and not shared,
+        same,
+        bool(old.attributes and new.attributes) and not same,
+        same and bool(_strong(new)),
+        slot and not new.turns,
+        slot and new.turns,
     ]
 
 

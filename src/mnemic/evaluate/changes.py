@@ -151,13 +151,15 @@ def held_out(found: list[Example], rows: Floats) -> dict[str, float]:
 
 
 def main() -> None:
-    """Fit the weights on every example, print what half of them is worth on the other half, and write the file."""
+    """Fit the weights on every example, and write the file, with what half of them is worth on the other half."""
     found = examples()
     rows = asyncio.run(measured(found, MiniLmEmbedder()))
-    print(json.dumps(held_out(found, rows)))  # noqa: T201
     weights = fitted(rows, np.array([float(one.changes) for one in found]))
     named = {name: round(float(weight), 4) for name, weight in zip((*NAMES, "bias"), weights, strict=True)}
-    said = {"about": "The weights of mnemic.compare.change, made by mnemic.evaluate.changes.", "weights": named}
+    said: dict[str, Any] = {"about": "The weights of mnemic.compare.change, made by mnemic.evaluate.changes."} | {
+        "held_out": {name: round(figure, 4) for name, figure in held_out(found, rows).items()},
+        "weights": named,
+    }
     target = Path(str(files("mnemic.compare").joinpath("data", "weights.json")))
     target.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
 

@@ -102,3 +102,13 @@ def test_an_error_promises_nothing() -> None:
     oracle.acknowledge(Call(verb="add", content=STATEMENT), Answer(error="store_full", broken=True))
 
     assert oracle.known == {}
+
+
+async def test_lines_that_name_no_memory_are_no_halves(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    await write(path)
+    async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as engine:
+        await engine.erase("bob", actor=ADA)
+        assert examine(path, outbox_emptied=True).whole
+        await engine.erase("ada", actor=ADA)
+    assert examine(path, outbox_emptied=True).whole

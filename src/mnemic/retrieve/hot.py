@@ -71,7 +71,9 @@ class HotReader:
         return SearchResult(hits=tuple(hits), errors=errors, where=where)
 
     async def _by_hot_set(self, hot: HotSet, where: Where, limit: int) -> list[Memory] | None:
-        """None where the set cannot vouch for the `limit` newest."""
+        """None where the set cannot vouch for the `limit` newest, or has changes yet to take."""
+        if (await self.store.projections()).get(hot.name):
+            return None
         known = {scope: await self._known(hot, scope, limit) for scope in where.scopes}
         wanted = [memory_id for told in known.values() for memory_id in told.memory_ids]
         rows = await self.store.get_many(wanted, scopes=where.scopes)

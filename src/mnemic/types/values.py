@@ -71,13 +71,19 @@ class FrozenDict(dict[str, Any]):
 
 
 def frozen(value: JsonValue) -> JsonValue:
-    """Return a deeply immutable copy of JSON data; what is frozen already is returned as it is."""
+    """Return a deeply immutable copy of JSON data; what is frozen already is returned as it is.
+
+    Raises InvalidInput (`invalid_input:nested`) for what is nested too deeply, or contains itself.
+    """
     if type(value) is FrozenDict:
         return value
-    if isinstance(value, Mapping):
-        return FrozenDict(value)
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return tuple(frozen(item) for item in value)
+    try:
+        if isinstance(value, Mapping):
+            return FrozenDict(value)
+        if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+            return tuple(frozen(item) for item in value)
+    except RecursionError:
+        raise InvalidInput("nested", hint="it is nested too deeply, or contains itself") from None
     return value
 
 

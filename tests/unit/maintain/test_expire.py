@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from mnemic.errors import MemoryNotFound
 from mnemic.maintain.expire import ExpiryRules, Readings
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.record_store.setting import START
-from mnemic.types import Actor, Kind, Status
+from mnemic.types import Actor, Kind, Memory, Status
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -194,3 +195,34 @@ async def test_a_clock_that_jumps_and_comes_back_loses_nothing(
     assert [line.action for line in lines] == ["created"] * 4
     in_order = [next(memory.content for memory in held if memory.memory_id == line.memory_id) for line in lines]
     assert in_order == said
+
+
+@pytest.mark.parametrize("done", ["expired", "purged"])
+async def test_a_memory_that_is_refreshed_meanwhile_stays(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor, monkeypatch: pytest.MonkeyPatch, done: str
+) -> None:
+    memory_id = await added(engine, ana, "The code is 4711.", 7)
+    for _ in range(38 if done == "purged" else 7):
+        clock.advance(DAY)
+        await engine.expire(actor=ana)
+    clock.advance(DAY)
+    held, met = engine.store.held, []
+
+    async def refreshed_after_it_was_read(*given: Any, **asked: Any) -> list[Memory]:
+        page = await held(*given, **asked)
+        if page and not met and asked.get("expired_by") is not None:
+            met.append(asked["statuses"])
+            [found] = [one for one in page if one.memory_id == memory_id]
+            await engine.store.transact(lambda tx: tx.replace(again(found)))
+        return page
+
+    def again(found: Memory) -> Memory:
+        return found.next_version(clock.now(), status=Status.ACTIVE, expires_at=clock.now() + 100 * DAY)
+
+    monkeypatch.setattr(engine.store, "held", refreshed_after_it_was_read)
+    for _ in range(4):
+        report = await engine.expire(actor=ana)
+        assert (report.expired, report.purged) == (0, 0)
+        clock.advance(DAY)
+    assert met
+    assert await status(engine, ana, memory_id) is Status.ACTIVE

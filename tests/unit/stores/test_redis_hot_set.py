@@ -89,7 +89,7 @@ async def test_it_is_bounded_and_says_where_it_ends(
         more = memory(f"text {number}", at=day(number))
         await remember(store, more)
         await hot.apply([change(more)])
-        assert valkey.ask("ZCARD", key) <= hot.size + 2
+        assert valkey.ask("ZCARD", key) <= hot.size + 3
     assert texts(await reader.newest(HERE, limit=3)) == ["text 39", "text 38", "text 37"]
     assert len(texts(await reader.newest(HERE, limit=30))) == 30
     assert 0 < valkey.ask("PTTL", key) <= timedelta(days=1) // timedelta(milliseconds=1)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from itertools import groupby
 
+from mnemic.errors import StoreFull
 from mnemic.stores.codec import to_micros
 from mnemic.stores.redis.link import RedisLink, Script, checked, digest_of, digest_of_tenant
 from mnemic.types import Change, Hottest, Memory, Scope, Scored
@@ -19,8 +20,20 @@ IDLE = timedelta(days=1)
 _EDGE = ""
 """A member that is no memory: below it others may be missing. At -inf nothing is, at +inf nothing counts yet."""
 
+_EPOCH = """
+local epoch = '#' .. string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+local function ours()
+    if redis.call('ZSCORE', KEYS[1], epoch) then return true end
+    redis.call('DEL', KEYS[1])
+    return false
+end
+"""
+"""A set belongs to one run of one server, whose name is a member of it above all others. What a server has loaded from
+a snapshot, or has taken over from a primary that is gone, may lack changes that were acknowledged, and is dropped.
+"""
+
 _TRIM = """
-local over = redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[1]) - 1
+local over = redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[1]) - 2
 if over > 0 then
     local last = redis.call('ZRANGE', KEYS[1], over - 1, over - 1, 'WITHSCORES')
     redis.call('ZREMRANGEBYRANK', KEYS[1], 0, over - 1)
@@ -29,9 +42,11 @@ end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 """
 _APPLY = Script(f"""
+{_EPOCH}
+if not ours() then return 0 end
 local edge = redis.call('ZSCORE', KEYS[1], '')
 if not edge then return 0 end
-if edge == 'inf' and redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[1]) then return redis.call('DEL', KEYS[1]) end
+if edge == 'inf' and redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[1]) + 1 then return redis.call('DEL', KEYS[1]) end
 for place = 3, #ARGV, 2 do
     if ARGV[place + 1] == '' then
         redis.call('ZREM', KEYS[1], ARGV[place])
@@ -44,21 +59,31 @@ return 1
 """)
 """A set that nobody has asked for stays absent: begun with one change, it would lack all that was before."""
 
-_BEGIN = Script("""
+_BEGIN = Script(f"""
+{_EPOCH}
+ours()
+redis.call('ZADD', KEYS[1], '+inf', epoch)
 redis.call('ZADD', KEYS[1], '+inf', '')
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])
 """)
 _FILL = Script(f"""
+{_EPOCH}
+if not ours() then return 0 end
 if redis.call('ZSCORE', KEYS[1], '') ~= 'inf' then return 0 end
 for place = 4, #ARGV, 2 do redis.call('ZADD', KEYS[1], 'NX', ARGV[place + 1], ARGV[place]) end
 redis.call('ZADD', KEYS[1], ARGV[3], '')
 {_TRIM}
 return 1
 """)
-_NEWEST = Script("""
+_NEWEST = Script(f"""
+{_EPOCH}
+if not ours() then return {{}} end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-local told = redis.call('ZREVRANGE', KEYS[1], 0, ARGV[1])
-table.insert(told, 1, redis.call('ZSCORE', KEYS[1], ''))
+local found = redis.call('ZREVRANGE', KEYS[1], 0, ARGV[1] + 1)
+local told = {{redis.call('ZSCORE', KEYS[1], '')}}
+for _, name in ipairs(found) do
+    if name ~= epoch then table.insert(told, name) end
+end
 return told
 """)
 
@@ -87,7 +112,12 @@ class RedisHotSet:
                 for change in inside
                 for part in (change.entry.memory_id, "" if change.shown is None else _rank(change.shown))
             ]
-            await self._link.run(_APPLY, _key(scope), self._size, self._idle, *told)
+            try:
+                await self._link.run(_APPLY, _key(scope), self._size, self._idle, *told)
+            except StoreFull:
+                # What cannot take a change in must not be read any more; to remove is possible without memory.
+                await self._link.call("UNLINK", _key(scope))
+                raise
 
     async def newest(self, scope: Scope, *, limit: int) -> Hottest | None:
         limit = max(0, limit)
@@ -96,7 +126,7 @@ class RedisHotSet:
             return None
         known = tuple(checked(name, bytes).decode("ascii", "replace") for name in found)
         reached = _EDGE in known
-        known = known[: known.index(_EDGE)] if reached else known[:limit]
+        known = (known[: known.index(_EDGE)] if reached else known)[:limit]
         return Hottest(memory_ids=known, complete=reached and edge == b"-inf")
 
     async def begin(self, scope: Scope) -> None:

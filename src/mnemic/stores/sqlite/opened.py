@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -12,6 +14,7 @@ from typing import Any, TypeVar
 
 import apsw
 
+from mnemic.errors import StoreUnavailable
 from mnemic.ports import Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.checks import damaged, text_check
@@ -20,7 +23,7 @@ from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.damage import fill_checks
 from mnemic.stores.sqlite.failures import immediate, suspected
-from mnemic.stores.sqlite.file import Patience, claim_space, connect, prepare
+from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, claim_space, connect, prepare
 from mnemic.stores.sqlite.groups import Fresh, Groups, Work
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_place
 from mnemic.stores.sqlite.rows import GET_MANY, Rows, Terms, fetch, wanted_memories
@@ -70,6 +73,7 @@ class OpenFile:
         self._changes_before = 0
         self._unscrubbed = False
         self._path = path
+        self._identity = _identity(path)
         self._ballast = ballast
         ballast.load()
 
@@ -78,21 +82,43 @@ class OpenFile:
         return self._groups.submit(work, deadline)
 
     def alone(self, work: Work) -> Any:
-        """Run `work` to its end on this thread, and commit. One that removes may use the room kept for it."""
+        """Run `work` to its end on this thread, and commit. On a full disk the log is emptied into the file, and work
+        that removes may use the room kept for it.
+        """
+        self.check_identity()
         transaction = self._transaction({})
         try:
             result = self._committed_work(work, transaction)
         except apsw.FullError:
-            if not (transaction.removed and self._ballast.drop()):
+            emptied = self._emptied()
+            if not (transaction.removed and self._ballast.drop()) and not emptied:
                 raise
             transaction = self._transaction({})
             result = self._committed_work(work, transaction)
         self.scrub(removed=transaction.removed)
         return result
 
+    def check_identity(self) -> None:
+        """Raises StoreUnavailable (`replaced`) where the name leads to another file by now, or to none: what is written
+        to the one that is open would be gone with this process.
+        """
+        if _identity(self._path) != self._identity:
+            raise StoreUnavailable("replaced", hint="the file was deleted or replaced while it was open: open it again")
+
+    def _emptied(self) -> bool:
+        """Whether the log could be emptied into the file, so that it can be written from its start again."""
+        log = Path(f"{self._path}-wal")
+        try:
+            before = log.stat().st_size
+            self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            return log.stat().st_size < before
+        except (apsw.Error, OSError):
+            return False
+
     def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
         """Run `work` to its end inside the transaction that a group has open."""
         if not fresh:
+            self.check_identity()
             self._changes_before = self.writing.total_changes()
         transaction = self._transaction(fresh)
         try:
@@ -127,11 +153,23 @@ class OpenFile:
         before = self._size()
         fill_checks(self.writing)
         if whole:
-            self.writing.execute("VACUUM")
+            self._vacuum()
         self.writing.pragma("optimize")
         self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         self._unscrubbed = False
         return max(0, before - self._size())
+
+    def _vacuum(self) -> None:
+        """In turn with others who do the same: VACUUM asks for the lock only in its middle and does not wait then."""
+        until = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self.writing.execute("VACUUM")
+                return
+            except (apsw.BusyError, apsw.LockedError):
+                if time.monotonic() > until:
+                    raise
+                time.sleep(random.uniform(0.01, 0.1))  # noqa: S311
 
     def _size(self) -> int:
         return sum(file.stat().st_size for file in files_of(self._path))
@@ -214,3 +252,12 @@ class OpenFile:
         self._committed.close()
         self._scrub(removed=False)
         self.writing.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file has the name; None where none has."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

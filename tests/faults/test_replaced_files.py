@@ -1,0 +1,88 @@
+"""A file that is deleted or replaced while it is open, a disk that is full of the log, and two who tidy at once."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from mnemic.errors import InvalidInput, StoreFull, StoreUnavailable
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.record_store import EMBEDDER, memory, remember
+from mnemic.testing.record_store.setting import everything
+from mnemic.types import Candidate
+
+
+async def opened(path: Path) -> SqliteStore:
+    store = SqliteStore(path)
+    await store.open(EMBEDDER.space)
+    return store
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced", "moved"])
+async def test_nothing_is_acknowledged_that_goes_nowhere(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "m.db"
+    store = await opened(path)
+    await remember(store, memory("tea"))
+    shutil.copy(path, tmp_path / "other.db")
+    if how == "deleted":
+        path.unlink()
+    elif how == "replaced":
+        (tmp_path / "other.db").replace(path)
+    else:
+        path.rename(tmp_path / "moved.db")
+    with pytest.raises(StoreUnavailable) as told:
+        await remember(store, memory("coffee"))
+    assert told.value.reason == "store_unavailable:replaced"
+    several = [asyncio.create_task(remember(store, memory(f"cup {number}"))) for number in range(8)]
+    answers = await asyncio.gather(*several, return_exceptions=True)
+    assert {getattr(one, "reason", None) for one in answers} == {"store_unavailable:replaced"}
+    assert len(await store.newest(everything(), limit=9)) == 1
+    await store.close()
+
+
+async def test_two_who_write_the_file_anew_take_turns(tmp_path: Path) -> None:
+    stores = [await opened(tmp_path / "m.db") for _ in range(3)]
+    await remember(stores[0], *(memory(f"statement {number}") for number in range(200)))
+    for _ in range(3):
+        await asyncio.gather(*(store.tidy(whole=True) for store in stores))
+    for store in stores:
+        await store.close()
+
+
+async def test_a_full_disk_gets_the_room_of_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await opened(tmp_path / "m.db")
+    await remember(store, memory("tea"))
+    file = store._ready
+    real, met = file._committed_work, []
+
+    def full(*given: Any) -> Any:
+        if not met:
+            met.append(True)
+            raise apsw.FullError("database or disk is full")
+        return real(*given)
+
+    monkeypatch.setattr(file, "_committed_work", full)
+    assert (tmp_path / "m.db-wal").stat().st_size
+    await remember(store, memory("coffee"))
+    assert len(await store.newest(everything(), limit=9)) == 2
+    await store.tidy()
+    met.clear()
+    with pytest.raises(StoreFull):
+        await remember(store, memory("cocoa"))
+    await store.close()
+
+
+def test_data_that_contains_itself_is_refused() -> None:
+    endless: dict[str, Any] = {}
+    endless["again"] = endless
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    for data in (endless, {"deep": deep}):
+        with pytest.raises(InvalidInput, match="nested"):
+            Candidate(content="The seat is here.", data=data)

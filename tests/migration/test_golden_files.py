@@ -1,0 +1,69 @@
+"""Files that earlier versions wrote, one for each schema, opened by this one: nothing of them is missing."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.inspection import inspect
+from mnemic.stores.sqlite.salvage import salvage
+from mnemic.stores.sqlite.schema import newest_schema
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor
+
+GOLDEN = Path(__file__).parent / "golden"
+FIRST = 3
+"""The schema of the first published state."""
+
+SCHEMAS = range(FIRST, newest_schema() + 1)
+ADA = Actor(tenant="acme", user="ada")
+SAID = {
+    *(f"Parcel {number} goes to town {number * 7}." for number in range(1, 5)),
+    "Parcel 0 was lost at sea.",
+    "omnivore",
+}
+
+
+def unpacked(schema: int, folder: Path) -> Path:
+    path = folder / "m.db"
+    path.write_bytes(gzip.decompress((GOLDEN / f"schema-{schema}.db.gz").read_bytes()))
+    return path
+
+
+def test_each_schema_has_its_file() -> None:
+    """Whoever adds a step adds a file that the version with this step wrote: the calls are those of `SAID`."""
+    assert sorted(path.name for path in GOLDEN.iterdir()) == sorted(f"schema-{schema}.db.gz" for schema in SCHEMAS)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+async def test_a_file_of_before_says_what_it_said(schema: int, tmp_path: Path) -> None:
+    path = unpacked(schema, tmp_path)
+    assert inspect(path).schema == schema
+    async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder(inspect(path).space.dimension)) as engine:  # type: ignore[union-attr]
+        listed = {memory.content: memory for memory in await engine.list(actor=ADA, limit=100)}
+        assert listed.keys() == SAID
+        changed = listed["Parcel 0 was lost at sea."]
+        assert [one.version for one in await engine.history(changed.memory_id, actor=ADA)] == [1, 2]
+        found = await engine.search("Where does parcel 3 go?", actor=ADA)
+        assert found.hits[0].memory.content == "Parcel 3 goes to town 21."
+        again = await engine.add("Parcel 3 goes to town 21.", actor=ADA, idempotency_key="k3")
+        assert again.memory_id == listed["Parcel 3 goes to town 21."].memory_id
+        assert (await engine.verify_audit(actor=ADA)).broken_at is None
+        assert (await engine.add("Parcel 9 goes to town 63.", actor=ADA)).memory_id
+        await engine.maintain(actor=ADA)
+    after = inspect(path)
+    assert (after.schema, after.whole, after.unchecked) == (newest_schema(), True, 0)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_a_damaged_file_of_before_can_be_salvaged(schema: int, tmp_path: Path) -> None:
+    path = unpacked(schema, tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(bytes(4096) + data[4096:])
+    told = salvage(path, tmp_path / "saved.db")
+    assert told.counts["memory"] == 7
+    assert (told.unchecked == 0) == (schema >= 9)

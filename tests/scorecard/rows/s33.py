@@ -1,0 +1,18 @@
+"""Versions, forks and replaced files."""
+
+from __future__ import annotations
+
+from tests.scorecard.row import Row
+
+ROW = Row(
+    id="S33",
+    property="fences",
+    aim="no write under a newer schema, after a fork, or into a file that is gone",
+    tests=(
+        "tests/faults/test_forks.py",
+        "tests/faults/test_replaced_files.py",
+        "tests/migration/test_migrations.py",
+        "tests/migration/test_postgres_migrations.py",
+    ),
+    bites="a schema that changes under open stores; a forked child; a file that is deleted, moved or replaced",
+)

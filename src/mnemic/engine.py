@@ -122,7 +122,7 @@ class MemoryEngine(StewardVerbs):
         return self
 
     async def close(self) -> None:
-        """Release store, embedder, sessions and projections. May be called twice."""
+        """Release store, embedder, sessions, projections and the language model. May be called twice."""
         if self._drainer is not None:
             await self._drainer.stop()
         for feed in self._pipeline.publisher.feeds:
@@ -133,6 +133,8 @@ class MemoryEngine(StewardVerbs):
             await self.graph.close()
         if self.sessions is not None:
             await self.sessions.close()
+        if self.completer is not None:
+            await self.completer.close()
 
     async def __aenter__(self) -> Self:
         return await self.open()

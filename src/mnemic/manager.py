@@ -15,7 +15,7 @@ from mnemic.face import Blocking, blocking
 from mnemic.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.guard.policy import Policy
 from mnemic.kinds.profile import Profile
-from mnemic.kinds.seven import KindHit, SevenKinds
+from mnemic.kinds.seven import Retrieved, SevenKinds
 from mnemic.maintain.health import Health
 from mnemic.portal import Portal, PortalOwner
 from mnemic.stewardship import Form, MaintenanceReport
@@ -163,8 +163,10 @@ class MemoryManager(PortalOwner):
         """What a model that is asked `query` is shown, as a block of data; see `MemoryEngine.context`."""
         return self._portal.call(self.engine.context, query, actor=self.actor, top_k=top_k, max_tokens=max_tokens)
 
-    def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Sequence[KindHit]:
-        """The best for `query` across kinds (None: all seven), best first; see `SevenKinds.retrieve`."""
+    def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Retrieved:
+        """The best for `query` across kinds (None: all seven), best first, and in `errors` what failed; see
+        `SevenKinds.retrieve`.
+        """
         return self._kinds.retrieve(query, kinds, top_k=top_k)
 
     def get(self, memory_id: str) -> Memory:

@@ -139,6 +139,10 @@ class ReadVerbs:
             digest=injection.digest,
         )
 
+    async def redacted(self, text: str, *, actor: Actor) -> str:
+        """`text` as it may be kept outside the store or shown. Raises InvalidInput (`redaction`)."""
+        return await self._pipeline.redacted(text, tenant=actor.tenant)
+
     async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
         """The newest memories by when they happened, for the head of a prompt: through the hot set where there is one,
         whose failure is named in `errors`. What another process has written may come a moment late.

@@ -26,7 +26,7 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Kind, Message, Origin, Outcome, Source
+from mnemic.types import Actor, Candidate, Completion, Deadline, Kind, Message, Origin, Outcome, Prompt, Source
 
 ANA = Actor(user="ana", workspace="travel", session="s1")
 BEN = Actor(user="ben", workspace="travel", session="s2")
@@ -384,3 +384,23 @@ async def test_more_that_stands_than_may_come_is_chosen_by_relevance_in_every_wa
         found = await engine.search("green tea or coffee?", actor=ANA, standing=2, top_k=1)
     assert found.hits[0].memory.key == "tea"
     assert [hit.standing for hit in found.hits] == [True, True, False]
+
+
+class Closing:
+    """A language model that says when it was closed."""
+
+    model = "m"
+    closed = 0
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        raise AssertionError
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+async def test_closing_the_engine_closes_the_language_model() -> None:
+    completer = Closing()
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), completer=completer):
+        assert completer.closed == 0
+    assert completer.closed == 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from asyncio import gather
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from mnemic.catalog import CATALOG, DURABLE_KINDS, Home
-from mnemic.errors import InvalidInput
+from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
 from mnemic.extract.travel.airports import Airports
 from mnemic.face import Ground, M, awaited, verb
 from mnemic.identity import new_id
@@ -46,6 +47,21 @@ class KindHit:
     def memory_id(self) -> str | None:
         """The memory's identifier, if it has one."""
         return None if self.memory is None else self.memory.memory_id
+
+
+class Retrieved(list[KindHit]):
+    """What was found, best first, and in `errors` why a home (`short_term`, `store`, `persona`) did not answer, or a
+    list of the store's (`store:keyword`).
+    """
+
+    def __init__(self, hits: Iterable[KindHit] = (), errors: Mapping[str, str] | None = None) -> None:
+        super().__init__(hits)
+        self.errors: Mapping[str, str] = dict(errors or {})
+
+    @property
+    def degraded(self) -> bool:
+        """Whether something did not answer."""
+        return bool(self.errors)
 
 
 class SevenKinds(KindView[M]):
@@ -115,26 +131,34 @@ class SevenKinds(KindView[M]):
         )
 
     @verb
-    async def retrieve(
-        self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10
-    ) -> Sequence[KindHit]:
+    async def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Retrieved:
         """The best `top_k` (1 to 100) for `query` across `kinds` (None: all seven), best first.
 
         Every home answers by itself: the store with one search over all kinds asked for (by meaning and words), the
         working values, the session's messages and the agent's traits by words. The lists are joined by reciprocal ranks
         (k = 60), so that no list's scores are compared with another's; of the same rank, what is nearer to the task
-        comes first: working, short_term, the store, persona.
+        comes first: working, short_term, the store, persona. A home that does not answer is named in `errors`, and what
+        the others have is returned; where none of those asked answers, the first failure is raised.
         """
         chosen = frozenset(Kind) if kinds is None else frozenset(kind_of(kind) for kind in kinds)
         if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= 100:
             raise InvalidInput("top_k", hint="1 to 100")
-        lists = [
-            self._matching_values(query) if Kind.WORKING in chosen else [],
-            await self._matching_messages(query) if Kind.SHORT_TERM in chosen else [],
-            await self._searched(query, chosen & DURABLE_KINDS - {Kind.PERSONA}, top_k),
-            await self._matching_traits(query) if Kind.PERSONA in chosen else [],
-        ]
-        return _joined(lists)[:top_k]
+        errors: dict[str, str] = {}
+        stored = chosen & DURABLE_KINDS - {Kind.PERSONA}
+        homes: dict[str, Awaitable[list[KindHit]]] = {}
+        if Kind.SHORT_TERM in chosen:
+            homes["short_term"] = self._matching_messages(query)
+        if stored:
+            homes["store"] = self._searched(query, stored, top_k, errors)
+        if Kind.PERSONA in chosen:
+            homes["persona"] = self._matching_traits(query)
+        answers = dict(zip(homes, await gather(*map(_attempted, homes.values())), strict=True))
+        failed = {home: why for home, why in answers.items() if isinstance(why, MnemicError)}
+        if failed and len(failed) == len(homes) and Kind.WORKING not in chosen:
+            raise next(iter(failed.values()))
+        values = self._matching_values(query) if Kind.WORKING in chosen else []
+        lists = [values, *(found for found in answers.values() if not isinstance(found, MnemicError))]
+        return Retrieved(_joined(lists)[:top_k], errors | {home: why.reason for home, why in failed.items()})
 
     # -- add ----------------------------------------------------------------------------------------------------------
 
@@ -167,11 +191,18 @@ class SevenKinds(KindView[M]):
         order = _by_words({name: memory.content for name, memory in traits.items()}, query)
         return [_hit(traits[name]) for name in order]
 
-    async def _searched(self, query: str, kinds: frozenset[Kind], top_k: int) -> list[KindHit]:
-        if not kinds:
-            return []
+    async def _searched(self, query: str, kinds: frozenset[Kind], top_k: int, errors: dict[str, str]) -> list[KindHit]:
         result = await self._engine.search(query, actor=self._actor, kinds=sorted(kinds), top_k=top_k)
+        errors |= {f"store:{name}": why for name, why in result.errors.items()}
         return [_hit(hit.memory) for hit in result.hits]
+
+
+async def _attempted(home: Awaitable[list[KindHit]]) -> list[KindHit] | StoreFailed | EmbedderFailed:
+    """What a home answers, or why it does not."""
+    try:
+        return await home
+    except (StoreFailed, EmbedderFailed) as failure:
+        return failure
 
 
 def _hit(memory: Memory) -> KindHit:

@@ -29,7 +29,8 @@ class ShortTermMemory(KindView[M]):
     async def append(
         self, role: str, content: str, *, speaker: str | None = None, origin: Origin | None = None
     ) -> Message:
-        """Add a message, as it is kept; the oldest beyond the limit fall out, and the session's hour starts anew.
+        """Add a message and return it as it is kept: redacted, its speaker too. The oldest beyond the limit fall out,
+        and the session's hour starts again.
 
         Raises InvalidInput (`invalid_input:role`, `invalid_input:content:empty`).
         """
@@ -40,10 +41,10 @@ class ShortTermMemory(KindView[M]):
         now = self._engine.clock.now()
         message = Message(
             role=role,
-            content=content,
+            content=await self._engine.redacted(content, actor=self._actor),
             message_id=new_id(now),
             session=self._actor.session,
-            speaker=speaker,
+            speaker=None if speaker is None else await self._engine.redacted(speaker, actor=self._actor),
             sent_at=now,
             origin=origin or _CHANNELS[role],
         )

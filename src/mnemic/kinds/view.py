@@ -84,6 +84,9 @@ class EngineVerbs(Protocol):
     ) -> SearchResult:
         """The best memories for a query."""
 
+    async def redacted(self, text: str, *, actor: Actor) -> str:
+        """`text` without personal data, as policy has it."""
+
     async def get(self, memory_id: str, *, actor: Actor) -> Memory:
         """One memory."""
 

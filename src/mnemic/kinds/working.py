@@ -11,7 +11,6 @@ from typing import Any
 from mnemic.errors import InvalidInput
 
 MAX_ENTRIES = 1024
-_ABSENT: Any = object()
 
 
 class WorkingMemory:
@@ -35,15 +34,14 @@ class WorkingMemory:
                 raise InvalidInput("working:full", hint=f"at most {MAX_ENTRIES} entries")
             self._values[key] = kept
 
-    def get(self, key: str, default: Any = _ABSENT) -> Any:
-        """The value under `key`, a stored None included; `default` where there is none. Raises KeyError without a
-        default.
-        """
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value under `key`, or `default` where there is none; `key in memory` tells a stored None apart."""
         with self._lock:
-            value = self._values.get(key, default)
-        if value is _ABSENT:
-            raise KeyError(key)
-        return copy.deepcopy(value)
+            return copy.deepcopy(self._values.get(key, default))
+
+    def __contains__(self, key: object) -> bool:
+        with self._lock:
+            return key in self._values
 
     def snapshot(self) -> dict[str, Any]:
         """A copy of everything, oldest first."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidInput, NotSupported
+from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.face import awaited
 from mnemic.kinds.seven import SevenKinds
+from mnemic.ports import Snapshot
 from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.session import InProcessSessions
+from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Candidate, Kind, Outcome
+from mnemic.types import Candidate, Kind, Message, Outcome, Scope
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 
@@ -97,3 +103,47 @@ async def test_what_cannot_be_is_refused(house: House) -> None:
         assert await kinds.retrieve("x") == []
         with pytest.raises(NotSupported):
             await kinds.short_term.tail()
+
+
+class SessionsDown(InProcessSessions):
+    """A session store that is away."""
+
+    async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
+        raise StoreUnavailable("redis")
+
+
+class StoreDown(InProcessStore):
+    """A store that answers no read."""
+
+    async def read(self, work: Callable[[Snapshot], Any]) -> Any:
+        raise StoreUnavailable("postgres")
+
+    async def newest(self, *_: object, **__: object) -> Any:
+        raise StoreUnavailable("postgres")
+
+
+async def test_a_home_that_is_down_is_named_and_the_others_answer() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), sessions=SessionsDown(ManualClock()))
+    async with engine:
+        kinds = SevenKinds(engine, ANA, awaited())
+        await kinds.add("The gate is green.")
+        kinds.working.set("gate", "green")
+        found = await kinds.retrieve("gate")
+        assert [hit.kind for hit in found] == ["working", "long_term"]
+        assert (found.errors, found.degraded) == ({"short_term": "store_unavailable:redis"}, True)
+        whole = await kinds.retrieve("gate", ["long_term"])
+        assert (len(whole), whole.errors, whole.degraded) == (1, {}, False)
+        with pytest.raises(StoreUnavailable):
+            await kinds.retrieve("gate", ["short_term"])
+
+
+async def test_the_store_that_is_down_is_named_beside_what_the_session_has() -> None:
+    engine = MemoryEngine(store=StoreDown(), embedder=WordEmbedder(), sessions=InProcessSessions(ManualClock()))
+    async with engine:
+        kinds = SevenKinds(engine, ANA, awaited())
+        await kinds.short_term.append("user", "The gate is green.")
+        found = await kinds.retrieve("gate", ["short_term", "long_term", "persona"])
+        assert [hit.kind for hit in found] == ["short_term"]
+        assert found.errors == {"store": "store_unavailable:postgres", "persona": "store_unavailable:postgres"}
+        with pytest.raises(StoreUnavailable):
+            await kinds.retrieve("gate", ["long_term", "persona"])

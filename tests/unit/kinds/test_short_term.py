@@ -49,3 +49,16 @@ async def test_an_hour_of_silence_ends_the_session_and_so_does_clear(house: Hous
     await memory.append("user", "again")
     await memory.clear()
     assert await memory.tail() == []
+
+
+async def test_a_message_is_kept_without_personal_data(house: House) -> None:
+    told = "my mail is wanda77@poczta.example, card 4111 1111 1111 1111, password hunter2"
+    kept = await house.kinds().short_term.append("user", told, speaker="wanda77@poczta.example")
+    assert [kept] == await house.kinds().short_term.tail()
+    for secret in ("wanda77", "4111", "hunter2"):
+        assert secret not in kept.content
+        assert secret not in (kept.speaker or "")
+    assert "[EMAIL" in kept.content
+    await house.kinds().add("call me at jo@example.com", "short_term")
+    (found,) = await house.kinds().retrieve("call me", ["short_term"])
+    assert "jo@example.com" not in found.content

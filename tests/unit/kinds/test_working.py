@@ -15,8 +15,9 @@ def test_a_stored_none_is_told_from_nothing() -> None:
     memory.set("answer", None)
     assert memory.get("answer", "default") is None
     assert memory.get("other", "default") == "default"
-    with pytest.raises(KeyError):
-        memory.get("other")
+    assert memory.get("other") is None
+    assert "answer" in memory
+    assert "other" not in memory
 
 
 def test_values_cannot_be_changed_from_the_outside() -> None:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
+from mnemic.inject.references import memory_item
+from mnemic.inject.tokens import estimated_tokens
 from mnemic.types import Hit
 
-CHARS_PER_TOKEN = 4
-"""English prose has about four characters a token in the common byte-pair vocabularies; scripts without spaces have
-fewer, so that characters outside ASCII count as one token each here. An estimate on the safe side, not a tokenizer."""
+__all__ = ["ENTRY_OVERHEAD_TOKENS", "estimated_tokens", "within_tokens"]
 
 ENTRY_OVERHEAD_TOKENS = 12
-"""Key, scope, quotes and braces around one serialised memory."""
-
-
-def estimated_tokens(text: str) -> int:
-    """About how many tokens `text` costs in a prompt, rounded up."""
-    ascii_chars = sum(character.isascii() for character in text)
-    return -(-ascii_chars // CHARS_PER_TOKEN) + len(text) - ascii_chars
+"""Source, sign of the list and line break around one entry of a block."""
 
 
 def within_tokens(hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, ...]:
-    """The longest run of best hits whose serialised form fits `max_tokens`; a hit too long for what is left is passed
-    over.
+    """The longest run of best hits that fit `max_tokens` as a model is shown them, in JSON; a hit too long for what is
+    left is passed over.
     """
     kept: list[Hit] = []
     left = max_tokens
-    for hit in hits:
-        cost = ENTRY_OVERHEAD_TOKENS + estimated_tokens(hit.memory.content) + estimated_tokens(hit.memory.key or "")
+    for number, hit in enumerate(hits, start=1):
+        shown = memory_item(hit.memory.key or f"m{number}", hit)
+        cost = estimated_tokens(json.dumps(shown, ensure_ascii=False)) + 1
         if cost <= left:
             kept.append(hit)
             left -= cost

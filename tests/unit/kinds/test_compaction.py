@@ -46,11 +46,11 @@ async def test_under_the_budget_nothing_is_done(house: House) -> None:
 async def test_without_a_model_sentences_are_chosen_word_for_word(house: House) -> None:
     told = await fill(house)
     memory = house.kinds().short_term
-    done = await memory.compact(max_tokens=100, keep=2)
+    done = await memory.compact(max_tokens=160, keep=2)
     assert done.summary is not None
     assert (done.by, done.degraded) == ("extract", None)
     assert 2 <= done.folded <= len(told) - 2
-    assert done.tokens_after <= 100 < done.tokens_before
+    assert done.tokens_after <= 160 < done.tokens_before
     assert await memory.tail() == [done.summary, *told[done.folded :]]
     assert "Paris" in done.summary.content
     for line in done.summary.content.splitlines():
@@ -62,17 +62,17 @@ async def test_without_a_model_sentences_are_chosen_word_for_word(house: House) 
 
 async def test_the_newest_turns_stay_whatever_they_cost(house: House) -> None:
     told = await fill(house, filler=40)
-    done = await house.kinds().short_term.compact(max_tokens=100, keep=3)
-    assert done.tokens_after > 100
+    done = await house.kinds().short_term.compact(max_tokens=160, keep=3)
+    assert done.tokens_after > 160
     assert (await house.kinds().short_term.tail())[1:] == told[-3:]
 
 
 async def test_a_second_compaction_keeps_the_lineage_of_the_first(house: House) -> None:
     told = await fill(house)
     memory = house.kinds().short_term
-    await memory.compact(max_tokens=100, keep=4)
+    await memory.compact(max_tokens=160, keep=4)
     more = [await memory.append("user", f"Number {number}: remember the museum pass for Ana.") for number in range(9)]
-    again = await memory.compact(max_tokens=100, keep=2)
+    again = await memory.compact(max_tokens=160, keep=2)
     assert again.summary is not None
     left = await memory.tail()
     assert left[0] == again.summary
@@ -82,7 +82,7 @@ async def test_a_second_compaction_keeps_the_lineage_of_the_first(house: House) 
 
 async def test_a_summary_is_no_source_of_facts(house: House) -> None:
     await fill(house)
-    done = await house.kinds().short_term.compact(max_tokens=100, keep=2)
+    done = await house.kinds().short_term.compact(max_tokens=160, keep=2)
     assert done.summary is not None
     said = Message(role=SUMMARY, content="I prefer aisle seats.", origin=Origin.AGENT_INFERRED, derived_from=("m1",))
     report = await house.engine.capture(said, actor=ANA)
@@ -112,7 +112,7 @@ async def test_a_model_writes_it_and_what_it_cannot_quote_is_left_out(house: Hou
     )
     with ScriptedModelServer([answer]) as server:
         house.engine.completer = model(server)
-        done = await house.kinds().short_term.compact(max_tokens=100, keep=2)
+        done = await house.kinds().short_term.compact(max_tokens=160, keep=2)
         await house.engine.completer.close()
     assert done.summary is not None
     assert done.summary.content.splitlines() == [
@@ -138,7 +138,7 @@ async def test_a_model_that_fails_is_told_and_sentences_are_chosen(house: House,
     await fill(house)
     with ScriptedModelServer([reply] * 5) as server:
         house.engine.completer = model(server)
-        done = await house.kinds().short_term.compact(max_tokens=100, keep=2)
+        done = await house.kinds().short_term.compact(max_tokens=160, keep=2)
         await house.engine.completer.close()
     assert (done.by, done.degraded) == ("extract", reason)
     assert done.summary is not None

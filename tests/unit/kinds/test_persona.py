@@ -57,7 +57,7 @@ async def test_the_prompt_is_fenced_escaped_data_within_its_budget(house: House)
     assert text.count("</persona>") == 1
     assert "&lt;/persona&gt;&lt;system&gt;" in text
     assert text.index("<role>") < text.index("<constraint>") < text.index("<trait>")
-    brief = await persona.prompt(max_tokens=70)
+    brief = await persona.prompt(max_tokens=110)
     assert "<role>" in brief
     assert "<trait>" not in brief
     assert await persona.prompt(max_tokens=5) == ""

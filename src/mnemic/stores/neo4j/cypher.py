@@ -25,19 +25,21 @@ LOCK = """
     MERGE (s:MnemicScope {uid: $place})
     ON CREATE SET s.tenant = $tenant, s.changes = 1
     ON MATCH SET s.changes = s.changes + 1
+    WITH s
+    OPTIONAL MATCH (m:MnemicMemory) WHERE m.uid IN $memories
+    OPTIONAL MATCH (m)-[:NAMES]->(n:MnemicNode)
+    RETURN collect(DISTINCT m.uid) AS known, collect(DISTINCT n.uid) AS held
 """
-"""Whoever changes a scope holds its node until the commit, so that no two of them sweep and link the same node."""
+"""Whoever changes a scope holds its node until the commit, so that no two of them sweep and link the same node. The
+memories among those given that are known, and the nodes they name, come back: most writes are of new memories, and each
+statement that has nothing to do would cost a way to the server and back.
+"""
 
 FORGET_RELATIONS = """
     UNWIND $memories AS uid
     MATCH (m:MnemicMemory {uid: uid})-[:NAMES]->(:MnemicNode)-[r:RELATES]->(:MnemicNode)
     WHERE r.memory_id = m.memory_id
     DELETE r
-"""
-HELD = """
-    UNWIND $memories AS uid
-    MATCH (m:MnemicMemory {uid: uid})-[:NAMES]->(n:MnemicNode)
-    RETURN DISTINCT n.uid AS uid
 """
 FORGET_MEMORIES = """
     UNWIND $memories AS uid

@@ -51,8 +51,10 @@ class Neo4jGraph:
         async def write(transaction: Transaction) -> None:
             held = await _forget(transaction, scope, last)
             await transaction.run(cypher.PUT_NODES, place=place, tenant=scope.tenant, nodes=nodes)
-            await transaction.run(cypher.PUT_RELATIONS, relations=relations)
-            await transaction.run(cypher.SWEEP_NODES, nodes=held)
+            if relations:
+                await transaction.run(cypher.PUT_RELATIONS, relations=relations)
+            if held:
+                await transaction.run(cypher.SWEEP_NODES, nodes=held)
 
         if last:
             await self._write(scope, write, deadline)
@@ -60,7 +62,8 @@ class Neo4jGraph:
     async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
         async def write(transaction: Transaction) -> None:
             held = await _forget(transaction, scope, memory_ids)
-            await transaction.run(cypher.SWEEP_NODES, nodes=held)
+            if held:
+                await transaction.run(cypher.SWEEP_NODES, nodes=held)
             await transaction.run(cypher.SWEEP_SCOPE, place=_place(scope))
 
         await self._write(scope, write, deadline)
@@ -170,11 +173,12 @@ async def _forget(transaction: Transaction, scope: Scope, memory_ids: Collection
     """Take away what these memories hold, under the scope's lock; the nodes they named, which may stand alone now."""
     place = _place(scope)
     memories = _uids(place, memory_ids)
-    await transaction.run(cypher.LOCK, place=place, tenant=scope.tenant)
-    await transaction.run(cypher.FORGET_RELATIONS, memories=memories)
-    held = await transaction.run(cypher.HELD, memories=memories)
-    await transaction.run(cypher.FORGET_MEMORIES, memories=memories)
-    return [row["uid"] for row in held]
+    (found,) = await transaction.run(cypher.LOCK, place=place, tenant=scope.tenant, memories=memories)
+    if found["known"]:
+        await transaction.run(cypher.FORGET_RELATIONS, memories=found["known"])
+        await transaction.run(cypher.FORGET_MEMORIES, memories=found["known"])
+    held: list[str] = found["held"]
+    return held
 
 
 async def _cleared(transaction: Transaction, statement: str, row: dict[str, Any]) -> bool:

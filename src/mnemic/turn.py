@@ -31,6 +31,7 @@ from mnemic.guard.budget import MAX_SECONDS, check_answer_length, check_time
 from mnemic.guard.contract import Answer, check_answer
 from mnemic.guard.echo import echoed
 from mnemic.guard.intent import check_intent
+from mnemic.inject.compact import within_tokens
 from mnemic.inject.recall import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
@@ -241,7 +242,7 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
     run.enter("retrieve_plan")
     intent, recalled = await _found(parts, request, goal, run)
     result = replace(recalled.found, hits=(*recalled.hits, *recalled.cut))
-    run.hits = referenced(recalled.hits)
+    run.hits = referenced(within_tokens(recalled.hits, parts.max_tokens, as_json=True))
     run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
     scopes = [scope.level.value for scope in result.where.scopes]
     run.trace.record(

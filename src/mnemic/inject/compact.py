@@ -15,16 +15,24 @@ ENTRY_OVERHEAD_TOKENS = 12
 """Source, sign of the list and line break around one entry of a block."""
 
 
-def within_tokens(hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, ...]:
-    """The longest run of best hits that fit `max_tokens` as a model is shown them, in JSON; a hit too long for what is
-    left is passed over.
+def within_tokens(hits: Sequence[Hit], max_tokens: int, *, as_json: bool = False) -> tuple[Hit, ...]:
+    """The longest run of best hits that fit `max_tokens`, each as a line of a block or, `as_json`, as the object that
+    `run` shows; a hit too long for what is left is passed over.
     """
     kept: list[Hit] = []
     left = max_tokens
     for number, hit in enumerate(hits, start=1):
-        shown = memory_item(hit.memory.key or f"m{number}", hit)
-        cost = estimated_tokens(json.dumps(shown, ensure_ascii=False)) + 1
+        cost = _json_cost(number, hit) if as_json else _line_cost(hit)
         if cost <= left:
             kept.append(hit)
             left -= cost
     return tuple(kept)
+
+
+def _line_cost(hit: Hit) -> int:
+    return ENTRY_OVERHEAD_TOKENS + estimated_tokens(hit.memory.content) + estimated_tokens(hit.memory.key or "")
+
+
+def _json_cost(number: int, hit: Hit) -> int:
+    shown = memory_item(hit.memory.key or f"m{number}", hit)
+    return estimated_tokens(json.dumps(shown, ensure_ascii=False)) + 1

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported
 from mnemic.face import M, verb
 from mnemic.kinds.view import KindView
-from mnemic.types import Candidate, Kind, Memory, Origin, Source, WriteReceipt
+from mnemic.types import Candidate, Kind, Level, Memory, Neighbour, Origin, Source, WriteReceipt
+from mnemic.types.graph import EPISODE, MAX_NAME_CHARS, episode_node
 
 Ending = Literal["success", "failure", "partial"]
 
-EPISODE, FEEDBACK = "episode", "feedback"
+FEEDBACK = "feedback"
 MAX_STEPS = 100
 FEEDBACK_READ = 200
 
@@ -119,10 +120,33 @@ class EpisodicMemory(KindView[M]):
     @verb
     async def get(self, memory_id: str) -> Episode:
         """One episode with its feedback. Raises MemoryNotFound."""
+        return await self._one(memory_id)
+
+    async def _one(self, memory_id: str) -> Episode:
         memory = await self._engine.get(memory_id, actor=self._actor)
         if memory.kind is not Kind.EPISODIC or memory.category != EPISODE:
             raise MemoryNotFound
         return (await self._told([memory]))[0]
+
+    @verb
+    async def walk(self, memory_id: str) -> Sequence[Neighbour]:
+        """The steps of an episode in order and how it ended, each with the way there from its task, as the graph has
+        them; the names of steps are what was done. Raises MemoryNotFound, NotSupported (`graph`), StoreFailed.
+        """
+        if self._engine.graph is None:
+            raise NotSupported("graph", hint="the engine was built without a graph")
+        episode = await self._one(memory_id)
+        task, parts = episode_node(memory_id, "task"), len(episode.steps) + 1
+        scope = self._actor.scope(Level.USER)
+        found = await self._engine.graph.neighbours(scope, task, hops=1, limit=parts)
+        by_node = {one.node.node: one for one in found}
+        walked = [
+            replace(by_node[node], node=replace(by_node[node].node, name=step.action[:MAX_NAME_CHARS]))
+            for number, step in enumerate(episode.steps)
+            if (node := episode_node(memory_id, f"step:{number}")) in by_node
+        ]
+        ended = by_node.get(episode_node(memory_id, "outcome"))
+        return walked if ended is None else [*walked, ended]
 
     @verb
     async def recent(self, *, limit: int = 50, before: str | None = None) -> Sequence[Episode]:

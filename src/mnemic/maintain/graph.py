@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from mnemic.ports.graph import GraphStore
-from mnemic.types import Change, Fragment, Kind, Scope
-from mnemic.types.graph import fragment_of
+from mnemic.types import Change, Fragment, Scope
+from mnemic.types.graph import fragment_of, holds_graph
 
 
 class GraphProjection:
@@ -25,13 +25,13 @@ class GraphProjection:
         return "graph"
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """One transaction for what was said in a scope, one for what is to be forgotten there. Other kinds than
-        `entity` cost nothing. Raises StoreFailed.
+        """One transaction for what was said in a scope, one for what is to be forgotten there. What holds
+        nothing of the graph costs nothing. Raises StoreFailed.
         """
         held: defaultdict[Scope, list[Fragment]] = defaultdict(list)
         gone: defaultdict[Scope, list[str]] = defaultdict(list)
         for change in changes:
-            if change.memory is not None and change.memory.kind is not Kind.ENTITY:
+            if change.memory is not None and not holds_graph(change.memory):
                 continue
             fragment = None if change.memory is None else fragment_of(change.memory)
             if fragment is not None:

@@ -50,7 +50,8 @@ class GraphStore(Protocol):
         deadline: Deadline | None = None,
     ) -> list[Node]:
         """At most `limit` (1 to 500) nodes, last seen first, equals by `node`; with `among` only those of these
-        identities.
+        identities. The parts of episodes (`mnemic.types.graph.is_of_episode`) are listed only where their label or they
+        themselves are asked for.
         """
 
     async def neighbours(

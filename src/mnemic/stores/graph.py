@@ -11,7 +11,7 @@ from datetime import datetime
 from mnemic.errors import StoreUnavailable
 from mnemic.stores.walks import check_limit, check_walk, distances, other_names, ways
 from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
-from mnemic.types.graph import newest_first
+from mnemic.types.graph import is_of_episode, newest_first
 
 
 @dataclass(slots=True)
@@ -102,6 +102,8 @@ class InProcessGraph:
         with self._lock:
             graph = self._ready.get(scope, _Graph())
             found = [graph.node(name) for name in graph.speaking if among is None or name in among]
+        if among is None and label is None:
+            found = [node for node in found if not is_of_episode(node)]
         return newest_first(node for node in found if label is None or node.label == label)[:limit]
 
     async def neighbours(

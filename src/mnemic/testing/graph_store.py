@@ -19,6 +19,7 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.record_store.family import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
 from mnemic.testing.record_store.setting import EMBEDDER, everything, memory
 from mnemic.types import Fragment, Level, Node, Relation, Scope
+from mnemic.types.graph import episode_node
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -264,6 +265,13 @@ class GraphStoreContract:
                 last_seen_at=START + 2 * DAY,
             )
         ]
+
+    async def test_parts_of_episodes_are_listed_where_they_are_asked_for(self, store: GraphStore) -> None:
+        part = Node(node=episode_node("e1", "task"), name="task", label="task")
+        await store.link(scope(), [mention("m1", node("n1"), day=0), mention("e1", part, day=1)])
+        assert [one.node for one in await store.nodes(scope())] == ["n1"]
+        assert [one.node for one in await store.nodes(scope(), label="task")] == [part.node]
+        assert [one.node for one in await store.nodes(scope(), among=["n1", part.node])] == [part.node, "n1"]
 
     async def test_lists_are_bounded_and_chosen(self, store: GraphStore) -> None:
         await store.link(

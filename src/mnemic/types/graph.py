@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from mnemic.errors import InvalidInput
@@ -132,15 +133,42 @@ class Neighbour(Serialisable):
         return len(self.path)
 
 
+EPISODE = "episode"
+"""The category of a memory that tells an episode."""
+_OF_EPISODE = "@episode:"
+"""What the identities of an episode's parts begin with, and no name that a user gives: it begins with its label."""
+_HOW = {True: "worked", False: "failed", None: "done"}
+HAS_STEP, NEXT_STEP, ENDED_IN = "has_step", "next_step", "ended_in"
+
+
+def episode_node(memory_id: str, part: str) -> str:
+    """The identity of a part of an episode: `task`, `outcome`, or `step:<n>` from 0."""
+    return f"{_OF_EPISODE}{memory_id}:{part}"
+
+
+def is_of_episode(node: Node) -> bool:
+    """Whether the node is a part of an episode, and no thing that a user has named."""
+    return node.node.startswith(_OF_EPISODE)
+
+
+def holds_graph(memory: Memory) -> bool:
+    """Whether a memory may hold something of the graph: what names things does, and episodes do."""
+    return memory.kind is Kind.ENTITY or (memory.kind is Kind.EPISODIC and memory.category == EPISODE)
+
+
 def fragment_of(memory: Memory) -> Fragment | None:
-    """What a memory of kind `entity` holds of the graph: the `nodes` and `relations` of its data; None for every other.
+    """What a memory of kind `entity` holds of the graph: the `nodes` and `relations` of its data. An active episode
+    holds its task, its steps (each related to the next) and how it ended, and none of its words: those are read from
+    the memory, which may be sealed. None for every other.
 
     An active memory holds all of them, from when it was true until then. One that was superseded holds its relations
     as history: they ended when it did. Whatever else its data may be, nothing is raised: it holds nothing then.
     """
-    if memory.kind is not Kind.ENTITY or memory.status not in (Status.ACTIVE, Status.SUPERSEDED):
+    if not holds_graph(memory) or memory.status not in (Status.ACTIVE, Status.SUPERSEDED):
         return None
     try:
+        if memory.kind is Kind.EPISODIC:
+            return _episode(memory) if memory.status is Status.ACTIVE else None
         nodes = tuple(Node(**{**one, "aliases": tuple(one.get("aliases", ()))}) for one in _listed(memory, "nodes"))
         began = memory.valid_from or memory.happened_at
         relations = tuple(
@@ -150,8 +178,29 @@ def fragment_of(memory: Memory) -> Fragment | None:
         if memory.status is Status.SUPERSEDED and not relations:
             return None
         return Fragment(memory_id=memory.memory_id, seen_at=memory.updated_at, nodes=nodes, relations=relations)
-    except (InvalidInput, TypeError, AttributeError):
+    except (InvalidInput, TypeError, AttributeError, KeyError):
         return None
+
+
+def _episode(memory: Memory) -> Fragment:
+    began, steps = memory.happened_at, _listed(memory, "steps")
+    parts = ["task", *(f"step:{number}" for number in range(len(steps))), "outcome"]
+    task, *walked, outcome = (episode_node(memory.memory_id, part) for part in parts)
+    nodes = (
+        Node(node=task, name="task", label="task"),
+        *(
+            Node(node=node, name=f"step {number}: {_HOW.get(step.get('ok'), 'done')}", label="step")
+            for number, (node, step) in enumerate(zip(walked, steps, strict=True), start=1)
+        ),
+        Node(node=outcome, name=str(memory.data["outcome"]), label="outcome"),
+    )
+    told = [(task, HAS_STEP, step) for step in walked]
+    told += [(one, NEXT_STEP, following) for one, following in pairwise(walked)]
+    relations = tuple(
+        Relation(source=source, relation=relation, target=target, valid_from=began, memory_id=memory.memory_id)
+        for source, relation, target in [*told, (task, ENDED_IN, outcome)]
+    )
+    return Fragment(memory_id=memory.memory_id, seen_at=memory.updated_at, nodes=nodes, relations=relations)
 
 
 def _listed(memory: Memory, name: str) -> list[dict[str, Any]]:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from mnemic.errors import IdempotencyConflict, InvalidInput, MemoryNotFound
+from mnemic.engine import MemoryEngine
+from mnemic.errors import IdempotencyConflict, InvalidInput, MemoryNotFound, NotSupported
+from mnemic.face import awaited
 from mnemic.kinds.episodic import Step
-from mnemic.types import Outcome
-from tests.unit.kinds.conftest import BEN, House
+from mnemic.kinds.seven import SevenKinds
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Kind, Level, Memory, Outcome
+from mnemic.types.graph import episode_node, fragment_of
+from tests.unit.kinds.conftest import ANA, BEN, House
 
 STEPS = [
     {"action": "book flight AF1234", "result": "unavailable", "ok": False},
@@ -110,3 +122,77 @@ async def test_bad_steps_leave_nothing(house: House, steps: object, reason: str)
         await episodic.record("Book a flight", [], outcome="great")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="task"):
         await episodic.record(" ", [], outcome="success")
+
+
+@pytest_asyncio.fixture
+async def graphed(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
+    store, graph = SqliteStore(tmp_path / "m.db"), SqliteGraph(tmp_path / "m.db")
+    async with MemoryEngine(store=store, graph=graph, embedder=WordEmbedder(), clock=ManualClock()) as engine:
+        yield engine
+
+
+async def test_an_episode_is_walked_from_its_task_over_its_steps_to_its_outcome(graphed: MemoryEngine) -> None:
+    kinds = SevenKinds(graphed, ANA, awaited())
+    told = [
+        Step(action="book AF1234", result="sold out", ok=False),
+        Step(action="book AF5678", ok=True),
+        Step(action="pay"),
+    ]
+    receipt = await kinds.episodic.record("Book a flight to Nice", told, outcome="success")
+    memory_id = receipt.memory_id or ""
+    walked = await kinds.episodic.walk(memory_id)
+    assert [(one.node.label, one.node.name) for one in walked] == [
+        ("step", "book AF1234"),
+        ("step", "book AF5678"),
+        ("step", "pay"),
+        ("outcome", "success"),
+    ]
+    assert [one.path[0].relation for one in walked] == ["has_step", "has_step", "has_step", "ended_in"]
+    assert graphed.graph is not None
+    scope = ANA.scope(Level.USER)
+    steps = await graphed.graph.nodes(scope, label="step")
+    assert sorted(one.name for one in steps) == ["step 1: failed", "step 2: worked", "step 3: done"]
+    first, last = episode_node(memory_id, "step:0"), episode_node(memory_id, "step:2")
+    way = await graphed.graph.path(scope, first, last)
+    assert way is not None
+    assert len(way) == 2
+    await kinds.entity.mention("Nice", label="place")
+    assert [node.name for node in await kinds.entity.of_user()] == ["Nice"]
+    with pytest.raises(MemoryNotFound):
+        await SevenKinds(graphed, BEN, awaited()).episodic.walk(memory_id)
+
+
+async def test_the_graph_forgets_an_episode_with_it_and_with_its_subject(graphed: MemoryEngine) -> None:
+    kinds = SevenKinds(graphed, ANA, awaited())
+    receipts = [
+        await kinds.episodic.record(f"Task {number}", [{"action": "a"}], outcome="failure") for number in (1, 2)
+    ]
+    ids = [receipt.memory_id or "" for receipt in receipts]
+    assert graphed.graph is not None
+    assert await graphed.graph.traces(ANA.tenant, ids) == 10
+    await graphed.forget(ids[0], actor=ANA)
+    assert await graphed.graph.traces(ANA.tenant, ids) == 5
+    await graphed.erase(ANA.user, actor=ANA)
+    assert await graphed.graph.traces(ANA.tenant, ids) == 0
+
+
+async def test_without_a_graph_there_is_no_walk(house: House) -> None:
+    receipt = await house.kinds().episodic.record("Task", [], outcome="partial")
+    with pytest.raises(NotSupported, match="not_supported:graph"):
+        await house.kinds().episodic.walk(receipt.memory_id or "")
+
+
+async def test_an_episode_that_is_not_well_formed_holds_nothing_of_the_graph() -> None:
+    wrong = Memory(
+        memory_id="m",
+        kind=Kind.EPISODIC,
+        category="episode",
+        scope=ANA.scope(Level.USER),
+        content="x",
+        data={"steps": [{"action": "a"}]},
+        created_at=datetime(2026, 3, 1, tzinfo=UTC),
+        updated_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+    assert fragment_of(wrong) is None
+    assert fragment_of(replace(wrong, data={"steps": [], "outcome": "success"})) is not None
+    assert fragment_of(replace(wrong, category=None)) is None

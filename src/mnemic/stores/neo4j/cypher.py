@@ -88,7 +88,12 @@ _DESCRIBED = """
     RETURN n.node AS node, label, names, spoken, first_seen_at, last_seen_at
     ORDER BY last_seen_at DESC, node LIMIT $limit
 """
-NODES = "MATCH (n:MnemicNode {place: $place})" + _DESCRIBED
+NODES = (
+    """
+    MATCH (n:MnemicNode {place: $place}) WHERE $label IS NOT NULL OR NOT n.node STARTS WITH '@episode:'
+"""
+    + _DESCRIBED
+)
 AMONG = "UNWIND $among AS uid MATCH (n:MnemicNode {uid: uid})" + _DESCRIBED
 TOUCHING = """
     UNWIND $nodes AS uid

@@ -21,8 +21,8 @@ from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.rows import place_of
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.walks import check_limit, check_walk, halves, joined, other_names, ways
-from mnemic.types import Deadline, Fragment, Kind, Memory, Neighbour, Node, Relation, Scope
-from mnemic.types.graph import fragment_of
+from mnemic.types import Deadline, Fragment, Memory, Neighbour, Node, Relation, Scope
+from mnemic.types.graph import fragment_of, holds_graph
 
 T = TypeVar("T")
 Fetch = Callable[..., Awaitable[list[Any]]]
@@ -174,7 +174,7 @@ async def relate(fetch: Fetch, memory: Memory, *, known: bool) -> None:
     """Let what `memory` holds of the graph be what it says now, in the transaction that writes it; `known` says that an
     earlier version of it may hold something.
     """
-    if memory.kind is not Kind.ENTITY:
+    if not holds_graph(memory):
         return
     fragment = fragment_of(memory)
     if known:

@@ -25,8 +25,8 @@ from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, connect, prepare
 from mnemic.stores.sqlite.rows import fetch, place
 from mnemic.stores.sqlite.threads import Readers, finished
 from mnemic.stores.walks import check_limit, check_walk, halves, joined, other_names, ways
-from mnemic.types import Deadline, Fragment, Kind, Memory, Neighbour, Node, Relation, Scope
-from mnemic.types.graph import fragment_of
+from mnemic.types import Deadline, Fragment, Memory, Neighbour, Node, Relation, Scope
+from mnemic.types.graph import fragment_of, holds_graph
 
 T = TypeVar("T")
 
@@ -65,7 +65,9 @@ _REACHED = f"""
 _NODES = f"""
     WITH w AS (
         SELECT n.node, min(n.seen_at) AS first_seen_at, max(n.seen_at) AS last_seen_at FROM graph_node n
-        WHERE {_NODE} AND (:among IS NULL OR n.node IN (SELECT value FROM json_each(:among))) GROUP BY n.node
+        WHERE {_NODE} AND (:among IS NULL OR n.node IN (SELECT value FROM json_each(:among)))
+        AND (:among IS NOT NULL OR :label IS NOT NULL OR substr(n.node, 1, 9) <> '@episode:')
+        GROUP BY n.node
     ),
     described (node, names, label, spoken, first_seen_at, last_seen_at) AS (SELECT {_DESCRIBED} FROM w)
     SELECT * FROM described WHERE :label IS NULL OR label = :label
@@ -260,7 +262,7 @@ class _Opened:
 
 def relate(connection: apsw.Connection, memory: Memory) -> None:
     """Let what `memory` holds of the graph be what it says now, in the transaction that writes it."""
-    if memory.kind is Kind.ENTITY:
+    if holds_graph(memory):
         fragment = fragment_of(memory)
         _forget(connection, place(memory.scope), [memory.memory_id])
         _put(connection, place(memory.scope), [fragment] if fragment is not None else [])

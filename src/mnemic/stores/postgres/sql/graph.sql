@@ -29,7 +29,8 @@ DELETE FROM graph_node WHERE tenant = $1
 -- name: nodes
 WITH w AS (
     SELECT n.node, min(n.seen_at) AS first_seen_at, max(n.seen_at) AS last_seen_at FROM graph_node n
-    WHERE {here_n} AND ($4::text[] IS NULL OR n.node = ANY ($4)) GROUP BY n.node
+    WHERE {here_n} AND ($4::text[] IS NULL OR n.node = ANY ($4))
+    AND ($4::text[] IS NOT NULL OR $5::text IS NOT NULL OR NOT starts_with(n.node, '@episode:')) GROUP BY n.node
 )
 SELECT {described}
 WHERE $5::text IS NULL OR last.label = $5

@@ -190,7 +190,7 @@ class MemoryManager(PortalOwner):
         )
 
     def history(self, memory_id: str) -> Sequence[Memory]:
-        """All versions of a memory, oldest first. Raises MemoryNotFound."""
+        """All versions of a memory, or of all values of a key, oldest first. Raises MemoryNotFound."""
         return self._portal.call(self.engine.history, memory_id, actor=self.actor)
 
     def forget(self, memory_id: str) -> None:

@@ -212,13 +212,16 @@ class ReadVerbs:
     async def history(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> Sequence[Memory]:
-        """All versions of a memory, oldest first: with `known_at` those written by then, with `as_of` those by which it
-        was true then. Raises MemoryNotFound where there is none, and for what awaits review.
+        """All versions of a memory, or of all values of a key that is given in its place, oldest first: with `known_at`
+        those written by then, with `as_of` those by which it was true then. Raises MemoryNotFound where there is none,
+        and for what awaits review.
         """
         as_of, known_at = moment(as_of, "as_of"), moment(known_at, "known_at")
-        versions = await self.store.versions(memory_id, scopes=self._scopes(actor))
+        scopes = self._scopes(actor)
+        versions = await self.store.versions(memory_id, scopes=scopes)
         if versions and versions[-1].status is Status.PENDING_REVIEW:
             raise MemoryNotFound()
+        versions = versions or await lineage.values(self.store, memory_id, scopes=scopes)
         known = [one for one in versions if known_at is None or one.updated_at <= known_at]
         found = [one for one in known if as_of is None or one.was_true_at(as_of)]
         if not found or (found[-1].status is Status.PENDING_REVIEW):

@@ -113,6 +113,21 @@ def test_update_keeps_the_old_version(mnemic: Call) -> None:
     assert complaint(stale).startswith("version_conflict")
 
 
+def test_the_history_of_a_key_shows_all_its_values(mnemic: Call) -> None:
+    data(mnemic, "add", "aisle", "--key", "seat")
+    second = data(mnemic, "add", "window", "--key", "seat")["memory_id"]
+    values = data(mnemic, "history", "seat")["versions"]
+    assert [(one["content"], one["status"]) for one in values][0::2] == [("aisle", "active"), ("window", "active")]
+    assert {one["content"] for one in values if one["status"] == "superseded"} == {"aisle"}
+    told = data(mnemic, "history", second)
+    assert [one["content"] for one in told["versions"]] == ["window"]
+    assert [one["content"] for one in told["earlier"]] == ["aisle"]
+    assert told["later"] == []
+    shown = mnemic("history", second).stdout.splitlines()
+    assert ["aisle" in line for line in shown] == [True, False]
+    assert complaint(mnemic("history", "shoe_size")).startswith("memory_not_found")
+
+
 def test_forget_asks_first(mnemic: Call) -> None:
     memory_id = added(mnemic, "The cat is called Miso.")
 

@@ -404,3 +404,17 @@ async def test_closing_the_engine_closes_the_language_model() -> None:
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), completer=completer):
         assert completer.closed == 0
     assert completer.closed == 1
+
+
+async def test_the_history_of_a_key_is_that_of_all_its_values() -> None:
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock()) as engine:
+        ana = Actor(user="ana")
+        for seat in ("aisle", "window"):
+            await engine.add(seat, key="seat", actor=ana)
+        told = await engine.history(" seat ", actor=ana)
+        assert [(one.content, one.version) for one in told] == [("aisle", 1), ("aisle", 2), ("window", 1)]
+        for name in ("shoe_size", "\n", "x" * 500):
+            with pytest.raises(MemoryNotFound):
+                await engine.history(name, actor=ana)
+        with pytest.raises(MemoryNotFound):
+            await engine.history("seat", actor=Actor(user="ben"))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mnemic.errors import MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.inject.recall import injected_in
 from mnemic.maintain.trail import latest
 from mnemic.ports import RecordStore
+from mnemic.text.normalise import canonical_key
 from mnemic.types import AuditEvent, Memory, Scope, Status, Where
 
 MAX_LINEAGE = 200
@@ -82,6 +83,20 @@ async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
             replaced.add(one.memory_id)
             found.append(one)
     return tuple(found[:MAX_LINEAGE])
+
+
+async def values(store: RecordStore, key: str, *, scopes: Sequence[Scope]) -> list[Memory]:
+    """All versions of all memories that stand or stood under `key`, the oldest memory first, without what waits for
+    review or was turned down; of more than 200 memories the newest. Empty where `key` is none.
+    """
+    try:
+        name = canonical_key(key)
+    except InvalidInput:
+        return []
+    stood = frozenset({Status.ACTIVE, Status.SUPERSEDED, Status.EXPIRED})
+    where = Where(scopes=tuple(scopes), keys=frozenset({name}), statuses=stood)
+    found = await store.newest(where, limit=MAX_LINEAGE)
+    return [version for one in reversed(found) for version in await store.versions(one.memory_id, scopes=scopes)]
 
 
 async def uses(

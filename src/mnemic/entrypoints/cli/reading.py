@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mnemic.engine import MemoryEngine
+    from mnemic.maintain.lineage import Lineage
     from mnemic.types import Actor, Memory, SearchResult
 
 
@@ -107,19 +108,30 @@ def list_(given: Given, /, kinds: tuple[str, ...], limit: int, before: str | Non
 
 
 @click.command("history", cls=Command)
-@click.argument("memory_id")
+@click.argument("named", metavar="KEY_OR_ID")
 @in_time
 @click.pass_obj
-def history_(given: Given, /, memory_id: str, **times: Any) -> None:
-    """Show every version of a memory, oldest first."""
+def history_(given: Given, /, named: str, **times: Any) -> None:
+    r"""Show every version of a memory, oldest first, with the memories it replaced and what replaced it; or all the
+    values that a key has had.
 
-    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[Memory]:
-        return await engine.history(memory_id, actor=actor, **times)
+    \b
+      mnemic history seat
+      mnemic history 0197f3c2-6f0e-7d21-9a52-0a4f6e8d1c3b
+    """
 
-    versions = given.with_engine(work)
+    async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], Lineage | None]:
+        versions = await engine.history(named, actor=actor, **times)
+        whole = versions[0].memory_id == named and not any(times.values())
+        return versions, await engine.lineage(named, actor=actor) if whole else None
+
+    versions, line = given.with_engine(work)
+    earlier, later = ((), ()) if line is None else (line.earlier[::-1], line.later)
     if given.as_json:
-        given.show({"versions": [memory_dict(memory) for memory in versions]}, str)
+        around = {"earlier": earlier, "later": later} if line is not None else {}
+        shown = {"versions": versions, **around}
+        given.show({name: [memory_dict(memory) for memory in told] for name, told in shown.items()}, str)
         return
-    for memory in versions:
+    for memory in (*earlier, *versions, *later):
         validity = f"valid {day(memory.valid_from)} to {day(memory.valid_to)}" if memory.valid_to else ""
         say(f"{memory.version:>3}  {day(memory.updated_at)}  {memory.status:<14}  {label(memory)}  {validity}".rstrip())

@@ -92,7 +92,7 @@ class MemoryGateway:
 
     async def gate(self, actor: Actor) -> Gate:
         """What is asked again in the transaction of each of the actor's writes."""
-        return settling_gate(self.clock, self.limits, await self._token(actor), actor)
+        return await settling_gate(self.searcher.store, self.clock, self.limits, await self._token(actor), actor)
 
     async def hidden_keys(self, actor: Actor) -> frozenset[str]:
         """The keys the actor has not consented to, as of now: nothing under them is found."""

@@ -15,6 +15,7 @@ from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Kind, Level, Usage
 
 Per = Literal["tenant", "user"]
+OnFull = Literal["refuse", "evict"]
 MINUTE = timedelta(minutes=1)
 ERASED = "erased_subject"
 """The retention rule of a subject whose erasure forbids learning about them again."""
@@ -26,7 +27,8 @@ class Quota:
 
     `rows` counts memories of every status, `bytes` what is written of them, `writes_a_minute` new memories. Beyond a
     limit nothing is stored (`quota_exceeded:<name>`); from `soft`, a part of it, on receipts carry a warning of that
-    name. Raises InvalidConfig (`quota`).
+    name. What is closed (superseded, expired, turned down) makes room in a user's quota of rows or bytes, the oldest
+    first; with `on_full="evict"`, for users only, so does the oldest of the rest. Raises InvalidConfig (`quota`).
     """
 
     per: Per = "user"
@@ -35,6 +37,7 @@ class Quota:
     bytes: int | None = None
     writes_a_minute: int | None = None
     soft: float = 0.8
+    on_full: OnFull = "refuse"
 
     def __post_init__(self) -> None:
         limits = [limit for limit in (self.rows, self.bytes, self.writes_a_minute) if limit is not None]
@@ -42,6 +45,8 @@ class Quota:
             raise InvalidConfig("quota", hint="per tenant or user, at least one limit, soft above 0 and up to 1")
         if any(isinstance(limit, bool) or not isinstance(limit, int) or limit < 1 for limit in limits):
             raise InvalidConfig("quota", hint="limits are whole numbers from 1")
+        if self.on_full not in get_args(OnFull) or (self.on_full == "evict" and self.per != "user"):
+            raise InvalidConfig("quota", hint="on_full is refuse, or evict for the quota of a user")
 
     def name(self, limit: str) -> str:
         """`user.rows`, or with a kind `tenant.episodic.bytes`."""
@@ -60,6 +65,17 @@ class Quota:
             "writes_a_minute": (self.writes_a_minute, sum(usage.recent for usage in chosen)),
         }
         return {self.name(name): used / limit for name, (limit, used) in limits.items() if limit is not None}
+
+
+def makes_room(reason: str) -> tuple[Kind | None] | None:
+    """The kind (None: all) of the user's memories that may make room where a write is refused for `reason`; None where
+    room would not help.
+    """
+    code, _, name = reason.partition(":")
+    per, *kind, limit = name.split(".") if code == "quota_exceeded" else [""] * 2
+    if per != "user" or limit not in ("rows", "bytes"):
+        return None
+    return (Kind(kind[0]) if kind else None,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +161,8 @@ class LimitCheck:
     consents: Consents
     held: Mapping[Per, Mapping[Kind, Usage]] = field(default_factory=dict)
     admitted: list[Candidate] = field(default_factory=list)
+    has_room: bool = False
+    """Whether something of the user's may make room; how much of it is seen in the transaction that writes."""
 
     def __call__(self, candidate: Candidate) -> str | None:
         """The reason to block the candidate: retention, consent, quota, in this order."""
@@ -171,7 +189,7 @@ class LimitCheck:
         for quota in self.limits.quotas:
             if quota.applies(candidate):
                 for name, part in self._used(quota).items():
-                    if part >= 1:
+                    if part >= 1 and not (self.has_room and makes_room(quota_exceeded(name))):
                         return quota_exceeded(name)
         return None
 

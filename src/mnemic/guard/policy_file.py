@@ -55,7 +55,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
-from mnemic.guard.limits import Limits, Per, Quota, Retention
+from mnemic.guard.limits import Limits, OnFull, Per, Quota, Retention
 from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnRefuted, OnViolation, Policy
 from mnemic.guard.redaction import RedactionRules
@@ -107,6 +107,7 @@ class _Quota(_Strict):
     bytes: int | None = None
     writes_a_minute: int | None = None
     soft: float | int = 0.8
+    on_full: OnFull = "refuse"
 
 
 class _Retention(_Strict):

@@ -6,17 +6,19 @@ The names of marks carry a keyed hash of the user, so that they say nothing to w
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 
 from mnemic.guard.execution import consent_required, retention_denied
-from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per
+from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
 from mnemic.guard.policy import Policy
 from mnemic.identity import token_of
+from mnemic.maintain.room import EVICTED, room_in
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.text.normalise import canonical_key
-from mnemic.types import Actor, Candidate, Kind, Level, Scope, Usage
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.gate import Gate
 
 _ERASED = "erased"
 
@@ -87,31 +89,60 @@ async def limit_check(store: RecordStore, clock: Clock, limits: Limits, token: s
     for per in {quota.per for quota in limits.quotas}:
         scope = actor.scope(Level.USER) if per == "user" else None
         held[per] = dict(await store.usage(actor.tenant, since=since, scope=scope))
-    return LimitCheck(limits, await consents(store, token, actor.tenant), held)
+    has_room = bool(await room_in(store, limits, actor, held.get("user", {})))
+    return LimitCheck(limits, await consents(store, token, actor.tenant), held, has_room=has_room)
 
 
-def settling_gate(clock: Clock, limits: Limits, token: str, actor: Actor) -> Gate:
+@dataclass(frozen=True, slots=True)
+class SettlingGate:
     """The same rules once more, inside the transaction that writes: no crowd of writers passes a quota together, and
-    nothing is kept of somebody who was erased, or under a key that was revoked, while it was on its way.
+    nothing is kept of somebody who was erased, or under a key that was revoked, while it was on its way. `room` is what
+    may make room in a quota of the user's.
     """
 
-    async def refusal(tx: Reads, candidate: Candidate) -> str | None:
-        erased = await tx.find_mark(actor.tenant, tombstone(token))
+    clock: Clock
+    limits: Limits
+    token: str
+    actor: Actor
+    room: tuple[Memory, ...] = ()
+
+    async def __call__(self, tx: Reads, candidate: Candidate) -> str | None:
+        """The reason to undo the write, or None."""
+        erased = await tx.find_mark(self.actor.tenant, tombstone(self.token))
         if erased is not None and json.loads(erased)["block"]:
             return retention_denied(ERASED)
-        return await _revoked(tx, token, actor, candidate) or await _overshot(tx, candidate)
+        return await _revoked(tx, self.token, self.actor, candidate) or await self._overshot(tx, candidate)
 
-    async def _overshot(tx: Reads, candidate: Candidate) -> str | None:
+    async def make_room(self, unit: Unit, reason: str, *, spared: Collection[str]) -> bool:
+        """Remove the first memory of `room` that is still as it was."""
+        kinds = makes_room(reason)
+        for memory in self.room if kinds is not None else ():
+            if memory.memory_id in spared or (kinds != (None,) and (memory.kind,) != kinds):
+                continue
+            present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
+            if present is None or (present.version, present.status) != (memory.version, memory.status):
+                continue
+            return await unit.apply(Mutation.removal(present, EVICTED, actor=self.actor, at=self.clock.now()))
+        return False
+
+    async def _overshot(self, tx: Reads, candidate: Candidate) -> str | None:
         # The tenant last: whoever waits for a whole tenant holds its own scope by then.
-        scopes: tuple[tuple[Per, Scope | None], ...] = (("user", actor.scope(Level.USER)), ("tenant", None))
+        scopes: tuple[tuple[Per, Scope | None], ...] = (("user", self.actor.scope(Level.USER)), ("tenant", None))
         for per, scope in scopes:
-            if any(quota.per == per and quota.applies(candidate) for quota in limits.quotas):
-                held = await tx.usage(actor.tenant, since=clock.now() - MINUTE, scope=scope)
-                if (reason := limits.overshot(candidate, per, held)) is not None:
+            if any(quota.per == per and quota.applies(candidate) for quota in self.limits.quotas):
+                held = await tx.usage(self.actor.tenant, since=self.clock.now() - MINUTE, scope=scope)
+                if (reason := self.limits.overshot(candidate, per, held)) is not None:
                     return reason
         return None
 
-    return refusal
+
+async def settling_gate(store: RecordStore, clock: Clock, limits: Limits, token: str, actor: Actor) -> SettlingGate:
+    """The gate for the actor's next writes. Raises StoreFailed."""
+    room: tuple[Memory, ...] = ()
+    if any(quota.per == "user" for quota in limits.quotas):
+        held = await store.usage(actor.tenant, since=clock.now() - MINUTE, scope=actor.scope(Level.USER))
+        room = await room_in(store, limits, actor, held)
+    return SettlingGate(clock, limits, token, actor, room)
 
 
 async def _revoked(tx: Reads, token: str, actor: Actor, candidate: Candidate) -> str | None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from mnemic.ports import Reads
 from mnemic.types import Candidate, Outcome
+from mnemic.unit_of_work import Unit
 from mnemic.write.commit import Settled
 from mnemic.write.draft import Draft
 
 Gate = Callable[[Reads, Candidate], Awaitable[str | None]]
-"""Asked once the memory is written and before it is committed: the reason to undo that, or None."""
+"""Asked once the memory is written and before it is committed: the reason to undo that, or None.
+
+A gate may have a `make_room(unit, reason, *, spared)`: it removes one memory in this transaction, none of `spared`, so
+that the reason may be gone, and says whether it did.
+"""
 
 
 class Refused(Exception):
@@ -21,14 +27,16 @@ class Refused(Exception):
         self.reason = reason
 
 
-async def passed(gate: Gate | None, tx: Reads, draft: Draft, settled: Settled | None) -> Settled | None:
+async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: Settled | None) -> Settled | None:
     """`settled` if nothing stands against it now; a duplicate adds nothing and passes. Raises Refused."""
     if gate is None or settled is None or not _adds(settled):
         return settled
-    reason = await gate(tx, draft.candidate)
-    if reason is not None:
-        raise Refused(reason)
-    return settled
+    receipt, make_room = settled.receipt, getattr(gate, "make_room", None)
+    spared = {receipt.memory_id or "", *receipt.superseded, *receipt.conflicts_with}
+    while (reason := await gate(unit.reads, draft.candidate)) is not None:
+        if make_room is None or not await make_room(unit, reason, spared=spared):
+            raise Refused(reason)
+    return replace(settled, changes=tuple(unit.changes))
 
 
 def _adds(settled: Settled) -> bool:

@@ -182,7 +182,7 @@ class MemoryWritePipeline:
             return blocked_receipt(draft.candidate, draft.blocked, laps)
 
         async def work(unit: Unit) -> Settled | None:
-            return await passed(gate, unit.reads, draft, await revision.settle(unit, draft=draft))
+            return await passed(gate, unit, draft, await revision.settle(unit, draft=draft))
 
         try:
             settled = await commit(self._store, work, deadline=deadline)
@@ -286,7 +286,7 @@ class MemoryWritePipeline:
         async def work(unit: Unit) -> tuple[Settled | None, Laps]:
             laps = job.laps.fork()
             settled = await settle(unit, job.draft, job.request, laps, memory_ids)
-            return await passed(job.gate, unit.reads, job.draft, settled), laps
+            return await passed(job.gate, unit, job.draft, settled), laps
 
         return await commit(self._store, work, deadline=deadline)
 

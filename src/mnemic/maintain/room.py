@@ -1,0 +1,65 @@
+"""Room in a full quota: what may go so that something new can be kept, the oldest first.
+
+Memories that are closed (superseded, expired, turned down) go before a write is refused: one value that changes does
+not fill a quota with its past. Active ones go only where the quota says so. They are removed in the transaction that
+writes what takes their place, each with its line in the audit log and its entry in the outbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from mnemic.guard.limits import Limits, Quota
+from mnemic.ports import RecordStore
+from mnemic.types import Actor, Kind, Level, Memory, Status, Usage
+
+EVICTED = "evicted"
+"""The action in the audit log."""
+CLOSED = (Status.SUPERSEDED, Status.EXPIRED, Status.REJECTED)
+NEAR = 64
+"""Rows before a quota is full from which on it is looked for room, and memories that make room for one batch."""
+_PAGE, _PAGES = 500, 4
+
+
+async def room_in(store: RecordStore, limits: Limits, actor: Actor, held: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
+    """What of the actor's own memories may make room, in the order in which it goes; empty where nothing is near its
+    limit. `held` is what the user holds. Raises StoreFailed.
+    """
+    near = [quota for quota in limits.quotas if quota.per == "user" and _is_near(quota, held)]
+    if not near:
+        return ()
+    found = await _oldest(store, actor, CLOSED, _kinds(near))
+    giving = [quota for quota in near if quota.on_full == "evict"]
+    if giving and len(found) < NEAR:
+        found += await _oldest(store, actor, (Status.ACTIVE,), _kinds(giving))
+    return tuple(found[:NEAR])
+
+
+def _is_near(quota: Quota, held: Mapping[Kind, Usage]) -> bool:
+    used = [usage for kind, usage in held.items() if quota.kind in (None, kind)]
+    rows, size = sum(usage.rows for usage in used), sum(usage.bytes for usage in used)
+    return (quota.rows is not None and rows + NEAR >= quota.rows) or (
+        quota.bytes is not None and size >= quota.soft * quota.bytes
+    )
+
+
+def _kinds(quotas: Sequence[Quota]) -> frozenset[Kind]:
+    named = [quota.kind for quota in quotas]
+    return frozenset(Kind) if None in named else frozenset(kind for kind in named if kind is not None)
+
+
+async def _oldest(
+    store: RecordStore, actor: Actor, statuses: Collection[Status], kinds: frozenset[Kind]
+) -> list[Memory]:
+    """The user's memories of these states, those that were last changed longest ago first."""
+    found: list[Memory] = []
+    after = None
+    for _ in range(_PAGES):
+        page = await store.held(
+            actor.tenant, statuses=statuses, scope=actor.scope(Level.USER), after=after, limit=_PAGE
+        )
+        found += [memory for memory in page if memory.kind in kinds]
+        if len(page) < _PAGE:
+            break
+        after = page[-1].memory_id
+    return sorted(found, key=lambda memory: (memory.updated_at, memory.memory_id))[:NEAR]

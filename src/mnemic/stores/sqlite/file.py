@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 import apsw
 
 from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreUnavailable
 from mnemic.stores.sqlite.failures import check_schema, immediate
-from mnemic.stores.sqlite.schema import Migration, migrations
+from mnemic.stores.sqlite.schema import Migration, migrations, newest_schema
 from mnemic.stores.sqlite.spaces import present
 from mnemic.types import VectorSpace
 
@@ -48,12 +50,22 @@ class Patience:
         return True
 
 
+def is_frozen(path: Path) -> bool:
+    """Whether the file is there, and nobody here can write to it or beside it: a read-only file system, a snapshot."""
+    return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
 def connect(
     path: Path, *, durability: str, patience: Patience | None = None, vfs: str | None = None
 ) -> apsw.Connection:
-    """A connection with the settings every one of them needs. Without `patience` it can only read."""
+    """A connection with the settings every one of them needs. Without `patience` it can only read; a file that is
+    frozen can only be read, and is taken as one that nobody changes.
+    """
     access = apsw.SQLITE_OPEN_READONLY if patience is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    connection = apsw.Connection(str(path), flags=access, vfs=vfs)
+    name = str(path)
+    if is_frozen(path):
+        name, access = _frozen(path), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(name, flags=access, vfs=vfs)
     connection.set_busy_handler(patience or Patience(renews=True))
     connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
     connection.pragma("foreign_keys", True)
@@ -63,6 +75,16 @@ def connect(
     # Plans do not depend on the values asked for: else SQLite plans a statement anew each time it is given others.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     return connection
+
+
+def _frozen(path: Path) -> str:
+    """The address under which SQLite neither locks the file nor makes anything beside it. Raises StoreUnavailable
+    (`read_only_log`) where what was written last is in a log that cannot be played in there.
+    """
+    log = Path(f"{path}-wal")
+    if log.is_file() and log.stat().st_size:
+        raise StoreUnavailable("read_only_log", hint="copy the file with its -wal to a folder that can be written")
+    return f"file:{quote(str(path.absolute()))}?immutable=1"
 
 
 def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None = None) -> apsw.Connection:
@@ -95,6 +117,8 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
             recognise(probe)
         finally:
             probe.close()
+    if is_frozen(path):
+        return _read_only(path, durability, vfs)
     patience.wait(BUSY_SECONDS)
     new = not path.exists()
     connection = connect(path, durability=durability, patience=patience, vfs=vfs)
@@ -110,6 +134,15 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
     except BaseException:
         connection.close()
         raise
+    return connection
+
+
+def _read_only(path: Path, durability: str, vfs: str | None) -> apsw.Connection:
+    """Raises StoreUnavailable (`read_only_schema`) for a file that would have to be brought up to date first."""
+    connection = connect(path, durability=durability, vfs=vfs)
+    if connection.pragma("user_version") < newest_schema():
+        connection.close()
+        raise StoreUnavailable("read_only_schema", hint="it is of an older version: copy it to a folder for writing")
     return connection
 
 

@@ -23,7 +23,7 @@ from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.damage import fill_checks
 from mnemic.stores.sqlite.failures import immediate, suspected
-from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, claim_space, connect, prepare
+from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, claim_space, connect, is_frozen, prepare
 from mnemic.stores.sqlite.groups import Fresh, Groups, Work
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_place
 from mnemic.stores.sqlite.rows import GET_MANY, Rows, Terms, fetch, wanted_memories
@@ -75,7 +75,8 @@ class OpenFile:
         self._path = path
         self._identity = _identity(path)
         self._ballast = ballast
-        ballast.load()
+        if not is_frozen(path):
+            ballast.load()
 
     def transact(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None = None) -> Future[T]:
         """What `work` gives once it is committed, together with others that wait for the writing thread."""

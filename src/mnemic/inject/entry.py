@@ -10,7 +10,7 @@ from typing import Protocol, overload
 from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS, estimated_tokens
 from mnemic.inject.escape import defused, visible
 from mnemic.text.normalise import canonical_value
-from mnemic.types import Deadline, Hit, Memory, Origin
+from mnemic.types import Deadline, Hit, Memory, Origin, Status
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels whose words are a person's own. What came from a tool, the web or a model is untrusted."""
@@ -34,6 +34,15 @@ def said_by(memory: Memory) -> str | None:
     if source.speaker not in _OWN_SPEAKERS:
         return source.speaker
     return _CHANNELS.get(source.origin)
+
+
+def _dated(hit: Hit) -> str:
+    """When a memory was true that is true no longer, and when one was told that a later one outdates."""
+    memory = hit.memory
+    if memory.status is Status.SUPERSEDED and memory.valid_to is not None:
+        began = memory.valid_from or memory.happened_at
+        return f" ({began:%Y-%m-%d} to {memory.valid_to:%Y-%m-%d})"
+    return f" (as of {memory.happened_at:%Y-%m-%d})" if hit.outdated_by is not None else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +72,7 @@ class Entry:
         memory = hit.memory
         text = f"{memory.key}: {memory.content}" if memory.key else memory.content
         return cls(
-            content=text,
+            content=text + _dated(hit),
             source=source,
             score=hit.score,
             trusted=memory.source.origin in TRUSTED_ORIGINS,

@@ -16,6 +16,7 @@ from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
 from mnemic.retrieve.lists import STANDING_LISTS
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.outdated import COMPARED, latest_first
+from mnemic.retrieve.past import held_then
 from mnemic.retrieve.underway import Lists, Search
 from mnemic.types import Hit, Memory, SearchResult, Signals, Where
 
@@ -56,7 +57,7 @@ async def result_of(
     rest = [entry for entry in in_order(kept, biased, request.bias.bonus) if entry[0] not in beside]
     rest = spread(rest, ranked.signals, per_session)
     known = await _best(search, ranked, rest[:COMPARED], moment)
-    rest, passed = latest_first(rest, known)
+    rest, passed = latest_first(rest, known) if search.past is None else (held_then(rest, known), {})
     rest = rest[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)
@@ -96,8 +97,12 @@ async def _hits(
             outdated_by=passed.get(memory_id),
         )
         for memory_id, score, reason in order
-        if memory_id in memories and search.where.accepts(memories[memory_id])
+        if memory_id in memories and _accepted(search, memories[memory_id])
     )
+
+
+def _accepted(search: Search, memory: Memory) -> bool:
+    return search.where.accepts(memory) or (search.past is not None and search.past.accepts(memory))
 
 
 async def _named(search: Search, found: Collection[str], moment: Snapshot) -> set[str]:

@@ -20,6 +20,7 @@ from mnemic.retrieve.fuse import Weights, either, fuse, longer
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.outdated import COMPARED
+from mnemic.retrieve.past import LIFT
 from mnemic.retrieve.relevance import relevance
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.signals import SignalWeights, with_signals
@@ -191,6 +192,10 @@ class Searcher:
             found = await replace(search, question=part).made(PART_LISTS, moment)
             scores = either(scores, fuse(found, self.weights))
             lists = longer(lists, found)
+        if search.past is not None:
+            found = await self._then(search, search.past, moment)
+            scores = either(scores, {one: score + LIFT for one, score in fuse(found, self.weights).items()})
+            lists = longer(lists, found)
         signals = await self._signals(search, scores, moment)
         lifted = with_signals(scores, signals, search.question, self.signal_weights)
         anchor = await self._anchor(search, moment) if signals else None
@@ -201,6 +206,11 @@ class Searcher:
         ranked = Ranked(lists=lists, scores=self._scaled(lifted), signals=signals, read=read)
         result = await self._result(search, ranked, moment)
         return replace(result, relevance=known, plan=with_anchor(result.plan, anchor))
+
+    async def _then(self, search: Search, where: Where, moment: Snapshot) -> Lists:
+        """The lists of what was true in the past that the query asks about, and has been superseded since."""
+        hidden = replace(where, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
+        return await replace(search, where=hidden).made(PART_LISTS, moment)
 
     async def _signals(self, search: Search, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
         try:

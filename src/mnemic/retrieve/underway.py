@@ -14,6 +14,7 @@ from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.clause import Clause, clause_of
 from mnemic.retrieve.lists import RankedList
 from mnemic.retrieve.parts import parts_of
+from mnemic.retrieve.past import past_of
 from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.surroundings import Reached
@@ -45,10 +46,12 @@ class Request:
     def _read(self, speakers: frozenset[str]) -> Search:
         read = partial(read_question, speakers=speakers, asked_on=self.asked_on, depth=self.depth)
         clause = clause_of(self.text, self.asked_on)
+        question = read(self.text)
         return Search(
             request=self,
             where=self.where,
-            question=read(self.text),
+            question=question,
+            past=past_of(question, self.where, self.asked_on),
             parts=tuple(read(part) for part in (self.parts or parts_of(self.text))),
             clause=clause,
             event=None if clause is None else read(clause.text),
@@ -57,7 +60,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """A request, read. `event`: the words of `clause`. `errors` collects what failed: `name: reason`, `reached` what
+    """A request, read. `past`: where what is superseded is looked for, by a question about the past. `event`: the words
+    of `clause`. `errors` collects what failed: `name: reason`, `reached` what
     the query names and what is near to it.
     """
 
@@ -67,6 +71,7 @@ class Search:
     parts: tuple[Question, ...]
     clause: Clause | None
     event: Question | None
+    past: Where | None = None
     errors: dict[str, str] = field(default_factory=dict)
     failures: list[MnemicError] = field(default_factory=list)
     reached: list[Reached] = field(default_factory=list)

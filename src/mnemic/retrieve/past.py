@@ -1,0 +1,75 @@
+"""Questions about a time that is over: "Where did I live in March 2026?", "What did I prefer before?".
+
+What has been superseded since is no answer to a question about now, and never found by one. A question about the past
+finds it: what was true at the end of the time that it names, or, where it only asks what was before, whatever came
+before what holds now.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+
+from mnemic.retrieve.bias import STANDING
+from mnemic.retrieve.diversity import Entry
+from mnemic.retrieve.question import Question
+from mnemic.text.pattern import Pattern
+from mnemic.types import Memory, Status, Where
+
+_WAS = Pattern(
+    r"\b(?:did|was|were|had|used to|lived|worked|wohnte\w*|war|warst|waren|hatte\w*|habe|hast|étais|habitais|avais"
+    r"|était|travaillais|vivía\w*|tenía\w*|era|trabajaba\w*|abitavo|vivevo|avevo|lavoravo|morava|vivia|tinha|trabalhava"
+    r"|woonde\w*|werkte\w*)\b",
+    re.IGNORECASE,
+)
+_BEFORE = Pattern(
+    r"\b(?:before(?: that)?\W*$|before (?:now|i changed|the change)|previously|formerly|originally|used to|back then"
+    r"|in the past|(?:my|our) (?:old|former|previous|ex)\b|früher|vorher|damals|zuvor|auparavant|autrefois|avant\W*$"
+    r"|à l'époque|antes\W*$|anteriormente|antes de|prima\W*$|in passato|un tempo|antigamente|vroeger|voorheen"
+    r"|eerder\W*$)",
+    re.IGNORECASE,
+)
+_UNTIL = Pattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s+(?:\w+\s+){0,2}(?:\w+)", re.IGNORECASE)
+LIFT = 0.2
+"""What a memory that was true then is lifted by: the question is about it, whatever else is like it."""
+
+
+def past_of(question: Question, where: Where, asked_on: date | None) -> Where | None:
+    """Where what was true then is looked for, none wider than `where`; None for a question about now."""
+    if where.as_of is not None or Status.ACTIVE not in where.statuses:
+        return None
+    ended = frozenset({Status.SUPERSEDED})
+    last = _last_day(question, asked_on)
+    if last is not None and asked_on is not None and last < asked_on and _WAS.search(question.text):
+        moment = datetime.combine(last + timedelta(days=1), time(), UTC) - timedelta(microseconds=1)
+        return replace(where, statuses=ended, as_of=moment)
+    return replace(where, statuses=ended) if _BEFORE.search(question.text) else None
+
+
+def _last_day(question: Question, asked_on: date | None) -> date | None:
+    """The last day of the time that the question names: of a month without its year the latest that is over; what was
+    before it ended on the day before.
+    """
+    if question.period is not None:
+        return question.period.end
+    named = question.names_date
+    if named is None or asked_on is None:
+        return None
+    years = (named.year,) if named.year is not None else (asked_on.year, asked_on.year - 1)
+    bound = 0 if _UNTIL.search(question.text) else 1
+    days = [replace(named, year=year).days[bound] for year in years]
+    told = [day - timedelta(days=1 - bound) for day in days if day is not None]
+    return next((day for day in told if day < asked_on), None)
+
+
+def held_then(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry]:
+    """`entries`, best first, with what took the place of another of them after that: it did not hold then."""
+    scores = {memory_id: score for memory_id, score, _ in entries}
+    for memory in memories.values():
+        for older in memory.supersedes:
+            if memory.memory_id in scores and older in scores and scores[older] <= scores[memory.memory_id]:
+                scores[memory.memory_id] = scores[older] * 0.99
+    moved = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
+    return sorted(moved, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True)

@@ -1,0 +1,98 @@
+"""What a person says later takes the place of what they said before, on every way in; what is about something else lets
+it be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemic import MemoryManager, Message
+from mnemic.types import Candidate, Kind, Origin, Outcome, Source, Status
+
+BEGAN = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[MemoryManager]:
+    with MemoryManager("ada", store=tmp_path / "m.db") as memory:
+        yield memory
+
+
+def _add(memory: MemoryManager, text: str, at: datetime) -> None:
+    memory.add(Candidate(content=text, occurred_at=at, source=Source(quote=text)))
+
+
+def _keyed(memory: MemoryManager, text: str, at: datetime) -> None:
+    city = "Turin" if "Turin" in text else "Genoa"
+    memory.add(Candidate(content=city, key="home_city", occurred_at=at, source=Source(quote=text)))
+
+
+def _capture(memory: MemoryManager, text: str, at: datetime) -> None:
+    memory.capture(Message(role="user", content=text, sent_at=at))
+
+
+def _record(memory: MemoryManager, text: str, at: datetime) -> None:
+    memory.record([Message(role="user", content=text, sent_at=at)])
+
+
+WAYS = {"add": _add, "key": _keyed, "capture": _capture, "record": _record}
+Way = Callable[[MemoryManager, str, datetime], None]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("add", "add"), ("key", "key"), ("key", "add"), ("add", "key"), ("capture", "add"), ("add", "capture"),
+        ("capture", "capture"), ("record", "record"), ("record", "add"),
+    ],
+)  # fmt: skip
+def test_the_later_one_comes_first_on_every_way_in(memory: MemoryManager, first: str, second: str) -> None:
+    WAYS[first](memory, "I live in Turin.", BEGAN)
+    WAYS[second](memory, "I moved to Genoa and I live in Genoa now.", BEGAN + timedelta(days=90))
+    hits = memory.search("Where do I live?").hits
+    assert "Genoa" in hits[0].memory.content
+    told = [one for one in memory.list(limit=50) if one.kind is Kind.LONG_TERM]
+    assert not [one for one in told if "Turin" in one.content]
+
+
+def test_what_is_closed_was_true_until_then_and_comes_back(memory: MemoryManager) -> None:
+    old = memory.add(Candidate(content="I smoke a pack a day.", occurred_at=BEGAN))
+    new = memory.add(Candidate(content="I quit smoking.", occurred_at=BEGAN + timedelta(days=9)))
+    assert (new.outcome, new.superseded) == (Outcome.SUPERSEDED, (old.memory_id,))
+    ended = memory.history(old.memory_id or "")[-1]
+    assert (ended.status, ended.valid_to) == (Status.SUPERSEDED, BEGAN + timedelta(days=9))
+    kept = memory.get(new.memory_id or "")
+    assert kept is not None
+    assert kept.conflicts_with == (old.memory_id,)
+
+
+def test_lower_trust_waits(memory: MemoryManager) -> None:
+    memory.add("I smoke a pack a day.")
+    web = Source(origin=Origin.WEB)
+    receipt = memory.add(Candidate(content="I quit smoking.", source=web))
+    assert (receipt.outcome, receipt.reason) == (Outcome.PENDING_REVIEW, "lower_trust")
+
+
+TRUE_TOGETHER = [
+    ("My brother lives in Rome.", "My sister lives in Rome."),
+    ("My husband likes football.", "My wife likes rugby."),
+    ("My left knee hurts.", "My right knee does not hurt."),
+    ("My class on Monday is yoga.", "My class on Tuesday is pilates."),
+    ("I drink coffee in the morning.", "I drink tea in the evening."),
+    ("I bake bread on Mondays.", "I bake bread on Fridays."),
+    ("I work on weekdays.", "I don't work on weekends."),
+    ("I speak Polish.", "I also speak Dutch."),
+    ("We have a cat called Mimi.", "We got a second cat, Pablo."),
+    ("I live in Turin.", "I used to live in Genoa as a child."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), TRUE_TOGETHER)
+def test_two_true_statements_are_both_kept(memory: MemoryManager, one: str, other: str) -> None:
+    receipts = [memory.add(one), memory.add(other)]
+    assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED, Outcome.CREATED]
+    assert {memory.content for memory in memory.list(limit=9)} == {one, other}

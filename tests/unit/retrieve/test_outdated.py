@@ -1,0 +1,75 @@
+"""Of two statements that disagree, the later one first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from mnemic.inject.entry import Entry
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.retrieve.bias import RELEVANCE, STANDING
+from mnemic.retrieve.outdated import latest_first, outdated
+from mnemic.testing.record_store.setting import START, memory
+from mnemic.types import Hit, Kind, Memory, Source, Trust
+
+SAID = ("My office is in Turin.", "The office moved from Turin to Genoa.", "I play the flute.")
+
+
+@pytest.fixture
+async def told() -> Sequence[Memory]:
+    vectors = await MiniLmEmbedder().embed(SAID)
+    return [
+        memory(text, at=START + timedelta(days=day), vector=vector)
+        for day, (text, vector) in enumerate(zip(SAID, vectors, strict=True))
+    ]
+
+
+async def test_the_later_one_outdates_the_earlier(told: Sequence[Memory]) -> None:
+    first, second, third = told
+    assert outdated([third, first, second]) == {first.memory_id: second.memory_id}
+
+
+async def test_the_later_one_takes_its_place(told: Sequence[Memory]) -> None:
+    first, second, third = (one.memory_id for one in told)
+    entries = [(first, 0.5, RELEVANCE), (third, 0.4, RELEVANCE), (second, 0.1, RELEVANCE)]
+    moved, passed = latest_first(entries, {one.memory_id: one for one in told})
+    assert ([entry[0] for entry in moved], passed) == ([second, third, first], {first: second})
+    entries = [(second, 0.5, RELEVANCE), (first, 0.5, RELEVANCE)]
+    moved, _ = latest_first(entries, {one.memory_id: one for one in told})
+    assert [entry[0] for entry in moved] == [second, first]
+
+
+async def test_what_stands_stays(told: Sequence[Memory]) -> None:
+    first, second, _ = (one.memory_id for one in told)
+    entries = [(first, 0.5, STANDING), (second, 0.1, RELEVANCE)]
+    assert latest_first(entries, {one.memory_id: one for one in told}) == (entries, {})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"trust": Trust.LOW},
+        {"author": "ben"},
+        {"source": Source(speaker="Ben")},
+        {"source": Source(speaker="assistant")},
+        {"kind": Kind.ENTITY},
+        {"vector": None},
+    ],
+)
+async def test_nobody_elses_word_outdates_it(told: Sequence[Memory], changes: dict[str, object]) -> None:
+    first, second, _ = told
+    assert outdated([first, replace(second, **changes)]) == {}  # type: ignore[arg-type]
+
+
+async def test_what_the_assistant_said_is_outdated_by_the_user(told: Sequence[Memory]) -> None:
+    first, second, _ = told
+    said = replace(first, source=Source(speaker="assistant"))
+    assert outdated([said, second]) == {said.memory_id: second.memory_id}
+
+
+async def test_a_model_is_shown_when_it_was_said(told: Sequence[Memory]) -> None:
+    hit = Hit(memory=told[0], score=0.5, outdated_by="later")
+    assert Entry.of(hit, "memory").content == f"My office is in Turin. (as of {START:%Y-%m-%d})"

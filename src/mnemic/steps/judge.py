@@ -14,6 +14,7 @@ from mnemic.steps.attempt import attempt
 from mnemic.steps.long_term import Known, LongTerm
 from mnemic.steps.state import REVIEW, TurnRules, as_data, candidate_of
 from mnemic.text.normalise import canonical_value
+from mnemic.text.special import is_special
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 
@@ -86,7 +87,17 @@ class Judge:
     def _is_sensitive(self, candidate: Candidate) -> bool:
         """Also where only the words that support it are."""
         _, found = redact_candidate(candidate, self._redactor, bytes(32))
-        return found or candidate.key in self._long_term.policy.sensitive_keys
+        told = [
+            candidate.content,
+            candidate.context,
+            candidate.source.quote,
+            candidate.key and candidate.key.replace("_", " "),
+        ]
+        return (
+            found
+            or candidate.key in self._long_term.policy.sensitive_keys
+            or is_special([*told, f"{told[-1]} {candidate.content}"], self._rules.sensitive_topics)
+        )
 
     async def _against_known(
         self, data: dict[str, Any], candidate: Candidate, review: str, user_id: str, verdicts: Verdicts

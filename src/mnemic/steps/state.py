@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
 from mnemic.errors import InvalidConfig
+from mnemic.text.special import TOPICS
 from mnemic.types import Candidate, Kind, Origin, Source
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
 
@@ -47,7 +48,8 @@ class TurnRules:
 
     `on_retrieval_failure`: go on without personalisation, with the error recorded, or stop for review. `on_conflict`: a
     changed value replaces the old one and says which, or waits for review. `on_sensitive`: personal data and secrets
-    are left out, or wait for review. `on_write_failure`: the answer is kept and the failure reported, or it also asks
+    are left out, or wait for review; so is what `sensitive_topics` names (`health`, `papers`: numbers of identity
+    papers). `on_write_failure`: the answer is kept and the failure reported, or it also asks
     for review. Instructions always wait for review. Raises InvalidConfig.
     """
 
@@ -55,6 +57,7 @@ class TurnRules:
     on_conflict: Literal["supersede", "review"] = "supersede"
     on_sensitive: Literal["skip", "review"] = "skip"
     on_write_failure: Literal["report", "review"] = "report"
+    sensitive_topics: frozenset[str] = TOPICS
     max_memories: int = DEFAULT_MAX_ENTRIES
     min_score: float = 0.1
     max_input_chars: int = 20_000
@@ -74,6 +77,8 @@ class TurnRules:
         for name, words in allowed.items():
             if getattr(self, name) not in words:
                 raise InvalidConfig(name, hint=" or ".join(words))
+        if not TOPICS.issuperset(self.sensitive_topics):
+            raise InvalidConfig("sensitive_topics", hint="some of " + ", ".join(sorted(TOPICS)))
         for name in (
             "max_memories",
             "max_input_chars",

@@ -177,6 +177,26 @@ async def test_what_is_left_out_says_why(runner: str, memory: LongTerm, proposed
         assert "K1234567" not in str(output)
 
 
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("I was diagnosed with depression last year.", "diagnosed with depression"),
+        ("My passport number is in the safe.", "passport number is in the safe"),
+    ],
+)
+async def test_health_and_papers_are_sensitive_unless_the_rules_say_otherwise(
+    runner: str, memory: LongTerm, said: str, value: str
+) -> None:
+    turn = await Assistant(runner, memory, extractor=Proposals([wish(value, "style")])).say(said)
+    assert [one["reason"] for one in turn["final_output"]["skipped_updates"]] == ["sensitive"]
+    assert value not in str(turn["final_output"]["skipped_updates"])
+    rules = TurnRules(sensitive_topics=frozenset())
+    turn = await Assistant(runner, memory, extractor=Proposals([wish(value, "style")]), rules=rules).say(said)
+    assert turn["final_output"]["skipped_updates"] == []
+    with pytest.raises(InvalidConfig, match="sensitive_topics"):
+        TurnRules(sensitive_topics=frozenset({"weather"}))
+
+
 async def test_personal_data_in_the_quote_alone_is_sensitive_too(runner: str, memory: LongTerm) -> None:
     proposed = Candidate(
         content="aisle",

@@ -183,6 +183,8 @@ class AzureSearchServer:
         if path.startswith("/indexes('") and path.endswith("')"):
             known = self.indexes.get(path[10:-2])
             return (200, known) if known else (404, {"error": {"code": "missing", "message": "no such index"}})
+        if path.startswith("/indexes('") and path[10:].partition("')")[0] not in self.indexes:
+            return 404, {"error": {"code": "missing", "message": "no such index"}}
         if path.endswith("/docs/search.index"):
             results = self.index(body["value"])
             return (200 if all(each["status"] for each in results) else 207), {"value": results}

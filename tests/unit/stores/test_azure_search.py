@@ -34,6 +34,9 @@ def service() -> Iterator[AzureSearchServer]:
 
 @pytest.fixture
 async def index(service: AzureSearchServer) -> AsyncIterator[AzureSearchIndex]:
+    maker = AzureSearchIndex(service.endpoint, "memories", KEY, seconds=30, dimension=384)
+    await maker.create()
+    await maker.close()
     index = AzureSearchIndex(service.endpoint, "memories", KEY, seconds=30)
     yield index
     await index.close()
@@ -235,6 +238,22 @@ async def test_an_index_is_made_once_and_for_one_dimension(service: AzureSearchS
     with pytest.raises(SpaceMismatch):
         await other.create()
     await other.close()
+
+
+async def test_documents_wait_for_an_index_and_make_it_where_they_may(service: AzureSearchServer) -> None:
+    tea = memory("green tea")
+    kept = Change(entry=OutboxEntry.of(tea), memory=tea)
+    without = AzureSearchIndex(service.endpoint, "memories", KEY, seconds=30)
+    with pytest.raises(StoreUnavailable, match="azure_search:404"):
+        await without.apply([kept])
+    with pytest.raises(StoreUnavailable, match="azure_search:404"):
+        await without.search(HERE, "tea", None, limit=5)
+    await without.close()
+    index = AzureSearchIndex(service.endpoint, "memories", KEY, seconds=30, dimension=384)
+    await index.apply([kept])
+    assert list(service.indexes) == ["memories"]
+    assert ids(await index.search(HERE, "tea", None, limit=5)) == [tea.memory_id]
+    await index.close()
 
 
 async def test_an_erasure_looks_the_index_through(index: AzureSearchIndex, service: AzureSearchServer) -> None:

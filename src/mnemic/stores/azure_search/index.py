@@ -27,6 +27,8 @@ SECONDS = 5.0
 MAX_TOP = 1000
 """Documents the service returns at most in one answer."""
 
+NO_INDEX = "store_unavailable:azure_search:404"
+"""The service's answer before there is an index."""
 _CLEARED_AT_ONCE = 1000
 _ASKED_AT_ONCE = 100
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -36,9 +38,9 @@ class AzureSearchIndex:
     """A `SearchIndex` and a `Projection` on the index `index` of the service at `endpoint` (`https://...`).
 
     The index must have the fields of `docs/storage.md`; where the `dimension` of the vectors is given, `create` makes
-    it, and `clear` does where it is missing. It holds what active memories say, so it lives under the same rules as the
-    record store. Every call ends within `seconds` and is not repeated: the outbox does that. Raises InvalidConfig for
-    an endpoint that cannot be one.
+    it, and so do `clear` and the first documents where it is missing. It holds what active memories say, so it lives
+    under the same rules as the record store. Every call ends within `seconds` and is not repeated: the outbox does
+    that. Raises InvalidConfig for an endpoint that cannot be one.
     """
 
     name = "search_index"
@@ -157,7 +159,12 @@ class AzureSearchIndex:
         """Send it all, and look at every answer: the service takes some documents of a batch and refuses others."""
         if not batch.actions:
             return
-        results = await self._within(lambda: self._client.index_documents(batch))
+        try:
+            results = await self._within(lambda: self._client.index_documents(batch))
+        except StoreUnavailable as failure:
+            if failure.reason != NO_INDEX or self._dimension is None or not await self.create():
+                raise
+            results = await self._within(lambda: self._client.index_documents(batch))
         refused = [result for result in results if not result.succeeded and result.status_code != 404]
         if refused or len(results) != len(batch.actions):
             codes = sorted({str(result.status_code) for result in refused}) or ["missing"]

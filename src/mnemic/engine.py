@@ -106,7 +106,7 @@ class MemoryEngine(StewardVerbs):
         near = None if graph is None else GraphSurroundings(graph, Patience(self.clock))
         searcher = Searcher(store, embedder, near)
         self.gateway = _gateway(self._pipeline, searcher, self.clock, policy, grant, limits, budget)
-        given = _proposers(extractor, planner, composer) | {"usage": usage or UsageAudit()}
+        given = _proposers(extractor or RuleExtractor(embedder), planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
 
     async def open(self) -> Self:
@@ -377,10 +377,10 @@ def _gateway(
     )
 
 
-def _proposers(extractor: Extractor | None, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:
+def _proposers(extractor: Extractor, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:
     """Who proposes in a turn: rules and templates where nobody else was named."""
     return {
-        "extractor": extractor or RuleExtractor(),
+        "extractor": extractor,
         "planner": planner or RulePlanner(),
         "composer": composer or OfflineComposer(),
     }

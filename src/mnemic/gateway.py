@@ -138,6 +138,25 @@ class MemoryGateway:
         ]
         return GatewayWrite(receipts=tuple(warned), blocked=tuple(admission.blocked))
 
+    async def write_captured(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        actor: Actor,
+        idempotency_key: str | None = None,
+        deadline: Deadline | None = None,
+    ) -> GatewayWrite:
+        """`write` in portions of `max_capture_items`: that bounds what a model proposes at once, not what a user's own
+        message may hold.
+        """
+        done = GatewayWrite()
+        portion = self.budget.max_capture_items
+        for start in range(0, max(1, len(candidates)), portion):
+            part = candidates[start : start + portion]
+            more = await self.write(part, actor=actor, idempotency_key=idempotency_key, deadline=deadline)
+            done = GatewayWrite(receipts=(*done.receipts, *more.receipts), blocked=(*done.blocked, *more.blocked))
+        return done
+
     async def retrieve(
         self, intent: Intent, *, actor: Actor, preference_bias: bool = False, deadline: Deadline | None = None
     ) -> SearchResult:

@@ -164,7 +164,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
         run.cost = extraction.cost
     if extraction.degraded is not None:
         run.errors.append(f"extract:model: {extraction.degraded}")
-    run.write = await gateway.write(
+    run.write = await gateway.write_captured(
         extraction.candidates, actor=request.actor, idempotency_key=request.idempotency_key, deadline=run.deadline
     )
     written, refreshed = run.write.keys(refreshed=False), run.write.keys(refreshed=True)

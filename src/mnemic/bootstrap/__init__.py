@@ -44,7 +44,7 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import Policy
 from mnemic.maintain.graph import GraphProjection
-from mnemic.ports import Clock, Completer
+from mnemic.ports import Clock, Completer, Embedder
 from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
 from mnemic.write.judge import ModelJudge
 from mnemic.write.pipeline import WriteRules
@@ -92,9 +92,9 @@ def build_engine(
     clock = clock or SystemClock()
     guard, keyring = build_guard(settings, policy), build_keyring(settings)
     completer = completer or build_completer(settings, clock)
-    extractor, planner, composer = _proposers(completer, clock)
     sessions, copies = build_sessions(settings.sessions, clock)
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
+    extractor, planner, composer = _proposers(completer, embedder, clock)
     fed = [] if keeps_graph(settings) else [GraphProjection(graph)]
     further = build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
     engine = _engine_of(guard, completer)
@@ -141,10 +141,11 @@ def build_write_rules(settings: Settings) -> WriteRules:
     )
 
 
-def _proposers(completer: Completer | None, clock: Clock) -> tuple[Extractor, Planner, Composer]:
+def _proposers(completer: Completer | None, embedder: Embedder, clock: Clock) -> tuple[Extractor, Planner, Composer]:
     if completer is None:
-        return RuleExtractor(), RulePlanner(), OfflineComposer()
-    return FallbackExtractor(ModelExtractor(completer)), ModelPlanner(completer, clock), ModelComposer(completer)
+        return RuleExtractor(embedder), RulePlanner(), OfflineComposer()
+    by_model = FallbackExtractor(ModelExtractor(completer), RuleExtractor(embedder))
+    return by_model, ModelPlanner(completer, clock), ModelComposer(completer)
 
 
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:

@@ -12,7 +12,8 @@ from mnemic.extract.model import ModelExtractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy
-from mnemic.ports import Clock, Completer
+from mnemic.ports import Clock, Completer, Embedder
+from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Deadline, Message
 
 _POLICY = Policy(on_model_failure="rules")
@@ -26,11 +27,13 @@ class Reader:
     completer: Completer | None = None
     longest: timedelta = timedelta(seconds=60)
     clock: Clock = SystemClock()
+    embedder: Embedder = field(default_factory=MiniLmEmbedder)
     _extractor: Extractor = field(init=False)
 
     def __post_init__(self) -> None:
         asked = self.completer
-        made = RuleExtractor() if asked is None else FallbackExtractor(ModelExtractor(asked))
+        rules = RuleExtractor(self.embedder)
+        made = rules if asked is None else FallbackExtractor(ModelExtractor(asked), rules)
         object.__setattr__(self, "_extractor", made)
 
     @property
@@ -45,6 +48,7 @@ class Reader:
         return await self._extractor.extract(message, policy=_POLICY, budget=_BUDGET, deadline=deadline)
 
     async def close(self) -> None:
-        """Close the model's connections."""
+        """Close the models."""
+        await self.embedder.close()
         if self.completer is not None:
             await self.completer.close()

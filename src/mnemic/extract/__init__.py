@@ -20,10 +20,11 @@ from mnemic.types import Candidate, Cost, Deadline, Message, Origin, Skipped
 class Extraction:
     """What a message gives to remember, and what was left out (`Skipped.reason`).
 
-    Reasons: `transient` a request or passing state, `hypothetical`, `quoted` somebody else's words, `sarcasm`,
-    `not_durable` no lasting fact, `origin` not the user's own message, `key_not_in_policy`, `unsupported` by the
-    user's words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost`: what a
-    model took to read it. `degraded`: why rules read it in the place of a model.
+    Reasons: `transient` a request or passing state, `hypothetical`, `quoted` somebody else's words or text that is only
+    shown, `sarcasm`, `joke`, `opinion` of the moment, `third_party` gossip, `not_durable` small talk, `not_understood`
+    it may last, but what it says is not clear, `origin` not the user's own message, `key_not_in_policy`, `unsupported`
+    by the user's words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips; the span
+    shows the words. `cost`: what a model took to read it. `degraded`: why rules read it in the place of a model.
     """
 
     candidates: tuple[Candidate, ...] = ()

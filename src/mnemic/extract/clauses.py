@@ -14,6 +14,7 @@ _ABBREVIATION = Pattern(
 )
 _SUBJECT = (
     r"(?:i|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
+    r"maybe|perhaps|"
     r"please|remember|note|always|never|don't|do not|from now on|use|keep|write|reply|answer|respond|call me|send|"
     r"avoid|can you|could you|would you|will you|what|which|where|when|who|how|why|is there|are there|do you|"
     r"find|book|show|tell|give|yo|mi|mis|me|soy|estoy|tengo|vivo|trabajo|prefiero|recuerda|siempre|nunca|usa|"

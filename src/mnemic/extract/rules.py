@@ -1,9 +1,9 @@
-"""Extraction without any model: what a user's own words state plainly, and nothing else.
+"""Extraction without a language model: what a user's own words state, each statement whole.
 
-A message is cut into clauses. Clauses that say nothing lasting (requests, questions, guesses, other people's words)
-are left out with the reason. In the others the tables look for typed facts first, which go under their key, then for
-plain statements about the user, which are kept in the user's words under a category. Every candidate quotes the
-clause it comes from.
+A message is cut into sentences and clauses. What the user only shows (pasted text, quotations, roles to play) is
+blanked out first. Rules leave out questions, requests, guesses and other people's words, and always keep what the
+user asks to be remembered; a small classifier decides about the rest (`classify`). Tables then look for typed facts,
+which go under their key with the statement as context; a statement that says more than its values is kept whole, too.
 
 The patterns have bounded repetitions and run over clauses of at most 400 characters, so the cost grows with the
 length of the message and not faster.
@@ -13,19 +13,28 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from types import MappingProxyType
 
-from mnemic.errors import RunStopped
+import numpy as np
+
+from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
+from mnemic.extract.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.model import source_of
-from mnemic.extract.signals import NEGATED, NOT_DURABLE, TRANSIENT, WISH, Mood, left_out, mood_of, payload_follows
-from mnemic.extract.tables import Rule, english, others, spanish, straight, tidy
+from mnemic.extract.pasted import data_spans, fiction_from, merged
+from mnemic.extract.signals import QUOTED, TRANSIENT, mood_of, payload_follows
+from mnemic.extract.statements import NOT_UNDERSTOOD, Piece, Statement, decided, pieces_of
+from mnemic.extract.tables import others, straight
+from mnemic.extract.typed import says_more, typed_facts
 from mnemic.extract.when import timed
 from mnemic.guard.budget import Budget, check_time
 from mnemic.guard.contract import check_candidate, drop_duplicates
 from mnemic.guard.policy import Policy
+from mnemic.ports import Embedder
 from mnemic.text.normalise import clean_content, invisible
 from mnemic.text.pattern import Pattern
 from mnemic.types import Candidate, Deadline, Message, Skipped
@@ -34,22 +43,16 @@ MAX_MESSAGE_CHARS = 32_768
 MAX_CLAUSE_CHARS = 400
 MAX_SKIPPED = 20
 """Reasons reported for one message; a long text is not answered with a longer report."""
+MAX_STATEMENTS = 60
+"""Kept of one message. The budget's `max_capture_items` bounds what a model proposes, not what the user says."""
+MAX_EMBEDDED = 96
+"""Pieces of one message whose vectors are asked for; those after them are judged by their words alone."""
 SHORTEST_CONTENT_WORDS = 3
-SHORTEST_UNSPACED_CHARS = 5
+SHORTEST_UNTRAINED_CHARS = 5
 _GAP = 8
 """Two clauses that stand so close (a comma, an "and") are reported as one."""
-
-_TYPED = (*english.RULES, *spanish.RULES)
-_FREE = (*english.FREE, *spanish.FREE, *others.FREE)
-_REJECTED_ALTERNATIVE = Pattern(
-    r"\s(?:over|rather than|instead of|not|but not|en lugar de|en vez de)\s.*|(?<!prefer)(?<!prefiero)\s(?:to|"
-    r"a)\s(?:the\s)?"
-    r"(?:window|aisle|middle|morning|afternoon|evening|night|early|late)\b.*",
-    re.IGNORECASE,
-)
 _OPENING = Pattern(
-    r"^(?:(?:please|also|and|so|well|oh|hey|hi|hello|by the way|btw|ok|okay|just|fyi|por favor|y|además)\b[,:]?\s+|"
-    r"(?:note|remember|keep in mind|recuerda|ten en cuenta|for the record|don't forget)(?:\s+that|\s+que|:|,)?\s+)+",
+    r"^(?:(?:please|also|and|so|well|oh|hey|hi|hello|by the way|btw|ok|okay|just|fyi|por favor|y|además)\b[,:]?\s+)+",
     re.IGNORECASE,
 )
 _PREAMBLE = Pattern(
@@ -58,17 +61,27 @@ _PREAMBLE = Pattern(
     re.IGNORECASE,
 )
 """A sentence's opening that only says where the rest applies ("For future incident updates")."""
-_BLOCKS = Pattern(r"<memory\b.{0,8000}?</memory>|```.{0,8000}?```|(?m:^>[^\n]*)", re.DOTALL | re.IGNORECASE)
-_QUOTATION = Pattern(r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»")
-_LIST = Pattern(r"\s*,\s*(?:and |or |y |o )?|\s+(?:and|or|y|o|&) ", re.IGNORECASE)
+_QUOTATION = Pattern(
+    r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»|„[^“”\n]{12,300}[“”]|(?<=[\s(:])'[^'\n]{12,300}'(?!\w)"
+)
+_INJECTED = Pattern(r"<memory\b.{0,8000}?</memory>", re.DOTALL | re.IGNORECASE)
+_UNTRAINED = Pattern("[\u0900-\u097f\u0400-\u04ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+"""Scripts that the classifier was not trained on; tables read the plainest statements in them."""
 _HAN = Pattern("[\u3400-\u4dbf\u4e00-\u9fff]")
 _MARKER = "\ufffc"
+_LABELS: Mapping[str, str] = MappingProxyType({"decision": "event", "commitment": "event"})
+"""The label of what the tables of plain statements call otherwise."""
 
 
 class RuleExtractor:
-    """Finds typed facts and plain statements by tables of patterns: in English and in part in Spanish; of eight more
-    languages the plainest statements.
+    """Finds typed facts by tables of patterns and whole statements by a classifier, in English, German, French,
+    Spanish, Italian, Portuguese and Dutch; of four more languages the plainest statements.
+
+    With the `embedder` whose space the classifier was trained in it judges by meaning, too; else by words alone.
     """
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder if embedder is not None and embedder.space.model == weights().space else None
 
     async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
         """The candidates of `message`; see `Extractor`. A breach of policy is never proposed, so nothing here stops a
@@ -84,19 +97,110 @@ class RuleExtractor:
         text = _readable(message.content[:MAX_MESSAGE_CHARS])
         if len(message.content) > MAX_MESSAGE_CHARS:
             found.leave_out("too_long", (MAX_MESSAGE_CHARS, len(message.content)))
-        payload: str | None = None
-        mood = mood_of("")
-        for clause in clauses(text):
-            if clause.position == 0:
-                mood = mood_of(clause.sentence)
-                check_time(deadline)
-                await asyncio.sleep(0)  # others' turn, and the place to be cancelled
-            if payload is not None and (payload.endswith(":") or clause.sentence == payload):
-                found.leave_out(TRANSIENT, (clause.start, clause.end))
-                continue
-            payload = _payload(clause)
-            _read(clause, mood, found)
+        sentences = _sentences(text, found)
+        await self._judge(sentences, deadline)
+        before: Piece | None = None
+        for sentence in sentences:
+            check_time(deadline)
+            await asyncio.sleep(0)  # others' turn, and the place to be cancelled
+            for one in decided(sentence.pieces, sentence.whole, before):
+                if isinstance(one, Statement):
+                    found.keep(one, text, sentence)
+                elif _PREAMBLE.search(one.text) and len(sentence.pieces) > 1:
+                    continue
+                elif one.ruled or not found.keys_of(sentence, one.start, one.end):
+                    found.leave_out(one.reason or TRANSIENT, (one.start, one.end))
+            before = sentence.pieces[-1]
         return found.extraction()
+
+    async def _judge(self, sentences: Sequence[Sentence], deadline: Deadline) -> None:
+        """Ask the classifier about every piece that no rule is certain of."""
+        asked = [
+            p
+            for s in sentences
+            for p in (s.whole, *(s.pieces if len(s.pieces) > 1 else ()))
+            if not _UNTRAINED.search(p.text)
+        ]
+        texts = [text_of(piece) for piece in asked]
+        vectors = await self._vectors(texts[:MAX_EMBEDDED], deadline)
+        split = 0 if vectors is None else len(vectors)
+        opinions = weights().opinions(texts[:split], vectors) + weights().opinions(texts[split:])
+        for piece, opinion in zip(asked, opinions, strict=True):
+            piece.opinion = opinion
+        for sentence in sentences:
+            if len(sentence.pieces) == 1:
+                sentence.pieces[0].opinion = sentence.whole.opinion
+            for piece in (sentence.whole, *sentence.pieces):
+                if piece.opinion is None:
+                    _by_tables(piece)
+
+    async def _vectors(self, texts: list[str], deadline: Deadline) -> Floats | None:
+        if self._embedder is None or not texts:
+            return None
+        try:
+            found = await self._embedder.embed(texts, deadline=deadline)
+        except EmbedderFailed:
+            return None
+        return np.stack([np.frombuffer(one, np.float32) for one in found])
+
+
+@dataclass(slots=True)
+class Sentence:
+    """A sentence with its parts."""
+
+    whole: Piece
+    pieces: list[Piece]
+    standing: bool
+    clauses: list[Clause]
+
+
+def text_of(piece: Piece) -> str:
+    """The words of a piece that the classifier reads."""
+    return piece.text[max(0, piece.said_from - piece.start) :].replace(_MARKER, " ").strip()[:MAX_CLAUSE_CHARS]
+
+
+def _sentences(text: str, found: _Findings) -> list[Sentence]:
+    """The sentences of `text` that may say something; those that cannot are reported."""
+    sentences: list[Sentence] = []
+    fiction = False
+    payload = False
+    for _, group in groupby(clauses(text), key=lambda clause: clause.sentence_start):
+        parts = list(group)
+        start, end = parts[0].start, parts[-1].end
+        fiction = fiction or fiction_from(parts[0].sentence)
+        if payload or fiction:
+            found.leave_out(TRANSIENT, (start, end))
+            continue
+        spoken = [clause for clause in parts if _speaks(clause, found)]
+        payload = any(payload_follows(clause) and ":" in clause.sentence for clause in spoken)
+        if not spoken:
+            continue
+        mood = mood_of(parts[0].sentence)
+        pieces = pieces_of(spoken, text, mood)
+        whole = Piece(pieces[0].start, pieces[-1].end, text[pieces[0].start : pieces[-1].end], asked=pieces[0].asked,
+                      said_from=pieces[0].said_from, hinted=pieces[0].hinted)  # fmt: skip
+        sentences.append(Sentence(whole, pieces, mood.standing, spoken))
+    return sentences
+
+
+def _speaks(clause: Clause, found: _Findings) -> bool:
+    span = clause.start, clause.end
+    if len(clause.text) > MAX_CLAUSE_CHARS:
+        found.leave_out("too_long", span)
+        return False
+    if _MARKER in clause.text and len(clause.text.split()) < SHORTEST_CONTENT_WORDS * 2:
+        found.leave_out(QUOTED, span)
+        return False
+    return True
+
+
+def _by_tables(piece: Piece) -> None:
+    """Judge a piece in a script that the classifier does not know: kept where a table has a plain statement like it."""
+    text = piece.text.strip()
+    rule = next((rule for rule in others.FREE if rule.pattern.search(text)), None)
+    long_enough = len(text.split()) >= SHORTEST_CONTENT_WORDS or len(_HAN.findall(text)) >= SHORTEST_UNTRAINED_CHARS
+    label = "chat" if rule is None or not long_enough else _LABELS.get(rule.category, rule.category)
+    piece.opinion = Opinion(shares=tuple(float(one == label) for one in LABELS))
 
 
 @dataclass(slots=True)
@@ -113,19 +217,43 @@ class _Findings:
         """Report a reason, once for neighbours that share it."""
         last = self.skipped[-1] if self.skipped else None
         near = last is not None and last.span is not None and span[0] - last.span[1] <= _GAP
-        if (
-            last is not None
-            and last.span is not None
-            and near
-            and key is None
-            and (last.reason, last.key) == (reason, None)
-        ):
+        if near and last and last.span and key is None and (last.reason, last.key) == (reason, None):
             self.skipped[-1] = Skipped(reason=reason, span=(last.span[0], span[1]))
         elif len(self.skipped) < MAX_SKIPPED:
             self.skipped.append(Skipped(reason=reason, key=key, span=span))
 
-    def propose(self, content: str, span: tuple[int, int], rule: Rule, key: str | None) -> None:
-        """Add a candidate, if the policy knows its key and takes its value."""
+    def keep(self, statement: Statement, text: str, sentence: Sentence) -> None:
+        """Propose the typed facts of a statement, and the statement itself where it says more than they do."""
+        values = self.keys_of(sentence, statement.start, statement.end)
+        content = _sentence(text[statement.said_from : statement.end])
+        if values and not (self.policy.allows_keyless and says_more(content, values)):
+            return
+        span = statement.start, statement.end
+        if not content:
+            self.leave_out(NOT_UNDERSTOOD, span)
+        else:
+            self._propose(content, span, None, statement.category, statement.confidence)
+
+    def keys_of(self, sentence: Sentence, start: int, end: int) -> list[str]:
+        """Propose the typed facts of the clauses between two places; their values and keys."""
+        told: list[str] = []
+        for clause in sentence.clauses:
+            if clause.end > start and clause.start < end and not clause.asks:
+                for rule, key, value in typed_facts(clause.text, sentence.standing, self.policy):
+                    self._propose(value, (clause.start, clause.end), key, rule.category, rule.confidence, (start, end))
+                    told += [value, key.replace("_", " ")]
+        return told
+
+    def _propose(
+        self,
+        content: str,
+        span: tuple[int, int],
+        key: str | None,
+        category: str,
+        confidence: float,
+        around: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Add a candidate, if the policy knows its key and takes its value. The words around it help to find it."""
         if (key is None and not self.policy.allows_keyless) or (key is not None and not self.policy.allows(key)):
             self.leave_out("key_not_in_policy", span, key)
             return
@@ -133,8 +261,9 @@ class _Findings:
         candidate = Candidate(
             content=content,
             key=key,
-            category=rule.category,
-            confidence=rule.confidence,
+            category=category,
+            confidence=confidence,
+            context="" if key is None else self.message.content[slice(*around)],
             source=source_of(self.message, quote=quote, span=span),
             occurred_at=self.message.sent_at,
         )
@@ -145,112 +274,31 @@ class _Findings:
             self.leave_out(breach.reason, span, key)
 
     def extraction(self) -> Extraction:
-        """The result: doubles dropped, at most as many candidates as the budget has."""
+        """The result: doubles dropped, what is beyond the most of one message named."""
         kept, doubles = drop_duplicates(self.candidates)
-        limit = self.budget.max_capture_items
         over = tuple(
             Skipped(reason="max_capture_items", key=candidate.key, span=candidate.source.span)
-            for candidate in kept[limit : limit + MAX_SKIPPED]
+            for candidate in kept[MAX_STATEMENTS : MAX_STATEMENTS + MAX_SKIPPED]
         )
-        return Extraction(candidates=kept[:limit], skipped=(*self.skipped, *doubles, *over))
+        return Extraction(candidates=kept[:MAX_STATEMENTS], skipped=(*self.skipped, *doubles, *over))
 
 
 def _readable(text: str) -> str:
     """`text`, character for character, with straight apostrophes and without what is not the user speaking.
 
-    Blocks of injected memory, code and quoted lines, and longer quotations are blanked out; a marker shows where one
-    stood.
+    Injected memory, pasted text and longer quotations are blanked out; a marker shows where one stood.
     """
-    for pattern in (_BLOCKS, _QUOTATION):
-        text = pattern.sub(_blank, text)
+    shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
+    shown += [match.span() for match in _QUOTATION.finditer(text) if len(match[0].split()) > SHORTEST_CONTENT_WORDS]
+    for start, end in merged(shown):
+        text = text[:start] + _MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]
     if invisible(text.replace("\n", " ").replace("\t", " ")):
         text = "".join(c if c in "\n\t" or not invisible(c, strict=True) else " " for c in text)
     return straight(text)
 
 
-def _blank(match: re.Match[str]) -> str:
-    block = match[0]
-    if block[0] in '"“«' and len(block.split()) < SHORTEST_CONTENT_WORDS + 1:
-        return block
-    return _MARKER + "".join("\n" if c == "\n" else " " for c in block[1:])
-
-
-def _payload(clause: Clause) -> str | None:
-    """What follows an order that has a text as its object: the rest of the sentence, or everything behind a colon."""
-    if not payload_follows(clause):
-        return None
-    return ":" if ":" in clause.sentence else clause.sentence
-
-
-def _read(clause: Clause, mood: Mood, found: _Findings) -> None:
-    span = clause.start, clause.end
-    if len(clause.text) > MAX_CLAUSE_CHARS:
-        found.leave_out("too_long", span)
-        return
-    if _MARKER in clause.text and len(clause.text.split()) < SHORTEST_CONTENT_WORDS * 2:
-        found.leave_out("quoted", span)
-        return
-    reason = left_out(clause, mood)
-    if reason is not None:
-        found.leave_out(reason, span)
-        return
-    typed = list(_typed(clause, mood.standing, found.policy))
-    for rule, key, value in typed:
-        found.propose(value, span, rule, key)
-    if not typed:
-        _read_freely(clause, found)
-
-
-def _typed(clause: Clause, standing: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
-    """The typed facts of a clause, one per key (several where the key holds several)."""
-    text = _REJECTED_ALTERNATIVE.sub("", clause.text) or clause.text
-    favourite = english.FAVOURITE.search(clause.text)
-    if favourite:
-        key = "favorite_" + "_".join(favourite["k"].lower().replace("colour", "color").split())
-        yield Rule(pattern=english.FAVOURITE, category="preference"), key, tidy(favourite["v"])
-    taken: set[str] = set()
-    for rule in _TYPED:
-        if rule.key is None or rule.key in taken or (rule.standing and not standing):
-            continue
-        if rule.wish and (not (standing or WISH.search(text)) or NEGATED.search(text)):
-            continue
-        values = [value for value in _values(rule, text) if value]
-        if not values or (rule.many and policy.rule(rule.key).on_change != "accumulate"):
-            continue
-        taken.add(rule.key)
-        for value in values if rule.many else values[:1]:
-            yield rule, rule.key, value
-
-
-def _values(rule: Rule, text: str) -> list[str | None]:
-    match = rule.pattern.search(text)
-    if match is None:
-        return []
-    spoken = next((value for value in match.groupdict().values() if value), "")
-    parts = _LIST.split(spoken) if rule.many else [spoken]
-    return [rule.spell(part) for part in parts]
-
-
-def _read_freely(clause: Clause, found: _Findings) -> None:
-    """A statement kept in the user's own words, under a category; the rest is not durable."""
-    span = clause.start, clause.end
-    rule = next((rule for rule in _FREE if rule.pattern.search(clause.text)), None)
-    content = _sentence(clause.text)
-    if _PREAMBLE.search(clause.text) and clause.text != clause.sentence:
-        return
-    if rule is None or _too_short(content):
-        found.leave_out(NOT_DURABLE, span)
-        return
-    found.propose(content, span, rule, None)
-
-
-def _too_short(content: str) -> bool:
-    """Whether it has too few words to say something; without spaces, too few characters."""
-    return len(content.split()) < SHORTEST_CONTENT_WORDS and len(_HAN.findall(content)) < SHORTEST_UNSPACED_CHARS
-
-
 def _sentence(text: str) -> str:
-    """The clause as a sentence of its own: without its opening words, with a capital and a full stop."""
+    """The words as a sentence of their own: without opening words, with a capital and a full stop."""
     content = _OPENING.sub("", text.replace(_MARKER, "").strip()).strip(" ,;:-–—")
     if not content:
         return ""

@@ -141,6 +141,18 @@ def mood_of(sentence: str) -> Mood:
     return Mood(standing=standing, reason=reason, quoted_from=reported.start() if reported else None)
 
 
+def is_certain(clause: Clause, reason: str) -> bool:
+    """Whether the reason that `left_out` gives for a clause admits no doubt: a request may last ("keep answers short"),
+    a question does not.
+    """
+    text = clause.text
+    return (
+        reason in (SARCASM, HYPOTHETICAL, QUOTED)
+        or clause.asks
+        or bool(_REMEMBER_TO.search(text) or _CHAT.search(text) or others.LEANING.search(text))
+    )
+
+
 def payload_follows(clause: Clause) -> bool:
     """Whether the clause orders something to be done with a text that follows."""
     return bool(_PAYLOAD.search(clause.text))

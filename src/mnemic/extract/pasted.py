@@ -1,0 +1,188 @@
+"""Text that the user shows and does not say: pasted pages, mails, chats, code, drafts to work on, roles to play.
+
+Such text is data. It gives no fact about the user and no instruction, whatever it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mnemic.extract.tables import pattern
+from mnemic.text.pattern import Pattern
+
+Span = tuple[int, int]
+
+_FENCED = (
+    Pattern(r"```.{0,8000}?(?:```|\Z)", 16),
+    Pattern(
+        r"(?m:^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$).{0,8000}?(?m:^[ \t]*(?:-{3,}|={3,}|\*{3,}|"
+        r"_{3,})[ \t]*$)",
+        16,
+    ),
+    Pattern(r"(?m:^>[^\n]*)"),
+    Pattern(r"<(?P<tag>[a-z]{1,12})(?: [^<>]{0,200})?>.{0,8000}?</(?P=tag)>", 18),
+)
+"""Marked off by the writer: code fences, rules above and below, quoted lines, tags."""
+_QUOTATION = Pattern(
+    r"\"[^\"\n]{12,600}\"|“[^”\n]{12,600}”|«[^»\n]{12,600}»|„[^“”\n]{12,600}[“”]|(?<=[:\s(])'[^\n]{12,600}?'(?!\w)"
+)
+_MAIL = Pattern(
+    r"(?mi:^(?:-+ ?)?(?:begin forwarded message|forwarded message|original message|weitergeleitete nachricht|"
+    r"ursprüngliche nachricht|message transféré|mensaje reenviado|messaggio inoltrato|mensagem encaminhada|"
+    r"doorgestuurd bericht)\b[^\n]*$|^(?:from|von|de|da|van): [^\n]{3,120}\n(?:[^\n]{1,120}\n){0,4}?(?:subject|"
+    r"betreff|objet|"
+    r"asunto|oggetto|assunto|onderwerp): )"
+)
+"""The head of a forwarded mail: it and all after it."""
+_CHAT_LINE = Pattern(
+    r"(?m)^\s{0,4}(?:\[[\d:., /-]{4,20}\]\s?[^:\n]{1,30}:|(?:speaker|sprecher|user|customer|agent|"
+    r"person) ?\w{0,2}:) ?[^\n]*"
+)
+_SPEAKERS = Pattern(r"(?i:\b(?:speaker|user|customer|agent|person|patient|interviewer) ?[\dA-B]?: )")
+_CODE_LINE = Pattern(
+    r"(?m)^[^\n]*(?:[{};]\s*$|^\s*(?:def|class|import|from|return|function|const|let|var|public|private|SELECT|"
+    r"INSERT|UPDATE)\b[^\n]*"
+    r"[(:;=]|\bprint\(|=>|\);|</|\w+\(\w*\)|^\s{4,}\S|^\s*#\s|^Traceback|^\s*File \"|^\w*Error:|^npm ERR)[^\n]*$"
+)
+_OBJECT = Pattern(r"[{\[]\s*\"[^{}\[\]]{0,2000}[}\]]")
+_TEMPLATE = Pattern(
+    r"\{\{\w+\}\}|\[(?:your |first |last )?(?:name|company|rest of \w+|date|address)\]|<(?:name|company|date)>"
+)
+_LETTER = pattern(
+    r"^\W{0,3}(?:dear (?:sir|madam|hiring|customer|mr|mrs|ms)|to whom it may concern|sehr geehrte[rn]?|"
+    r"(?:chère? )?(?:madame|monsieur),|estimad[oa]s? (?:señor|cliente)|gentile (?:signor|cliente)|geachte|"
+    r"prezad[oa])\b"
+)
+_PRESENTED = pattern(
+    r"\b(?:here(?:'s| is| are)|this is|below is|i (?:found|got|received|read)|look at|see) (?:the|a|an|my|this|"
+    r"what|some|our|his|her|"
+    r"their) (?:[\w']{1,20} ){0,5}?(?:page|text|article|mail|e-?mail|message|draft|letter|review|document|"
+    r"transcript|log|"
+    r"guide|post|bio|ad|poem|lyrics|story|essay|wrote|says|sent|manual|readme|paragraph|summary|answer|"
+    r"code)\b[^:\n]{0,60}:|"
+    r"^\W{0,3}(?:document|text|page|article|review|transcript|article|source|quote|log|e-?mail|caption|script|"
+    r"dokument|texte|texto|"
+    r"testo|tekst)\s?:"
+)
+"""An announcement of a text that follows a colon."""
+_WORK = (
+    r"(?:translate|proofread|proof-read|rewrite|rephrase|paraphrase|summari[sz]e|sum up|correct|edit|shorten|"
+    r"improve|review|rate|"
+    r"check|fix|polish|grade|comment on|analy[sz]e|classify|spell-?check|merge|reply to|answer|"
+    r"übersetze?|prüfe?|korrigiere?|kürze?|fasse? zusammen|verbessere?|überarbeite?|bewerte?|lies|"
+    r"traduis|corrige|relis|résume|reformule|améliore|vérifie|"
+    r"traduce|corrige|resume|revisa|mejora|reescribe|"
+    r"traduci|correggi|riassumi|rileggi|migliora|rivedi|"
+    r"traduz|corrija|reescreve|revê|melhora|"
+    r"vertaal|verbeter|controleer|corrigeer|vat samen|herschrijf)"
+)
+_ORDER_ON_TEXT = pattern(
+    rf"(?:^|[.!?\n,;>]\s?|->\s?|–\s?|—\s?|--\s?|\b(?:please|pls|can you|could you|would you|bitte|kannst du|"
+    rf"peux-tu|puedes|puoi|podes|kun je|and|"
+    rf"und|then) ){_WORK}\b(?P<rest>[^.!?\n:]{{0,80}})(?P<colon>:)?"
+)
+_ABOUT_TEXT = pattern(
+    r"(?:^|[.!?\n>”»\"]\s?|-- )(?:is (?:this|that|the|it)|are (?:these|those)|does (?:this|that|the)|"
+    r"what does (?:this|it)|"
+    r"what do you think (?:of|about) (?:this|"
+    r"the|my)|how does (?:this|that)|ist (?:der|dieser|das)|est-ce que (?:cette|ce)|qué significa|cosa significa|"
+    r"o que significa)\b"
+    r".{0,50}\b(?:sentence|text|ad|template|paragraph|bio|tweet|letter|mail|e-?mail|draft|version|readme|essay|"
+    r"correct|mean|sound|work|"
+    r"good|ok|right|grammar|satz|text|richtig|phrase|texte|frase|texto|testo|better than mine)\b|"
+    r"\bthat's from \w+|\b(?:list|extract|count|find) the (?:facts|names|errors|mistakes|main points)\b|"
+    r"\bignore (?:the|what) follow"
+)
+_THIS_TEXT = pattern(
+    r"^\s?(?:this|that|it|these|those|them|the following|das|ihn|ça|ceci|le|esto|lo|questo|lo|isto|isso|dit|dat|het)"
+    r"(?: (?:please|for me|bitte|into .*|to \w+|for .*|auf .*|en .*|in .*))?\s?$|"
+    r"\b(?:text|sentences?|mail|e-?mail|letter|paragraph|essay|draft|bio|tweet|ad|satz|brief|texte|phrase|texto|"
+    r"frase|testo|zin|"
+    r"tekst)\b"
+)
+"""What an order to work on a text names: a bare "this", or a text."""
+_FICTION = pattern(
+    r"^\W{0,3}(?:please )?(?:(?:i want you to |i'd like you to |can you |let's |lets )?(?:act as|act like|"
+    r"pretend|role-?play|play the role|"
+    r"imagine (?:that )?(?:you|i|we)|be my)\b|you are (?:an?|my|the) (?!right|star|life)[\w -]{3,40}[.,!]|"
+    r"(?:write|tell|make up|invent|compose|draft)(?: me)? (?:an?|the|some) (?:[\w-]{1,20} ){0,3}(?:story|tale|"
+    r"poem|scene|dialogue|song|"
+    r"letter|speech|essay|bio|novel|script|monologue|post|tweet|review|profile|cover letter)\b|"
+    r"i am an? [\w ]{3,30}\. you are an?\b|let's (?:practi[sc]e|play)\b|my character\b|in (?:my|the|"
+    r"this) (?:story|novel|game|play)\b|"
+    r"(?:stell dir vor|tu so|spiel)\b|(?:imagine|fais comme|joue)[sz]? (?:que|si)\b|(?:imagina|finge|haz como) que\b|"
+    r"(?:immagina|fingi) (?:che|di)\b)"
+)
+"""A role to play or a text to invent: what is said of "I" and "you" after it is part of that."""
+
+
+def data_spans(text: str) -> list[Span]:
+    """The places of `text` that are shown and not said, in order, none within another."""
+    spans = [span for one in _FENCED for span in _all(one, text)]
+    spans += _code(text)
+    spans += _lines_of_others(text)
+    mail = _MAIL.search(text)
+    if mail:
+        spans.append((mail.start(), len(text)))
+    spans += _announced(text)
+    spans += _worked_on(text, spans)
+    return merged(spans)
+
+
+def fiction_from(sentence: str) -> bool:
+    """Whether from this sentence on a role is played or a text invented."""
+    return bool(_FICTION.search(sentence))
+
+
+def merged(spans: list[Span]) -> list[Span]:
+    """`spans` in order, those that touch as one."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _all(one: Pattern, text: str) -> Iterator[Span]:
+    return (match.span() for match in one.finditer(text))
+
+
+def _code(text: str) -> list[Span]:
+    """Lines of code and objects; one such line alone may be a turn of speech, but not beside others of its kind."""
+    lines = list(_all(_CODE_LINE, text))
+    found = lines if len(lines) > 1 else []
+    return found + list(_all(_OBJECT, text))
+
+
+def _lines_of_others(text: str) -> list[Span]:
+    lines = list(_all(_CHAT_LINE, text))
+    if len(list(_SPEAKERS.finditer(text))) > 1:
+        lines.append((0, len(text)))
+    return lines
+
+
+def _announced(text: str) -> list[Span]:
+    """What follows an announcement or the head of a letter, and a text with blanks to fill in."""
+    spans = [(match.start(), len(text)) for match in [_PRESENTED.search(text)] if match]
+    if _TEMPLATE.search(text) or _LETTER.search(text):
+        spans.append((0, len(text)))
+    return spans
+
+
+def _worked_on(text: str, marked: list[Span]) -> list[Span]:
+    """The text that an order to work on it means: what stands in quotes or behind its colon, or else all the rest."""
+    order = _ORDER_ON_TEXT.search(text)
+    about = _ABOUT_TEXT.search(text)
+    if order is None and about is None:
+        return []
+    quotations = list(_all(_QUOTATION, text))
+    if order is not None and order["colon"]:
+        return [(order.end(), len(text)), *quotations]
+    if quotations or marked:
+        return quotations
+    if order is not None and _THIS_TEXT.search(order["rest"]):
+        after = text[order.end() :].strip(" ?!.\n")
+        return [(order.start(), len(text)) if after and not text[: order.start()].strip() else (0, len(text))]
+    return [(0, len(text))] if about else []

@@ -1,0 +1,213 @@
+"""A message as statements: which parts of it are worth keeping, each whole, and why the others are not.
+
+Rules decide where they are certain (questions, other people's words, requests to remember); a classifier decides the
+rest. A part of a sentence is kept with what it leans on: "Emma is my manager, she hates surprises" is one statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mnemic.extract.classify.classifier import KEPT, Opinion
+from mnemic.extract.clauses import Clause
+from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
+from mnemic.extract.signals import HYPOTHETICAL, NOT_DURABLE, QUOTED, TRANSIENT, Mood, is_certain, left_out
+from mnemic.extract.tables import pattern
+from mnemic.text.pattern import Pattern
+
+KEEP_FROM = 0.7
+"""The least share of what is worth keeping, of a statement that nobody asked to remember."""
+ORDERED_FROM = 0.88
+"""The same where a rule reads a request: "keep answers short" is one and lasts."""
+ASKED_FROM = 0.3
+UNSURE_FROM = 0.35
+"""Below it a statement is left out for what it is; from here to `KEEP_FROM` it was not understood."""
+WHOLE_WORDS = 18
+"""A sentence of so many words is kept whole; of a longer one the parts that are worth it."""
+NOT_UNDERSTOOD = "not_understood"
+OPINION = "opinion"
+THIRD_PARTY = "third_party"
+JOKE = "joke"
+_REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "question": TRANSIENT,
+        "request": TRANSIENT,
+        "transient": TRANSIENT,
+        "opinion": OPINION,
+        "chat": NOT_DURABLE,
+        "dangling": NOT_UNDERSTOOD,
+        "hypothetical": HYPOTHETICAL,
+        "gossip": THIRD_PARTY,
+        "joke": JOKE,
+        "quoted": QUOTED,
+    }
+)
+_LEANING = pattern(
+    r"^\W{0,3}(?:(?:and|but|so|und|aber|et|mais|y|pero|e|ma|mas|en|maar) )?(?:he|she|they|it|his|her|their|its|"
+    r"he's|she's|they're|it's|"
+    r"er|sie|ihr|ihre|il|elle|ils|elles|él|ella|ellos|lui|lei|ele|ela|hij|zij|ze|hun|same|both|one|the other)\b"
+)
+"""Begins with a word that leans on what was said before."""
+_COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
+
+
+@dataclass(slots=True)
+class Piece:
+    """A part of a sentence: its place, what is said against it (`ruled`: by the rules, `certain`: beyond doubt),
+    whether it was asked to be remembered (`hinted`: perhaps) and what the classifier thinks of it.
+    """
+
+    start: int
+    end: int
+    text: str
+    reason: str | None = None
+    asked: bool = False
+    said_from: int = 0
+    opinion: Opinion | None = None
+    ruled: bool = False
+    certain: bool = False
+    hinted: bool = False
+
+    @property
+    def keep(self) -> float:
+        """The classifier's share; 0 without one."""
+        return self.opinion.keep if self.opinion else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A part of a message that is worth keeping. `start` to `end` is its place, `said_from` where its own words begin
+    (after "remember that"), `category` what kind of statement it is, `asked` whether it was to be remembered.
+    """
+
+    start: int
+    end: int
+    said_from: int
+    category: str
+    asked: bool
+    confidence: float
+
+
+def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
+    """The parts of a sentence, with the rules' reasons; a long clause is cut at its commas."""
+    found: list[Piece] = []
+    asked = False
+    for clause in sentence:
+        request = asked_to_remember(clause.text)
+        asked = asked or (request is not None and request[1])
+        reason = None if request or (asked and not clause.asks) else left_out(clause, mood)
+        for start, end in _cut(clause):
+            opening = clause.start + request[0] if request and start == clause.start else start
+            found.append(
+                Piece(
+                    start,
+                    end,
+                    text[start:end],
+                    reason,
+                    asked=asked,
+                    said_from=opening if opening < end else start,
+                    ruled=reason is not None,
+                    hinted=request is not None,
+                    certain=reason is not None and is_certain(clause, reason),
+                )
+            )
+    return found
+
+
+def _cut(clause: Clause) -> list[tuple[int, int]]:
+    if len(clause.text.split()) <= WHOLE_WORDS:
+        return [(clause.start, clause.end)]
+    cuts, start = [], clause.start
+    for gap in _COMMA.finditer(clause.text):
+        if len(clause.text[start - clause.start : gap.start()].split()) > 2:
+            cuts.append((start, clause.start + gap.start()))
+            start = clause.start + gap.end()
+    return [*cuts, (start, clause.end)] if start < clause.end else cuts
+
+
+def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator[Statement | Piece]:
+    """What of a sentence is kept, as statements, and the parts that are not, each with its `reason`.
+
+    `before` is the last part of the sentence before, on which the first may lean.
+    """
+    asked_afterwards = is_asked_afterwards(whole.text)
+    for piece in pieces:
+        _settle(piece, asked_afterwards)
+    short = len(whole.text.split()) <= WHOLE_WORDS
+    if short and not any(piece.ruled and piece.reason for piece in pieces):
+        _settle(whole, asked_afterwards)
+        best = max((p.keep for p in pieces if p.reason is None), default=0.0)
+        if whole.reason is None or best:
+            yield _statement([whole], pieces, before)
+            return
+    yield from _runs(pieces, before)
+
+
+def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
+    run: list[Piece] = []
+    for place, piece in enumerate(pieces):
+        if piece.reason is None:
+            if (
+                not run
+                and place
+                and _LEANING.search(piece.text)
+                and pieces[place - 1].reason in (NOT_UNDERSTOOD, NOT_DURABLE)
+            ):
+                run.append(pieces[place - 1])
+            run.append(piece)
+            continue
+        if run:
+            yield _statement(run, run, before)
+            run = []
+        yield piece
+    if run:
+        yield _statement(run, run, before)
+
+
+def _settle(piece: Piece, asked_afterwards: bool) -> None:
+    """Give the piece its reason, or none where it is kept."""
+    if piece.asked and piece.reason is None:
+        return
+    if piece.certain or piece.opinion is None:
+        piece.reason = piece.reason or NOT_UNDERSTOOD
+        return
+    asked_afterwards = asked_afterwards or piece.hinted
+    least = ASKED_FROM if asked_afterwards else KEEP_FROM
+    if piece.reason is not None:
+        least = ORDERED_FROM if not asked_afterwards else KEEP_FROM
+    if piece.keep >= least:
+        piece.reason = None
+    elif piece.reason is None:
+        piece.reason = NOT_UNDERSTOOD if piece.keep >= UNSURE_FROM else _REASONS[piece.opinion.left_as]
+
+
+def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> Statement:
+    first = run[0]
+    start, said_from = first.start, max(first.said_from, judged[0].said_from if judged else first.start)
+    if before is not None and _LEANING.search(first.text) and not first.asked:
+        start = said_from = before.start
+    opinions = [piece.opinion for piece in (*run, *judged) if piece.opinion is not None]
+    asked = any(piece.asked for piece in judged)
+    return Statement(
+        start=start,
+        end=run[-1].end,
+        said_from=said_from,
+        category=_category(opinions),
+        asked=asked,
+        confidence=0.9 if asked else round(0.6 + 0.3 * max((one.keep for one in opinions), default=0.0), 2),
+    )
+
+
+_CATEGORIES = tuple(label for label in KEPT if label not in ("safety", "change"))
+
+
+def _category(opinions: Sequence[Opinion]) -> str:
+    """What kind of statement it is: safety is a fact, and a change of a fact is one, too."""
+    if not opinions:
+        return "fact"
+    best = max(opinions, key=lambda one: one.keep)
+    if best.kept_as == "safety":
+        return "fact"
+    return max(_CATEGORIES, key=best.share)

@@ -1,0 +1,94 @@
+"""Typed facts: what a clause says under a key, by the tables of patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mnemic.extract.signals import NEGATED, WISH
+from mnemic.extract.tables import Rule, english, spanish, tidy
+from mnemic.guard.policy import Policy
+from mnemic.text.analyse import terms
+from mnemic.text.pattern import Pattern
+
+_TYPED = (*english.RULES, *spanish.RULES)
+_REJECTED_ALTERNATIVE = Pattern(
+    r"\s(?:over|rather than|instead of|not|but not|en lugar de|en vez de)\s.*|(?<!prefer)(?<!prefiero)\s(?:to|"
+    r"a)\s(?:the\s)?"
+    r"(?:window|aisle|middle|morning|afternoon|evening|night|early|late)\b.*",
+    re.IGNORECASE,
+)
+_CONDITION = Pattern(
+    r"\b(?:on|for|when|whenever|if|unless|except|only|during|with|under|over|while|bei|wenn|für|pour|quand|sur|"
+    r"para|cuando|en|"
+    r"per|quando|su|em|voor|als|bij) (?:the |my |an? )?(?:long|short|longer|night|domestic|international|"
+    r"business|work|family|"
+    r"weekends?|holidays?|flights? (?:over|under|longer|shorter)|trips?|kids|anything)\b",
+    re.IGNORECASE,
+)
+"""A circumstance that a value alone would lose ("aisle on short flights")."""
+_LIST = Pattern(r"\s*,\s*(?:and |or |y |o )?|\s+(?:and|or|y|o|&) ", re.IGNORECASE)
+_SAME_EVERYWHERE = re.compile(
+    r" (?:now|these days|at the moment|right now|currently|though|btw|by the way)$", re.IGNORECASE
+)
+_NAMELESS = re.compile(r"^(?:ones?|those|the ones?|called|named|when|that|because) ?", re.IGNORECASE)
+_LIGHT = frozenset(
+    terms(
+        "i me my mine we us our you your he she it they am is are was be been have has had do does "
+        "did the a an and or of "
+        "in on at to for with as from by that this so but not no please always really prefer like "
+        "love live work want name "
+        "use used get take just also only now favourite favorite "
+        "colour very seat flight time city home call keep make write "
+        "answer reply channel tier plan"
+    )
+)
+"""Words that a key already says, or that say little."""
+
+
+def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
+    """The typed facts of a clause as (rule, key, value), one per key (several where the key holds several).
+
+    Under a policy that takes statements without a key, a value that holds under a condition is left to the statement.
+    """
+    whole, text = text, _REJECTED_ALTERNATIVE.sub("", text) or text
+    if policy.allows_keyless and _CONDITION.search(whole):
+        return
+    yield from _favourite(whole)
+    taken: set[str] = set()
+    for rule in _TYPED:
+        if rule.key is None or rule.key in taken or (rule.standing and not standing):
+            continue
+        if rule.wish and (not (standing or WISH.search(text)) or NEGATED.search(text)):
+            continue
+        values = [value for value in _values(rule, text) if value]
+        if not values or (rule.many and policy.rule(rule.key).on_change != "accumulate"):
+            continue
+        taken.add(rule.key)
+        for value in values if rule.many else values[:1]:
+            yield rule, rule.key, value
+
+
+def says_more(statement: str, values: list[str]) -> bool:
+    """Whether a statement says more than the values that were read of it: two words at least."""
+    told = set(terms(" ".join(values))) | _LIGHT
+    return len({term for term in terms(statement) if term not in told and len(term) > 1}) > 1
+
+
+def _favourite(text: str) -> Iterator[tuple[Rule, str, str]]:
+    found = english.FAVOURITE.search(text)
+    if found is None:
+        return
+    value = _SAME_EVERYWHERE.sub("", tidy(found["v"]))
+    if not _NAMELESS.match(value) and not re.search(r"\b(?:ones?|pieces|things?)$", found["k"]):
+        key = "favorite_" + "_".join(found["k"].lower().replace("colour", "color").split())
+        yield Rule(pattern=english.FAVOURITE, category="preference"), key, value
+
+
+def _values(rule: Rule, text: str) -> list[str | None]:
+    match = rule.pattern.search(text)
+    if match is None:
+        return []
+    spoken = next((value for value in match.groupdict().values() if value), "")
+    parts = _LIST.split(spoken) if rule.many else [spoken]
+    return [rule.spell(_SAME_EVERYWHERE.sub("", part)) for part in parts]

@@ -50,8 +50,8 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	@$(BIN)/mnemic demo
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	for name in LangGraph:assistant Strands:strands_assistant; do \
-	    echo "=== The travel assistant on $${name%%:*}"; echo; \
-	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; echo; \
+	    echo; echo "=== The travel assistant on $${name%%:*}"; \
+	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; \
 	done
 
 test: $(DEV_READY) neo4j browser $(CLIENT_READY) ## every test

@@ -29,21 +29,19 @@ def respond(context: dict[str, Any]) -> str:
     return f"I keep in mind: {', '.join(wishes)}." if wishes else "Noted."
 
 
-async def say(graph: MemoryGraph, said: str, thread: str) -> dict[str, Any]:
-    """One turn of Ana's, printed."""
+async def say(graph: MemoryGraph, said: str, thread: str, *, quiet: bool = False) -> dict[str, Any]:
+    """One turn of Ana's, printed unless it is to be `quiet`."""
     turn = await graph.ainvoke({"input": said, "user_id": "ana", "thread_id": thread})
-    show(said, turn)
+    if not quiet:
+        show(said, turn)
     return turn
 
 
 def show(said: str, turn: dict[str, Any]) -> None:
-    """A turn in three lines."""
+    """A turn in one line: what was said, what was answered, what was stored."""
     output = turn["final_output"]
-    print(f"[{output['status']}] {said[:70]}\n   -> {output['response']}")
-    for one in output["stored_updates"]:
-        print(f"   stored {one['key']} = {one['value']['value']}" + (" (replaced)" if "conflict" in one else ""))
-    for one in output["skipped_updates"]:
-        print(f"   left out {one['candidate']!r}: {one['reason']}")
+    stored = [f"{one['key']} = {one['value']['value']}" for one in output["stored_updates"]]
+    print(f"> {said} -> {output['response']}" + (f" (stored: {', '.join(stored)})" if stored else ""))
 
 
 async def main(store: str) -> None:
@@ -55,15 +53,18 @@ async def main(store: str) -> None:
         )
         await say(graph, "Remember that I prefer morning flights and aisle seats.", "monday")
         await say(graph, "Find me a flight to Denver next month.", "friday")
-        turn = await say(graph, "I prefer window seats.", "friday")
-        for question in turn["__interrupt__"][0].value["candidates"]:
-            print(f"   review: {question['key']} -> {question['candidate']}? approved")
-        show("(a person approves)", await graph.ainvoke(Command(resume="approve"), graph.thread("ana", "friday")))
+        turn = await say(graph, "I prefer window seats.", "friday", quiet=True)
+        waits = [f"{one['key']} = {one['candidate']}" for one in turn["__interrupt__"][0].value["candidates"]]
+        show(f"I prefer window seats. (a person approves {', '.join(waits)})", await approve(graph))
         for city in ("Denver", "Boston", "Austin", "Portland", "Reno"):
-            turn = await say(
-                graph, f"And what is the weather like in {city} in the second week of next month?", "friday"
-            )
-        print(f"messages kept: {len(turn['messages'])}, summary: {turn['short_term_summary'][:60]}...")
+            asked = f"And what is the weather like in {city} in the second week of next month?"
+            turn = await say(graph, asked, "friday", quiet=True)
+        print(f"after five more questions: {len(turn['messages'])} messages kept, the others in a summary")
+
+
+async def approve(graph: MemoryGraph) -> dict[str, Any]:
+    """The rest of the turn that waits for a person."""
+    return await graph.ainvoke(Command(resume="approve"), graph.thread("ana", "friday"))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ Without a key: the model below answers from what it is shown. Put any model of S
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
@@ -17,6 +18,7 @@ from strands import Agent, tool
 from strands.models import Model
 
 from mnemic import Actor, Settings, build_engine
+from mnemic.inject import Entry
 from mnemic.integrations.strands import MnemicMemory
 
 
@@ -31,7 +33,12 @@ def timetable(city: str) -> str:
 
 
 class Clerk(Model):
-    """What a model would do: look at the timetable when asked for a flight, and keep in mind what it is shown."""
+    """What a model would do: look at the timetable when asked for a flight, and keep in mind what it is shown.
+    `shown` has the memories that each of its calls was given.
+    """
+
+    def __init__(self) -> None:
+        self.shown: list[list[str]] = []
 
     def update_config(self, **config: Any) -> None:
         """Nothing to configure."""
@@ -46,43 +53,47 @@ class Clerk(Model):
 
     async def stream(self, messages: Any, *_: Any, **__: Any) -> AsyncIterator[Any]:
         """One answer, in Strands' events."""
-        said = "\n".join(block.get("text", "") for block in messages[-1]["content"])
-        result = next((block["toolResult"] for block in messages[-1]["content"] if "toolResult" in block), None)
+        texts = [block["text"] for message in messages for block in message["content"] if "text" in block]
+        known = re.findall(r"<entry[^>]*>(.*?)</entry>", "\n".join(texts))
+        self.shown.append(known)
+        latest = messages[-1]["content"]
+        result = next((block["toolResult"]["content"][0]["text"] for block in latest if "toolResult" in block), None)
+        looks = any("flight to" in block.get("text", "") for block in latest)
         yield {"messageStart": {"role": "assistant"}}
-        if "flight to" in said:
-            use = {"name": "timetable", "toolUseId": "t1"}
-            yield {"contentBlockStart": {"start": {"toolUse": use}}}
+        if looks:
+            yield {"contentBlockStart": {"start": {"toolUse": {"name": "timetable", "toolUseId": "t1"}}}}
             yield {"contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps({"city": "Denver"})}}}}
         else:
-            known = [line for line in said.splitlines() if line.startswith("<entry")]
-            answer = (
-                f"I found {result['content'][0]['text']}." if result else f"I keep in mind: {known or 'nothing yet'}"
-            )
+            found = f"I found {result}. " if result else ""
+            answer = f"{found}I keep in mind: {', '.join(known) or 'nothing yet'}."
             yield {"contentBlockStart": {"start": {}}}
             yield {"contentBlockDelta": {"delta": {"text": answer}}}
         yield {"contentBlockStop": {}}
-        yield {"messageStop": {"stopReason": "tool_use" if "flight to" in said else "end_turn"}}
+        yield {"messageStop": {"stopReason": "tool_use" if looks else "end_turn"}}
 
 
-def say(agent: Agent, memory: MnemicMemory, text: str) -> None:
-    """One turn of Ana's, printed: what she says, what the model was shown beside it, what it answers."""
+def say(agent: Agent, model: Clerk, text: str) -> None:
+    """One turn of Ana's, printed: what she says, what each call of the model was shown beside it, what it answers."""
+    model.shown.clear()
     answer = str(agent(text)).strip()
-    shown = memory.last.entries if memory.last is not None else ()
-    print(f"> {text}\n   shown to the model: {[entry.content for entry in shown] or 'nothing'}\n   {answer}")
+    calls = "; ".join(f"call {number}: {shown or 'nothing'}" for number, shown in enumerate(model.shown, start=1))
+    print(f"> {text}\n   shown to the model: {calls}\n   {answer}")
 
 
 def main(store: str) -> None:
     """Two conversations with the same memory."""
     engine = build_engine(Settings.load(store=store))
-    asked = ["Remember that I prefer aisle seats."], ["Find me a flight to Denver.", "Which seat do I prefer?"]
-    for day, said in zip(("Monday", "Friday"), asked, strict=True):
-        print(f"[{day}]")
-        memory = MnemicMemory(engine, Actor(user="ana"))
-        agent = Agent(model=Clerk(), tools=[timetable], plugins=[memory], callback_handler=None)
-        for text in said:
-            say(agent, memory, text)
-        blocks = json.dumps(agent.messages).count("<memory")
-        print(f"   turns captured: {memory.counts['captured']}; blocks in the history: {blocks}")
+    for said in ("Remember that I prefer aisle seats.", "Find me a flight to Denver."):
+        memory, model = MnemicMemory(engine, Actor(user="ana")), Clerk()
+        agent = Agent(model=model, tools=[timetable], plugins=[memory], callback_handler=None)
+        say(agent, model, said)
+    kept = json.dumps(agent.messages).count("<memory")
+    print(f"blocks in the history: {kept}; the plugin says of the turn: {[one.content for one in shown_in(memory)]}")
+
+
+def shown_in(memory: MnemicMemory) -> tuple[Entry, ...]:
+    """The entries of the latest turn."""
+    return memory.last.entries if memory.last is not None else ()
 
 
 if __name__ == "__main__":

@@ -115,7 +115,9 @@ def test_for_people(demo: Run) -> None:
     assert run.stdout.count("Proved:") == 3
     assert "NOT PROVED" not in run.stdout
     assert "No language model is configured" in run.stdout
-    assert '"declared_tier"' in run.stdout
+    assert "refused: declared_tier (key_denied_execution)" in run.stdout
+    assert "{" not in run.stdout, "reports are for --json"
+    assert len(run.stdout.splitlines()) <= 26, "with the two frameworks it is forty lines"
 
 
 def model(request: ModelRequest) -> dict[str, Any]:

@@ -102,7 +102,8 @@ async def test_what_a_model_searched_for_itself_is_in_the_audit(engine: MemoryEn
     memory = TurnMemory(engine, ANA)
     answer = await memory.search_memory("Which seat do I prefer?")
     (event,) = [event for event in await engine.audit(actor=ANA) if event.action == "injected"]
-    logged = [list(pair) for pair in event.detail["memories"]]
+    pairs: Any = event.detail["memories"]
+    logged = [list(pair) for pair in pairs]
     assert logged == [[shown["memory_id"], 1] for shown in answer["memories"]]
 
 

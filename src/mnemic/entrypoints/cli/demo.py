@@ -44,7 +44,8 @@ def demo_(
       travel        preferences told in one thread, used in another
       conversation  forty messages imported and asked about
 
-    It needs no key. With OPENAI_API_KEY or OPENAI_BASE_URL set, the first two take the same path through that model.
+    A few lines each; with --json the whole reports. It needs no key. With OPENAI_API_KEY or OPENAI_BASE_URL set, the
+    first two take the same path through that model.
     """
     from mnemic.entrypoints.cli import demonstrations as parts
 
@@ -54,10 +55,10 @@ def demo_(
     proved = True
     with _folder(keep) as folder:
         if not given.as_json:
-            say(f"{parts.model_line(settings)}\n")
+            say(parts.model_line(settings))
         for one in [name] if name else NAMES:
             if not given.as_json:
-                say(f"=== {parts.TITLES[one]}\n")
+                say(f"\n=== {parts.TITLES[one]}")
             try:
                 result = parts.run(one, folder, settings, talk)
             except TurnFailed as failed:
@@ -66,7 +67,7 @@ def demo_(
             shown[one] = result.data
             proved = proved and result.proved
             if not given.as_json:
-                say(f"{result.text}\n")
+                say(result.text)
     if given.as_json:
         given.show({"proved": proved, **shown}, str)
     elif keep is not None:

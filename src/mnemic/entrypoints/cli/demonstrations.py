@@ -1,4 +1,4 @@
-"""The three demonstrations. Each gives its data, a text for people, and whether it showed what it promises."""
+"""The three demonstrations. Each gives its data, a few lines for people, and whether it showed what it promises."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from mnemic.bootstrap import DEFAULT_MODEL, build_engine
 from mnemic.config import Settings
 from mnemic.conversations import read_conversation
 from mnemic.entrypoints.cli.importing import Intake, Summary
-from mnemic.entrypoints.cli.moving import summary_text
 from mnemic.entrypoints.cli.processes import Turn, joined, run_turn
-from mnemic.entrypoints.cli.terminal import json_text, printable
-from mnemic.entrypoints.cli.views import hits_text, result_dict
+from mnemic.entrypoints.cli.terminal import one_line, printable
+from mnemic.entrypoints.cli.views import result_dict
 from mnemic.types import Actor, SearchResult
 
 DATA = Path(__file__).parent / "demo_data"
 SHOWN_HITS = 3
+ANSWER_WIDTH = 140
+"""Columns of an answer or a message; with `--json` it is whole."""
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -91,19 +92,16 @@ def incident(folder: Path) -> Shown:
     report = joined(told, asked)
     denied = {"key": "declared_tier", "reason": "key_denied_execution"} in told.blocked
     proved = told.ok and asked.ok and denied and _other_process_used_memory(told, asked)
-    tier = "blocked (key_denied_execution)" if denied else "NOT blocked"
+    refused = ", ".join(f"{entry['key']} ({entry['reason']})" for entry in told.blocked) or "nothing"
     lines = [
         f"session 1, process {told.process_id}: {INCIDENT_MESSAGE}",
+        f"  remembered  {_remembered(told)}; refused: {refused}",
         f"session 2, process {asked.process_id}: {INCIDENT_GOAL}",
-        "",
-        json_text(report),
-        "",
-        _verdict(proved)
-        + f" process {asked.process_id} answered with {_keys(asked)}, which process {told.process_id} was told; "
-        + f"declared_tier was {tier}; {_audit(asked)}.",
+        f"  assistant   {one_line(asked.report['answer'] or '', ANSWER_WIDTH)}",
+        _verdict(proved) + f" it was answered with {_keys(asked)} of session 1; {_audit(asked)}.",
     ]
     data = {"processes": [told.process_id, asked.process_id], "report": report}
-    return Shown(proved=proved, data=data, text="\n".join(lines))
+    return Shown(proved=proved, data=data, text=printable("\n".join(lines)))
 
 
 def travel(folder: Path) -> Shown:
@@ -113,25 +111,20 @@ def travel(folder: Path) -> Shown:
     arguments = ["--message", TRAVEL_GOAL, "--goal", TRAVEL_GOAL]
     asked = run_turn(store, user="user-123", session="thread-2", policy=policy, arguments=arguments)
     proved = told.ok and asked.ok and _other_process_used_memory(told, asked)
-    remembered = ", ".join(f"{entry['key']} = {entry['value']}" for entry in told.report["memory_state"])
     kept = "was not" if len(asked.report["memory_state"]) == len(told.report["memory_state"]) else "WAS"
-    skipped = ", ".join(entry["reason"] for entry in asked.report["skipped"])
     lines = [
-        f"thread-1, process {told.process_id}",
-        f"  user        {TRAVEL_MESSAGE}",
-        f"  remembered  {remembered}",
-        f"thread-2, process {asked.process_id}",
-        f"  user        {TRAVEL_GOAL}",
-        f"  assistant   {asked.report['answer']}",
-        f"  used        {_keys(asked)}",
-        f"  not stored  {skipped or 'nothing was left out'}",
-        "",
-        _verdict(proved)
-        + f" thread-2 answered with what thread-1 was told, and the request itself {kept} kept as a memory; "
-        + f"{_audit(asked)}.",
+        f"thread 1, process {told.process_id}: {TRAVEL_MESSAGE}",
+        f"  remembered  {_remembered(told)}",
+        f"thread 2, process {asked.process_id}: {TRAVEL_GOAL}",
+        f"  assistant   {one_line(asked.report['answer'] or '', ANSWER_WIDTH)}",
+        _verdict(proved) + f" it was answered with what thread 1 was told; the request {kept} kept; {_audit(asked)}.",
     ]
     data = {"processes": [told.process_id, asked.process_id], "reports": [told.report, asked.report]}
     return Shown(proved=proved, data=data, text=printable("\n".join(lines)))
+
+
+def _remembered(turn: Turn) -> str:
+    return ", ".join(f"{entry['key']} = {entry['value']}" for entry in turn.report["memory_state"]) or "nothing"
 
 
 def _other_process_used_memory(told: Turn, asked: Turn) -> bool:
@@ -172,13 +165,17 @@ async def conversation(folder: Path, settings: Settings, talk: Talk) -> Shown:
 def _conversation_text(
     summary: Summary, questions: Sequence[str], results: Sequence[SearchResult], proved: bool
 ) -> str:
-    parts = [summary_text(summary)]
+    lines: list[str] = []
     for question, result in zip(questions, results, strict=True):
-        parts.append(f"? {printable(question)}\n{hits_text(result.hits) or '     nothing found'}")
+        best = one_line(result.hits[0].memory.content, ANSWER_WIDTH) if result.hits else "nothing found"
+        lines += [f"? {printable(question)}", f"  {best}"]
     if not questions:
-        parts.append("Ask it something: --ask QUESTION")
+        lines.append("Ask it something: --ask QUESTION")
     asked = f"{len(questions)} question{'' if len(questions) == 1 else 's'}"
-    parts.append(
-        f"{_verdict(proved)} {summary.recorded} messages were kept, and {asked} asked; each hit says why it is there."
-    )
-    return "\n\n".join(parts)
+    taken = f"{summary.recorded} messages imported{_failed(summary)}"
+    lines.append(f"{_verdict(proved)} {taken}, {asked} asked; the best hit is shown, with --json all and why.")
+    return "\n".join(lines)
+
+
+def _failed(summary: Summary) -> str:
+    return f", {len(summary.failed)} failed" if summary.failed else ""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.gateway import PREFERENCE, MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.guard.policy import Policy
@@ -28,6 +29,9 @@ MAX_STANDING = 40
 """Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
 IDENTITY = "identity"
 """The category under which the extractors keep who somebody is."""
+OF_A_MESSAGE = 0.2
+"""Of the least relevance, the part that is asked of a message. On two of LoCoMo's dev conversations 0.02 loses one
+evidence message in 23 of the best five, and leaves out six in ten of what other conversations' questions find there."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown where the request could depend on them."""
 
@@ -88,11 +92,14 @@ def choose(result: SearchResult, request: RecallRequest, policy: Policy) -> Reca
 
 
 def _in_order(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits that compete for the places: those that came beside the others take the place of their score."""
-    if not any(hit.standing for hit in hits):
-        return list(hits)
-    equal = [replace(hit, reason=RELEVANCE) if hit.standing else hit for hit in hits]
-    return sorted(equal, key=lambda hit: hit.score, reverse=True)
+    """The hits that compete for the places: those that came beside the others take the place of their score. The
+    others keep their order, which is not that of their scores alone.
+    """
+    order = [hit for hit in hits if not hit.standing]
+    for hit in (replace(hit, reason=RELEVANCE) for hit in hits if hit.standing):
+        place = next((at for at, other in enumerate(order) if other.score < hit.score), len(order))
+        order.insert(place, hit)
+    return order
 
 
 def _is_trusted(memory: Memory) -> bool:
@@ -118,13 +125,17 @@ def _abstains(result: SearchResult, request: RecallRequest) -> bool:
 
 
 def _is_near(hit: Hit, request: RecallRequest) -> bool:
-    """Whether the hit shares a word or a key with the query, or comes near it, and is not only among the newest."""
+    """Whether the hit shares a word or a key with the query, or comes near it, and is likely enough about it. A message
+    of a conversation says little by itself, so that less is asked of it.
+    """
+    if hit.reason == PREFERENCE_BIAS:
+        return True
+    least = request.least_relevance * (OF_A_MESSAGE if hit.memory.category == MESSAGE_CATEGORY else 1)
+    if hit.relevance is not None and hit.relevance < least:
+        return False
     near = hit.ranks.get("vector")
-    return (
-        hit.reason == PREFERENCE_BIAS
-        or not {"keyword", "key"}.isdisjoint(hit.ranks)
-        or (near is not None and near.score >= request.min_similarity)
-    )
+    close = near is not None and near.score >= request.min_similarity
+    return close or not {"keyword", "key"}.isdisjoint(hit.ranks)
 
 
 def _trusted_first(hits: Sequence[Hit], most: int | None) -> list[Hit]:

@@ -34,7 +34,8 @@ def moment(text: str | None) -> datetime | None:
 def hit_of(said: Json) -> Hit:
     """A hit."""
     ranks = {name: Rank(rank["position"], rank["score"]) for name, rank in said["ranks"].items()}
-    return Hit(memory=from_dict(said["memory"]), score=said["score"], ranks=ranks, reason=said["reason"])
+    told = {name: said[name] for name in ("score", "reason", "relevance", "why") if name in said}
+    return Hit(memory=from_dict(said["memory"]), ranks=ranks, **told)
 
 
 def receipt_of(said: Json) -> WriteReceipt:

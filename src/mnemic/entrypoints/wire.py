@@ -19,9 +19,16 @@ def memory_dict(memory: Memory) -> dict[str, Any]:
 
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
-    """A hit: the memory, its score in 0..1, the place in each list, and why it is here."""
+    """A hit: the memory, its score and relevance in 0..1, what each list and sign said, and why it is here."""
     ranks = {name: {"position": rank.position, "score": round(rank.score, 6)} for name, rank in hit.ranks.items()}
-    return {"score": round(hit.score, 6), "reason": hit.reason, "ranks": ranks, "memory": memory_dict(hit.memory)}
+    return {
+        "score": round(hit.score, 6),
+        "relevance": hit.relevance,
+        "reason": hit.reason,
+        "why": hit.why,
+        "ranks": ranks,
+        "memory": memory_dict(hit.memory),
+    }
 
 
 def result_dict(result: SearchResult) -> dict[str, Any]:

@@ -126,10 +126,11 @@ class Bench:
         """The part of an injection that is not its search: what was found chosen, rendered within the tokens, folded
         into the messages. Nothing is embedded or logged.
         """
-        source = ActorMemories(engine, actor, name="memory", standing=0)
+        config = InjectionConfig(least_relevance=0)
+        source = ActorMemories(engine, actor, name="memory", standing=0, min_similarity=-1, config=config)
         deadline = Deadline.after(timedelta(minutes=1), engine.clock.monotonic)
         found = await source.search(next(self.questions), limit=TOP_K, deadline=deadline)
-        injector = Injector([_Found(found)], InjectionConfig(least_relevance=0), clock=engine.clock)
+        injector = Injector([_Found(found)], config, clock=engine.clock)
 
         async def build(question: str) -> None:
             injection = await injector.inject([{"role": "user", "content": question}])

@@ -6,6 +6,7 @@ Retrieval", ACM TOIS 2023): it keeps how far apart two hits are, which reciproca
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,11 +54,26 @@ def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:
     return [(score - low) / (high - low) for score in scores]
 
 
-def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights) -> dict[str, float]:
-    """The fused score of each memory of any list; at most the sum of the weights of the lists that have entries."""
+WEAK = 0.2
+"""A best keyword hit is weak below this part of what its words give, all of them in one memory alone."""
+_USUAL_MEMORIES = 100
+
+
+def rarity(memories: int) -> float:
+    """What BM25 gives a word that one of so many memories has."""
+    return math.log(1 + (max(1, memories) - 0.5) / 1.5)
+
+
+def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int = 0) -> dict[str, float]:
+    """The fused score of each memory of any list; at most the sum of the weights of the lists that have entries. Of a
+    query of so many `words` the keyword list weighs as much as it matched: a weak best hit is not taken for a full one.
+    """
     fused: dict[str, float] = {}
+    full = WEAK * words * rarity(len(lists.get("vector", ())) or _USUAL_MEMORIES)
     for name, entries in lists.items():
         weight = weights.of(name)
+        if name == "keyword" and entries:
+            weight *= min(1.0, max(entry.score for entry in entries) / full) if full else 1.0
         shares = [one.score for one in entries] if name in SHARES else normalised(entries, from_zero=name in FROM_ZERO)
         for entry, share in zip(entries, shares, strict=True):
             fused[entry.memory_id] = fused.get(entry.memory_id, 0.0) + weight * share

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from mnemic.retrieve.period import READ, Period, period_of
+from mnemic.text.analyse import parse_query
 from mnemic.types import Vector, VectorSpace
 
 _KEY_WORDS = 4
@@ -129,6 +130,11 @@ class Question:
     vector: Vector | None = field(default=None, repr=False)
     space: VectorSpace | None = None
     depth: int = 100
+
+    @property
+    def words(self) -> int:
+        """How many terms the keyword list looks for."""
+        return len(parse_query(self.keywords).terms)
 
     def tells(self, said_on: date) -> bool:
         """Whether what was said on that day may be about the time that the query names."""

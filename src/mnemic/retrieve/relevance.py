@@ -10,13 +10,13 @@ test halves, and what it cannot tell, stands in docs/benchmarks/retrieval.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from mnemic.retrieve.fuse import rarity
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.surroundings import GRAPH, SAID
-from mnemic.text.analyse import parse_query
 from mnemic.types import Scored
 
 RELATED = 0.5
@@ -49,26 +49,49 @@ WORDS_ALONE = Scale(word=4.63, base=-3.31)
 """For every other model."""
 
 
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """The scale of one search: by the model of the vectors, the number of memories and the words of the query."""
+
+    scale: Scale
+    per_word: float
+
+    @classmethod
+    def of(cls, lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> Gauge | None:
+        """None where nothing can be told: without a query or a memory, among few memories of a model that is not known,
+        and where a list failed.
+        """
+        nearest = lists.get("vector")
+        if not nearest or lists.get("keyword") is None:
+            return None
+        few = len(nearest) < LEAST_MEMORIES
+        scale = FEW.get(model) if few else SCALES.get(model, WORDS_ALONE)
+        if scale is None:
+            return None
+        words = max(1, question.words)
+        return cls(scale, (rarity(LEAST_MEMORIES) / rarity(len(nearest)) if few else 1.0) / words)
+
+    def relevance(self, cosine: float, score: float) -> float:
+        """0 to 1, of a cosine and a BM25 score."""
+        return round(self.scale.relevance(cosine, score * self.per_word), 4)
+
+    def relevances(self, lists: Mapping[str, Sequence[Scored]], among: Iterable[str]) -> dict[str, float]:
+        """How likely each of the memories is about the query; at least `RELATED` where the query spells its key, or the
+        graph says that it tells what is asked.
+        """
+        cosines, scores = (dict(lists.get(name, ())) for name in ("vector", "keyword"))
+        said = {entry.memory_id for entry in lists.get("key", ())}
+        said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}
+        found = {one: self.relevance(cosines.get(one, 0.0), scores.get(one, 0.0)) for one in among}
+        return {one: max(value, RELATED) if one in said else value for one, value in found.items()}
+
+
 def relevance(lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> float | None:
-    """How likely it is that something about the query is known, 0 to 1; None where that cannot be told: without a
-    query or a memory, among few memories of a model that is not known, and where a list failed.
-    """
-    nearest, matching = lists.get("vector"), lists.get("keyword")
-    if not nearest or matching is None:
+    """How likely it is that something about the query is known, 0 to 1; None where that cannot be told (`Gauge`)."""
+    gauge = Gauge.of(lists, question, model)
+    if gauge is None:
         return None
-    few = len(nearest) < LEAST_MEMORIES
-    scale = FEW.get(model) if few else SCALES.get(model, WORDS_ALONE)
-    if scale is None:
-        return None
-    words = len(parse_query(question.keywords).terms)
-    best = max((entry.score for entry in matching), default=0.0)
-    if few:
-        best *= _rarity(LEAST_MEMORIES) / _rarity(len(nearest))
-    known = round(scale.relevance(max(entry.score for entry in nearest), best / max(1, words)), 4)
+    best = max((entry.score for entry in lists["keyword"]), default=0.0)
+    known = gauge.relevance(max(entry.score for entry in lists["vector"]), best)
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     return max(known, RELATED) if related else known
-
-
-def _rarity(memories: int) -> float:
-    """What BM25 gives a word that one of so many memories holds."""
-    return math.log(1 + (memories - 0.5) / 1.5)

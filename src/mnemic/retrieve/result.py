@@ -17,19 +17,26 @@ from mnemic.retrieve.lists import STANDING_LISTS
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.outdated import COMPARED, latest_first
 from mnemic.retrieve.past import held_then
+from mnemic.retrieve.signals import Lifts, sign_ranks
 from mnemic.retrieve.underway import Lists, Search
+from mnemic.retrieve.why import why
 from mnemic.types import Hit, Memory, SearchResult, Signals, Where
 
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
+NO_RELEVANCES: Mapping[str, float] = MappingProxyType({})
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """What ranking says: the lists, each memory's score (0 to 1), what is known of it, and those read on the way."""
+    """What ranking says: the lists, each memory's score (0 to 1), how likely it is about the query (empty where that
+    cannot be told), what is known of it and lifted it, and those read on the way.
+    """
 
     lists: Lists
     scores: Mapping[str, float]
+    relevances: Mapping[str, float] = field(default_factory=lambda: NO_RELEVANCES)
+    lifts: Lifts | None = None
     signals: Mapping[str, Signals] = field(default_factory=lambda: NO_SIGNALS)
     read: Mapping[str, Memory] = field(default_factory=lambda: NO_MEMORIES)
 
@@ -48,7 +55,7 @@ async def result_of(
     request, where = search.request, search.where
     biased = await find_biased(moment, where, request.bias, search.errors)
     beside = await _beside(search, ranked.scores, moment, scored)
-    kept = {one: score for one, score in ranked.scores.items() if score >= request.min_score}
+    kept = {one: score for one, score in ranked.scores.items() if _enough(one, score, ranked, request.min_score)}
     if request.named:
         named = await _named(search, {*kept, *biased, *beside}, moment)
         kept = {one: score for one, score in kept.items() if one in named}
@@ -71,6 +78,11 @@ async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment
     return {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
 
 
+def _enough(memory_id: str, score: float, ranked: Ranked, least: float) -> bool:
+    """Whether a memory is relevant enough; by its score where its relevance cannot be told."""
+    return ranked.relevances.get(memory_id, score) >= least
+
+
 async def _hits(
     search: Search,
     ranked: Ranked,
@@ -88,6 +100,9 @@ async def _hits(
     ranks = ranks_of(chosen, ranked.lists)
     for memory_id, rank in importance_ranks(chosen, ranked.read).items():
         ranks[memory_id][IMPORTANCE] = rank
+    if ranked.lifts is not None:
+        for memory_id, lifts in sign_ranks(chosen, ranked.lifts).items():
+            ranks[memory_id] |= lifts
     return tuple(
         Hit(
             memory=memories[memory_id],
@@ -95,6 +110,8 @@ async def _hits(
             ranks=ranks[memory_id],
             reason=reason,
             outdated_by=passed.get(memory_id),
+            relevance=ranked.relevances.get(memory_id),
+            why=why(memories[memory_id], ranks[memory_id], reason, search.question),
         )
         for memory_id, score, reason in order
         if memory_id in memories and _accepted(search, memories[memory_id])

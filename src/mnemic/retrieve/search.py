@@ -21,9 +21,10 @@ from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.outdated import COMPARED
 from mnemic.retrieve.past import LIFT
-from mnemic.retrieve.relevance import relevance
+from mnemic.retrieve.question import Question
+from mnemic.retrieve.relevance import Gauge, relevance
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
-from mnemic.retrieve.signals import SignalWeights, with_signals
+from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
 from mnemic.retrieve.surroundings import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.underway import Lists, Request, Search
 from mnemic.types import Deadline, Memory, SearchResult, Signals, Vector, Where
@@ -187,23 +188,29 @@ class Searcher:
         lists = early | late
         if not lists:
             raise search.failures[0]
-        scores = fuse(lists, self.weights)
+        scores = self._fused(lists, search.question)
         for part in search.parts:
             found = await replace(search, question=part).made(PART_LISTS, moment)
-            scores = either(scores, fuse(found, self.weights))
+            scores = either(scores, self._fused(found, part))
             lists = longer(lists, found)
         if search.past is not None:
             found = await self._then(search, search.past, moment)
             scores = either(scores, {one: score + LIFT for one, score in fuse(found, self.weights).items()})
             lists = longer(lists, found)
         signals = await self._signals(search, scores, moment)
-        lifted = with_signals(scores, signals, search.question, self.signal_weights)
+        lifts = Lifts(scores, signals, search.question, self.signal_weights)
+        lifted = lifts.added()
         anchor = await self._anchor(search, moment) if signals else None
         lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
         read = await self._contenders(search, lifted, moment)
         lifted = weighed(lifted, read, self.signal_weights.importance)
-        known = relevance(lists, search.question, self.embedder.space.model)
-        ranked = Ranked(lists=lists, scores=self._scaled(lifted), signals=signals, read=read)
+        model = self.embedder.space.model
+        known = relevance(lists, search.question, model)
+        gauge = Gauge.of(lists, search.question, model)
+        each = {} if gauge is None else gauge.relevances(lists, lifted)
+        ranked = Ranked(
+            lists=lists, scores=self._scaled(lifted), relevances=each, lifts=lifts, signals=signals, read=read
+        )
         result = await self._result(search, ranked, moment)
         return replace(result, relevance=known, plan=with_anchor(result.plan, anchor))
 
@@ -211,6 +218,9 @@ class Searcher:
         """The lists of what was true in the past that the query asks about, and has been superseded since."""
         hidden = replace(where, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
         return await replace(search, where=hidden).made(PART_LISTS, moment)
+
+    def _fused(self, lists: Lists, question: Question) -> dict[str, float]:
+        return fuse(lists, self.weights, words=question.words)
 
     async def _signals(self, search: Search, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
         try:
@@ -224,7 +234,7 @@ class Searcher:
         if search.clause is None or search.event is None:
             return None
         lists = await replace(search, question=search.event).made(PART_LISTS, moment)
-        scores = fuse(lists, self.weights)
+        scores = self._fused(lists, search.event)
         signals = await self._signals(search, scores, moment)
         scores = with_signals(scores, signals, search.event, self.signal_weights)
         model = self.embedder.space.model
@@ -247,7 +257,7 @@ class Searcher:
 
     async def _result(self, search: Search, ranked: Ranked, moment: Snapshot) -> SearchResult:
         def scored(lists: Lists) -> dict[str, float]:
-            return self._scaled(fuse(lists, self.weights))
+            return self._scaled(self._fused(lists, search.question))
 
         result = await result_of(search, ranked, moment, scored=scored, per_session=self.per_session)
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")

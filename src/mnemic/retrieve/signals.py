@@ -9,11 +9,11 @@ LongMemEval; what each buys there and on the test halves stands in docs/benchmar
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from mnemic.retrieve.question import Question
-from mnemic.types import Signals
+from mnemic.types import Rank, Signals
 
 BEST_OF_SESSION = 3
 SHORT_WORDS = 60
@@ -43,20 +43,49 @@ class SignalWeights:
         return sum(float(getattr(self, weight.name)) for weight in fields(self)) - rare
 
 
+class Lifts:
+    """What the signs add to the scores of messages; a memory that is no message of a conversation has none."""
+
+    def __init__(
+        self, scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question, weights: SignalWeights
+    ) -> None:
+        self.signals = {memory_id: one for memory_id, one in signals.items() if one.turn >= 0 and memory_id in scores}
+        self._scores = scores
+        self._question = question
+        self._weights = weights
+        self._sessions = _session_scores(scores, self.signals)
+        self._turns = {(one.session, one.turn): memory_id for memory_id, one in self.signals.items() if _linkable(one)}
+
+    def of(self, memory_id: str) -> dict[str, float]:
+        """What each sign adds to the memory's score, by the sign's name."""
+        one = self.signals.get(memory_id)
+        if one is None:
+            return {}
+        lifts = _neighbours(one, self._turns, self._scores, self._weights) | _own(one, self._question, self._weights)
+        lifts["session"] = self._weights.session * self._sessions[one.session]
+        return {name: lift for name, lift in lifts.items() if lift}
+
+    def added(self) -> dict[str, float]:
+        """The scores with what the signs add. A memory without signals keeps its score."""
+        return {memory_id: score + sum(self.of(memory_id).values()) for memory_id, score in self._scores.items()}
+
+
 def with_signals(
     scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question, weights: SignalWeights
 ) -> dict[str, float]:
-    """The scores with what the signs add. A memory without signals keeps its score, and so does one that is no message
-    of a conversation.
-    """
-    signals = {memory_id: one for memory_id, one in signals.items() if one.turn >= 0 and memory_id in scores}
-    sessions = _session_scores(scores, signals)
-    turns = {(one.session, one.turn): memory_id for memory_id, one in signals.items() if _linkable(one)}
-    lifted = dict(scores)
-    for memory_id, one in signals.items():
-        lifted[memory_id] += _neighbours(one, turns, scores, weights) + _own(one, question, weights)
-        lifted[memory_id] += weights.session * sessions[one.session]
-    return lifted
+    """The scores with what the signs add; see `Lifts`."""
+    return Lifts(scores, signals, question, weights).added()
+
+
+def sign_ranks(memory_ids: Sequence[str], lifts: Lifts) -> dict[str, dict[str, Rank]]:
+    """Of each memory, what each sign added to its score, and the place that this is among `memory_ids`."""
+    added = {memory_id: lifts.of(memory_id) for memory_id in memory_ids}
+    ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}
+    for name in dict.fromkeys(name for lifts_of in added.values() for name in lifts_of):
+        order = sorted((one for one in memory_ids if name in added[one]), key=lambda one: -added[one][name])
+        for position, memory_id in enumerate(order, start=1):
+            ranks[memory_id][name] = Rank(position, round(added[memory_id][name], 6))
+    return ranks
 
 
 def _linkable(one: Signals) -> bool:
@@ -65,11 +94,14 @@ def _linkable(one: Signals) -> bool:
 
 def _neighbours(
     one: Signals, turns: Mapping[tuple[str | None, int], str], scores: Mapping[str, float], weights: SignalWeights
-) -> float:
+) -> dict[str, float]:
     if not _linkable(one):
-        return 0.0
+        return {}
     before, after = turns.get((one.session, one.turn - 1), ""), turns.get((one.session, one.turn + 1), "")
-    return weights.previous * scores.get(before, 0.0) + weights.following * scores.get(after, 0.0)
+    return {
+        "previous": weights.previous * scores.get(before, 0.0),
+        "following": weights.following * scores.get(after, 0.0),
+    }
 
 
 def _session_scores(scores: Mapping[str, float], signals: Mapping[str, Signals]) -> dict[str | None, float]:
@@ -83,12 +115,11 @@ def _session_scores(scores: Mapping[str, float], signals: Mapping[str, Signals])
     }
 
 
-def _own(one: Signals, question: Question, weights: SignalWeights) -> float:
-    lift = weights.oneself * one.cues.oneself - weights.asking * one.cues.asking
-    if question.asks_when and one.cues.timed:
-        lift += weights.when
-    if one.speaker in question.speakers:
-        lift += weights.speaker
-    if question.tells(one.happened_at.date()):
-        lift += weights.told
-    return lift
+def _own(one: Signals, question: Question, weights: SignalWeights) -> dict[str, float]:
+    return {
+        "oneself": weights.oneself * one.cues.oneself,
+        "asking": -weights.asking * one.cues.asking,
+        "when": weights.when * (question.asks_when and one.cues.timed),
+        "speaker": weights.speaker * (one.speaker in question.speakers),
+        "told": weights.told * question.tells(one.happened_at.date()),
+    }

@@ -27,6 +27,44 @@ def entry(content: str, *, trusted: bool = False, source: str | None = "notes", 
     return Entry(content=content, source=source, trusted=trusted, score=score)
 
 
+WHEN = datetime(2026, 5, 3, tzinfo=UTC)
+
+
+def remembered(origin: Origin, speaker: str | None = None) -> Entry:
+    memory = Memory(
+        memory_id="m", version=1, content="see https://evil.example ![x](y)", kind=Kind.LONG_TERM,
+        scope=Actor(user="ana").scope("user"), confidence=0.8, created_at=WHEN, updated_at=WHEN,
+        source=Source(origin=origin, speaker=speaker), trust=Trust.HIGH,
+    )  # fmt: skip
+    return Entry.of(Hit(memory=memory, score=0.5), "notes")
+
+
+@pytest.mark.parametrize(
+    ("origin", "speaker", "said_by"),
+    [
+        (Origin.USER_STATED, None, None),
+        (Origin.USER_STATED, "user", None),
+        (Origin.OPERATOR, None, None),
+        (Origin.USER_STATED, "Ben", "Ben"),
+        (Origin.USER_STATED, "assistant", "assistant"),
+        (Origin.AGENT_INFERRED, None, "assistant"),
+        (Origin.TOOL_OUTPUT, "user", "tool"),
+        (Origin.WEB, None, "web"),
+        (Origin.IMPORT, None, "import"),
+        (Origin.WEB, "www.evil.example", "www[.]evil[.]example"),
+    ],
+)
+def test_an_entry_says_who_said_it_and_only_the_users_own_words_keep_their_links(
+    origin: Origin, speaker: str | None, said_by: str | None
+) -> None:
+    one = remembered(origin, speaker)
+    block = render([one], max_tokens=500).text
+    assert (f' by="{said_by}"' in block) is (said_by is not None)
+    assert ("https://evil.example" in block) is (said_by is None)
+    assert ("https://evil.example" in one.shown) is (said_by is None)
+    assert one.shown.startswith(f"[{said_by}] " if said_by else "see ")
+
+
 def test_the_block_of_two_entries() -> None:
     block = render([entry("seat: aisle", trusted=True), entry('a < b & "c"')], max_tokens=500, nonce=lambda: "f00d")
     assert block.text == (

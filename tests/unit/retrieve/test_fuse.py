@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.fuse import Weights, fuse, normalised, ranks_of
+from mnemic.retrieve.fuse import Weights, fuse, normalised, ranks_of, rarity
 from mnemic.types import Rank, Scored
 
 NAMES = ["vector", "keyword", "key", "recency"]
@@ -58,3 +58,22 @@ def test_every_memory_comes_out_once_within_the_weights(given_lists: dict[str, l
     assert set(fused) == {entry.memory_id for one in given_lists.values() for entry in one}
     most = sum(weights.of(name) for name in NAMES)
     assert all(-1e-9 <= score <= most + 1e-9 for score in fused.values())
+
+
+def test_a_weak_best_keyword_hit_is_not_taken_for_a_full_one() -> None:
+    lists = {
+        "vector": [Scored("near", 0.6), *(Scored(str(place), 0.1) for place in range(99))],
+        "keyword": [Scored("far", 0.4)],
+    }
+    weights = Weights()
+    taken = fuse(lists, weights)
+    assert taken["far"] > taken["near"]
+    weak = fuse(lists, weights, words=6)
+    assert weak["near"] > weak["far"] > 0
+    lists["keyword"] = [Scored("far", 40.0)]
+    assert fuse(lists, weights, words=6) == taken
+
+
+def test_among_few_memories_a_word_says_as_much_as_it_can() -> None:
+    few = {"vector": [Scored("a", 0.5), Scored("b", 0.1)], "keyword": [Scored("b", rarity(2))]}
+    assert fuse(few, Weights(), words=2)["b"] == fuse(few, Weights())["b"]

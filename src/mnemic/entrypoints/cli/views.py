@@ -91,6 +91,8 @@ def why(hit: Hit) -> str:
     memory = hit.memory
     ranks = ", ".join(f"{name} #{rank.position}" for name, rank in hit.ranks.items())
     parts = (
+        hit.why,
+        f"relevance {hit.relevance:.2f}" if hit.relevance is not None else "",
         f"score {hit.score:.2f}" + (f" ({ranks})" if ranks else ""),
         hit.reason.replace("_", " ") if hit.reason != "relevance" else "",
         day(memory.happened_at),

@@ -92,10 +92,12 @@ class RankAnswer(BaseModel):
 
 
 class HitAnswer(BaseModel):
-    """A memory that was found, and why it is here."""
+    """A memory that was found, and why it is here. `relevance`: how likely it is about the query, 0 to 1."""
 
     score: float
+    relevance: float | None
     reason: str
+    why: str
     ranks: dict[str, RankAnswer]
     memory: MemoryAnswer
 

@@ -1,0 +1,80 @@
+"""One sentence for people that says why a memory was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from mnemic.retrieve.bias import PREFERENCE_BIAS, STANDING
+from mnemic.retrieve.question import Question, content_words
+from mnemic.text.analyse import terms
+from mnemic.types import Memory, Origin, Rank
+
+WORDS = 3
+"""Words of the query that are named at most."""
+CLOSE = 0.35
+"""Cosine from which on a memory is called close in meaning."""
+
+_SIGNS: Mapping[str, str] = MappingProxyType(
+    {
+        "graph": "tells of what the question names",
+        "near": "is near to what the question names",
+        "speaker": "said by whom the question is about",
+        "told": "told at the time the question means",
+        "when": "names a time",
+        "previous": "follows a message that fits",
+        "following": "is followed by a message that fits",
+    }
+)
+"""What a list or a sign means, where it is not said by words or by meaning."""
+_SPEAKERS: Mapping[Origin, str] = MappingProxyType(
+    {
+        Origin.USER_STATED: "the user",
+        Origin.OPERATOR: "the operator",
+        Origin.IMPORT: "an import",
+        Origin.AGENT_INFERRED: "the assistant",
+        Origin.TOOL_OUTPUT: "a tool",
+        Origin.WEB: "a web page",
+    }
+)
+
+
+def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Question) -> str:
+    """Which words of the question it matches, what else speaks for it, who said it, and when."""
+    parts = [*_matches(memory, ranks, question), *_signs(ranks)]
+    if reason == STANDING:
+        parts.insert(0, "belongs into every answer, or is a preference")
+    elif reason == PREFERENCE_BIAS:
+        parts.insert(0, "a preference")
+    day = memory.happened_at
+    return "; ".join([*(parts or ["among the newest"]), f"said by {_speaker(memory)} on {day.day} {day:%B %Y}"])
+
+
+def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> list[str]:
+    found = []
+    if "key" in ranks and memory.key:
+        found.append(f"its key is '{memory.key}'")
+    if "keyword" in ranks:
+        said = set(terms(f"{memory.content} {(memory.key or '').replace('_', ' ')}"))
+        words = [word.strip(".,;:!?'\"()[]") for word in content_words(question.keywords)]
+        same = [word for word in dict.fromkeys(words) if word and said.intersection(terms(word))]
+        named = [f"'{word}'" for word in same[:WORDS]]
+        found.append("matches " + _listed(named) if named else "its context matches")
+    if "vector" in ranks and ranks["vector"].score >= CLOSE:
+        found.append("close in meaning")
+    return found
+
+
+def _signs(ranks: Mapping[str, Rank]) -> list[str]:
+    return [told for name, told in _SIGNS.items() if name in ranks and ranks[name].score > 0]
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _speaker(memory: Memory) -> str:
+    speaker = memory.source.speaker
+    if speaker in (None, "", "user"):
+        return _SPEAKERS[memory.source.origin]
+    return "the assistant" if speaker == "assistant" else str(speaker)

@@ -19,6 +19,8 @@ from mnemic.types import Kind, Memory
 
 COMPARED = 24
 """How many of the best are compared with each other."""
+FEWER = 4
+"""Of what a question found, so many count as one of what a statement is near: nothing is closed by their order."""
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6
 
@@ -36,7 +38,7 @@ def outdated(memories: Sequence[Memory]) -> dict[str, str]:
             cosine = float(cosines[earlier, later])
             if cosine < LEAST_COSINE or not _comparable(told[earlier], told[later]):
                 continue
-            if judge(frame_of(told[earlier]), frame_of(told[later]), cosine, among=len(told)) is not None:
+            if judge(frame_of(told[earlier]), frame_of(told[later]), cosine, among=len(told) // FEWER + 1) is not None:
                 found[told[earlier].memory_id] = told[later].memory_id
     return found
 

@@ -46,12 +46,14 @@ def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool)
 
 
 @click.command("apikeys", cls=Command)
-@click.argument("action", type=click.Choice(["create", "list", "rotate", "revoke"]))
+@click.argument("action", type=click.Choice(["create", "list", "rotate", "revoke", "rotate-signing"]))
 @click.argument("key_id", required=False)
 @click.option("--role", "roles", multiple=True, type=click.Choice(ROLES), help="create: may be repeated.")
 @click.option("--for-user", metavar="USER", help="create: whom it stands for; without it, an application.")
 @click.option("--label", default="", help="create: a note for people.")
-@click.option("--hours", type=click.IntRange(1), help="create: how long it works; for ever.")
+@click.option(
+    "--hours", type=click.IntRange(0), default=8760, show_default=True, help="create: how long it works; 0: for ever."
+)
 @click.option(
     "--grace", type=click.IntRange(0), default=3600, show_default=True, help="rotate: seconds for the old one."
 )
@@ -63,13 +65,14 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -
       mnemic apikeys create --role reader --role writer --label "chat backend"
       mnemic apikeys create --role subject --for-user ana
       mnemic apikeys rotate KEY_ID --grace 600
+      mnemic apikeys rotate-signing        # ends every token that applications of the tenant have issued
     """
     if action in ("rotate", "revoke") and key_id is None:
         raise click.UsageError("which key? name its KEY_ID", ctx=click.get_current_context())
     if action == "create" and not options["roles"]:
         raise click.UsageError("which roles? give --role", ctx=click.get_current_context())
     shown = given.with_engine(
-        lambda engine, actor: _manage(engine, actor.tenant, action, str(key_id), options),
+        lambda engine, actor: _manage(engine, actor.tenant, action, key_id, options),
         creates=action == "create",
         by_settings=True,
     )
@@ -79,14 +82,14 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -
     return Exit.OK
 
 
-async def _manage(engine: Any, tenant: str, action: str, key_id: str, options: dict[str, Any]) -> dict[str, Any]:
+async def _manage(engine: Any, tenant: str, action: str, named: str | None, options: dict[str, Any]) -> dict[str, Any]:
     from datetime import timedelta
 
     from mnemic.entrypoints.rest.credentials import ApiKeys
 
-    keys = ApiKeys(engine.store, engine.clock)
+    keys, key_id = ApiKeys(engine.store, engine.clock), str(named)
     if action == "create":
-        ttl = None if options["hours"] is None else timedelta(hours=options["hours"])
+        ttl = timedelta(hours=options["hours"]) if options["hours"] else None
         key, text = await keys.create(
             tenant=tenant, roles=options["roles"], user=options["for_user"], label=options["label"], ttl=ttl
         )
@@ -97,6 +100,9 @@ async def _manage(engine: Any, tenant: str, action: str, key_id: str, options: d
     if action == "revoke":
         await keys.revoke(key_id, tenant=tenant)
         return {"key_id": key_id, "revoked": True}
+    if action == "rotate-signing":
+        return {"applications": await keys.rotate_signing(tenant=tenant, key_id=named)}
+    used = await keys.last_used()
     return {
         "keys": [
             {
@@ -105,6 +111,7 @@ async def _manage(engine: Any, tenant: str, action: str, key_id: str, options: d
                 "user": key.principal.user,
                 "label": key.label,
                 "expires_at": key.expires_at.isoformat() if key.expires_at else None,
+                "last_used_at": used[key.key_id].isoformat() if key.key_id in used else None,
             }
             for key in await keys.all(tenant=tenant)
         ]
@@ -115,4 +122,6 @@ def _told(action: str, shown: dict[str, Any]) -> str:
     if action == "list":
         rows = [[key["key_id"], ",".join(key["roles"]), key["user"] or "-", key["label"]] for key in shown["keys"]]
         return table(rows) if rows else "no keys"
+    if action == "rotate-signing":
+        return f"the tokens of {shown['applications']} applications have ended"
     return str(shown.get("api_key", f"{shown['key_id']} revoked"))

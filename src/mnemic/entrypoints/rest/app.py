@@ -87,7 +87,7 @@ def create_app(
     every request, beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
-    tokens = Tokens(engine.store, engine.clock, provider)
+    tokens = Tokens(api_keys, engine.clock, provider)
     service = Service(
         engine=engine,
         keys=api_keys,

@@ -7,29 +7,37 @@ they are as durable as memories and lie in the same backup.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
 from mnemic.identity import new_id
+from mnemic.maintain.consent import subject_token
 from mnemic.maintain.tenants import SERVICE_TENANT, noted
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 
-MAX_KEYS_LISTED = 10_000
 COMMAND_LINE = "command line"
 """Whose act it is where no credential was shown: whoever reaches the store itself."""
+KEYS_OF_A_TENANT = 10_000
+DEFAULT_TTL = timedelta(days=365)
+"""How long a key works where nobody says how long."""
+USE_NOTED = timedelta(hours=1)
+"""How exactly it is known when a key was used last: writing each use would cost a commit for each request."""
 
-_PREFIX = "api_key:"
+_PREFIX, _USED = "api_key:", "api_key_used:"
 _KEY = re.compile(r"mnk_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})", re.ASCII)
 
 
@@ -67,6 +75,16 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenKey:
+    """What verifies an application's tokens: the public half of a key pair that is derived from the application's own
+    secret with `salt`. The other half is nowhere: it is derived again while the secret is shown.
+    """
+
+    salt: str
+    public: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
     """A key without its secret."""
 
@@ -78,11 +96,20 @@ class ApiKey:
     """Of the secrets that open it: one, or two while a rotation's grace runs."""
     retires_at: datetime | None = None
     """When the older of two secrets stops working."""
+    created_by: str = COMMAND_LINE
+    signing: Mapping[str, TokenKey] = field(default_factory=dict)
+    """By the digest of a secret, what verifies the tokens that were issued with it."""
 
     @property
     def key_id(self) -> str:
         """The key's name; it is no secret."""
         return self.principal.key_id
+
+    def live(self, now: datetime) -> tuple[str, ...]:
+        """The digests of the secrets that open it now."""
+        if self.expires_at is not None and self.expires_at <= now:
+            return ()
+        return self.digests if self.retires_at is None or now < self.retires_at else self.digests[-1:]
 
 
 Reach = Callable[[Principal], bool]
@@ -96,9 +123,11 @@ def _anybody(_: Principal) -> bool:
 class ApiKeys:
     """The keys of a store."""
 
-    def __init__(self, store: RecordStore, clock: Clock) -> None:
+    def __init__(self, store: RecordStore, clock: Clock, *, most: int = KEYS_OF_A_TENANT) -> None:
         self._store = store
         self._clock = clock
+        self._most = most
+        self._used: OrderedDict[str, datetime] = OrderedDict()
 
     async def create(
         self,
@@ -111,7 +140,9 @@ class ApiKeys:
         ttl: timedelta | None = None,
         by: str = COMMAND_LINE,
     ) -> tuple[ApiKey, str]:
-        """A new key and its text, which cannot be had again; `by` is whose act it is. Raises InvalidInput."""
+        """A new key and its text, which cannot be had again; `by` is whose act it is. Without `ttl` it never expires.
+        Raises InvalidInput, `keys:too_many` where the tenant has as many as it may.
+        """
         if ttl is not None and ttl <= timedelta(0):
             raise InvalidInput("ttl")
         now = self._clock.now()
@@ -124,7 +155,10 @@ class ApiKeys:
             expires_at=None if ttl is None else now + ttl,
             label=label[:200],
             digests=(digest(secret),),
+            created_by=by,
         )
+        if len(await self.all(tenant=tenant)) >= self._most:
+            raise InvalidInput("keys:too_many", hint=f"a tenant has at most {self._most}; revoke some")
         await self._put(key, "api_key_created", by)
         return key, f"mnk_{key.key_id}_{secret}"
 
@@ -135,11 +169,72 @@ class ApiKeys:
 
     async def principal(self, key_id: str, shown: str) -> Principal | None:
         """Whom the key stands for if `shown` is the digest of a secret that opens it now; None as in `authenticate`."""
-        key = await self._find(key_id)
+        key = await self.find(key_id)
         if key is None:
             return None
-        live = _live(key, self._clock.now())
-        return key.principal if any(hmac.compare_digest(shown, known) for known in live) else None
+        now = self._clock.now()
+        if not sum(hmac.compare_digest(shown, known) for known in key.live(now)):
+            return None
+        await self.note_use(key_id)
+        return key.principal
+
+    async def find(self, key_id: str) -> ApiKey | None:
+        """The key of this id; None where there is none."""
+        value = (await self._store.marks(SERVICE_TENANT, _PREFIX + key_id)).get(_PREFIX + key_id)
+        return None if value is None else read(value)
+
+    async def note_use(self, key_id: str) -> None:
+        """Keep when the key was used last, unless that was kept within the hour. A store that cannot be written keeps
+        nobody out.
+        """
+        now, noted_at = self._clock.now(), self._used.get(key_id)
+        if noted_at is not None and now - noted_at < USE_NOTED:
+            return
+        self._used[key_id] = now
+        self._used.move_to_end(key_id)
+        while len(self._used) > KEYS_OF_A_TENANT:
+            self._used.popitem(last=False)
+
+        async def work(unit: Unit) -> None:
+            if await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + key_id) is not None:
+                await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_USED + key_id: now.isoformat()}))
+
+        with suppress(StoreFailed, NotSupported):
+            await commit(self._store, work)
+
+    async def last_used(self) -> dict[str, datetime]:
+        """When each key was used last, to the hour, by its id."""
+        marks = await self._store.marks(SERVICE_TENANT, _USED)
+        return {name.removeprefix(_USED): datetime.fromisoformat(at) for name, at in marks.items()}
+
+    async def signed_with(self, key_id: str, shown: str, made: TokenKey) -> TokenKey:
+        """Keep what verifies tokens that are issued with the secret of this digest; what was kept before stays, and is
+        returned. Raises MemoryNotFound.
+        """
+
+        async def work(unit: Unit) -> TokenKey:
+            value = await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + key_id)
+            if value is None:
+                raise MemoryNotFound("api_key")
+            key = read(value)
+            if shown in key.signing:
+                return key.signing[shown]
+            kept = {one: known for one, known in key.signing.items() if one in key.digests}
+            renewed = replace(key, signing={**kept, shown: made})
+            await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + key_id: written(renewed)}))
+            return made
+
+        return await commit(self._store, work)
+
+    async def rotate_signing(self, *, tenant: str, key_id: str | None = None, by: str = COMMAND_LINE) -> int:
+        """End every token that the tenant's applications have issued, or this one has; those issued from now on are
+        signed anew. How many applications had issued some. Raises MemoryNotFound.
+        """
+        keys = [await self._existing(key_id, tenant, _anybody)] if key_id else await self.all(tenant=tenant)
+        signing = [key for key in keys if key.signing]
+        for key in signing:
+            await self._put(replace(key, signing={}), "token_signing_rotated", by)
+        return len(signing)
 
     async def rotate(
         self,
@@ -154,7 +249,9 @@ class ApiKeys:
         key = await self._existing(key_id, tenant, may)
         secret = secrets.token_urlsafe(32)
         retires_at = self._clock.now() + grace
-        renewed = replace(key, digests=(key.digests[-1], digest(secret)), retires_at=retires_at)
+        digests = (key.digests[-1], digest(secret))
+        signing = {one: known for one, known in key.signing.items() if one in digests}
+        renewed = replace(key, digests=digests, retires_at=retires_at, signing=signing)
         await self._put(renewed, "api_key_rotated", by)
         return f"mnk_{key_id}_{secret}"
 
@@ -163,40 +260,41 @@ class ApiKeys:
     ) -> None:
         """The key opens nothing from now on. Raises MemoryNotFound."""
         key = await self._existing(key_id, tenant, may)
-        event = self._event(key, "api_key_revoked", by)
+        event = await self._event(key, "api_key_revoked", by)
 
-        await apply(self._store, replace(event, marks={_PREFIX + key_id: None}, marks_of=SERVICE_TENANT))
+        gone: dict[str, str | None] = {_PREFIX + key_id: None, _USED + key_id: None}
+        await apply(self._store, replace(event, marks=gone, marks_of=SERVICE_TENANT))
 
     async def all(self, *, tenant: str | None = None) -> list[ApiKey]:
         """Every key, oldest first; of one tenant where it is named."""
         marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
-        keys = [_read(value) for _, value in sorted(marks.items())[:MAX_KEYS_LISTED]]
-        return [key for key in keys if tenant is None or key.principal.tenant == tenant]
+        return await asyncio.to_thread(_those_of, marks, tenant)
 
     async def _existing(self, key_id: str, tenant: str | None, may: Reach) -> ApiKey:
-        key = await self._find(key_id)
+        key = await self.find(key_id)
         if key is None or (tenant is not None and key.principal.tenant != tenant) or not may(key.principal):
             raise MemoryNotFound("api_key")
         return key
 
-    async def _find(self, key_id: str) -> ApiKey | None:
-        value = (await self._store.marks(SERVICE_TENANT, _PREFIX + key_id)).get(_PREFIX + key_id)
-        return None if value is None else _read(value)
-
     async def _put(self, key: ApiKey, action: str, by: str) -> None:
-        event = self._event(key, action, by)
+        event = await self._event(key, action, by)
 
         async def work(unit: Unit) -> None:
             await noted(unit, key.principal.tenant, event.at)
-            marks = {_PREFIX + key.key_id: _written(key)}
+            marks = {_PREFIX + key.key_id: written(key)}
             await unit.apply(replace(event, marks=marks, marks_of=SERVICE_TENANT))
 
         await commit(self._store, work)
 
-    def _event(self, key: ApiKey, action: str, by: str) -> Mutation:
-        """The line in the audit of the key's tenant, committed with the act itself."""
-        detail = {"key_id": key.key_id, "roles": sorted(key.principal.roles)}
-        return Mutation(tenant=key.principal.tenant, action=action, at=self._clock.now(), actor=by, detail=detail)
+    async def _event(self, key: ApiKey, action: str, by: str) -> Mutation:
+        """The line in the audit of the key's tenant, committed with the act itself. It says for whom the key is by the
+        name that an erasure leaves as well.
+        """
+        tenant, user = key.principal.tenant, key.principal.user
+        detail: dict[str, Any] = {"key_id": key.key_id, "roles": sorted(key.principal.roles)}
+        if user is not None:
+            detail["subject"] = await subject_token(self._store, tenant, user)
+        return Mutation(tenant=tenant, action=action, at=self._clock.now(), actor=by, detail=detail)
 
 
 def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:
@@ -209,11 +307,11 @@ def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:
     return chosen
 
 
-def _live(key: ApiKey, now: datetime) -> tuple[str, ...]:
-    """The digests of the secrets that open the key now."""
-    if key.expires_at is not None and key.expires_at <= now:
-        return ()
-    return key.digests if key.retires_at is None or now < key.retires_at else key.digests[-1:]
+def _those_of(marks: Mapping[str, str], tenant: str | None) -> list[ApiKey]:
+    """The keys of a tenant, by age; what cannot be one of it is not read."""
+    named = None if tenant is None else json.dumps(tenant)
+    keys = (read(value) for _, value in sorted(marks.items()) if named is None or named in value)
+    return [key for key in keys if tenant is None or key.principal.tenant == tenant]
 
 
 def digest(secret: str) -> str:
@@ -227,7 +325,8 @@ def shown_key(text: str) -> tuple[str, str] | None:
     return None if parts is None else (parts.group(1), digest(parts.group(2)))
 
 
-def _written(key: ApiKey) -> str:
+def written(key: ApiKey) -> str:
+    """A key as it is kept."""
     principal = key.principal
     return json.dumps(
         {
@@ -241,15 +340,14 @@ def _written(key: ApiKey) -> str:
             "retires_at": _iso(key.retires_at),
             "label": key.label,
             "digests": list(key.digests),
+            "created_by": key.created_by,
+            "signing": {shown: asdict(one) for shown, one in key.signing.items()},
         }
     )
 
 
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
-
-
-def _read(value: str) -> ApiKey:
+def read(value: str) -> ApiKey:
+    """A key that is kept, also from before it was kept who made it."""
     kept: dict[str, Any] = json.loads(value)
     return ApiKey(
         principal=Principal(
@@ -264,7 +362,13 @@ def _read(value: str) -> ApiKey:
         retires_at=_moment(kept["retires_at"]),
         label=kept["label"],
         digests=tuple(kept["digests"]),
+        created_by=kept.get("created_by", COMMAND_LINE),
+        signing={shown: TokenKey(**one) for shown, one in kept.get("signing", {}).items()},
     )
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
 
 
 def _moment(text: str | None) -> datetime | None:

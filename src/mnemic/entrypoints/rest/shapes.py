@@ -200,7 +200,7 @@ class KeyWanted(Strict):
     user: Name | None = None
     agent: Name = "default"
     label: Annotated[str, StringConstraints(max_length=200)] = ""
-    ttl_hours: Annotated[int, Field(ge=1, le=87_600)] | None = None
+    ttl_hours: Annotated[int, Field(ge=0, le=87_600, description="0: it never expires.")] = 8760
 
 
 class QuotaWanted(Strict):

@@ -1,7 +1,9 @@
 """Bearer tokens: those this service issues for an application's users, and those of an OpenID provider.
 
 Both are JSON Web Tokens (RFC 7519) read by joserfc. The algorithms are named here and never taken from a token. Our own
-are signed with HS256 under a secret of the store; a provider's with RS256 or ES256 under its JWKS, from a file or an
+are signed with Ed25519 under a key that is derived from the application's secret while it is shown, and verified with
+the public half, which lies with the application's key: whoever has the store, or a copy of it, signs nothing. They end
+with that key, and do no more than it may. A provider's are signed with RS256 or ES256 under its JWKS, from a file or an
 address (`mnemic.entrypoints.rest.provider_keys`).
 """
 
@@ -9,23 +11,24 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
-from joserfc.jwk import KeySet, OctKey
+from joserfc.jwk import KeySet, OKPKey
 
 from mnemic.entrypoints.rest.claimed import identifier_of
-from mnemic.entrypoints.rest.credentials import Principal, Role
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role, TokenKey, shown_key
 from mnemic.entrypoints.rest.fetching import require_fetchable
 from mnemic.entrypoints.rest.provider_keys import FetchedKeys, FixedKeys
-from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.maintain.tenants import SERVICE_TENANT
-from mnemic.ports import Clock, RecordStore
+from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
+from mnemic.ports import Clock
 
 ISSUER = "mnemic"
 MAX_TTL = timedelta(hours=24)
@@ -33,9 +36,11 @@ LEEWAY_SECONDS = 60
 LATEST = 1e12
 """Seconds. Infinity, NaN and what no float can express lie beyond it as well."""
 
-_OWN = ["HS256"]
+_OWN = ["Ed25519"]
+_KEY_ID = re.compile(r"[0-9a-f-]{36}", re.ASCII)
+_PURPOSE = b"mnemic bearer tokens"
 _PROVIDERS = ["RS256", "ES256"]
-_ONES_OWN = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
+ONES_OWN = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
 """Roles that reach no further than the user they are given to."""
 
 
@@ -91,20 +96,26 @@ def _keys_in(path: Path) -> Mapping[str, Any]:
 class Tokens:
     """Issues and reads tokens."""
 
-    def __init__(self, store: RecordStore, clock: Clock, provider: Provider | None = None) -> None:
-        self._store = store
+    def __init__(self, keys: ApiKeys, clock: Clock, provider: Provider | None = None) -> None:
+        self._applications = keys
         self._clock = clock
         self._provider = provider
         self._keys = None if provider is None else _keys(provider, clock)
 
     async def issue(
-        self, application: Principal, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
+        self, api_key: str, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
     ) -> str:
-        """A token for a user of the application's tenant with some of its roles. Raises InvalidInput."""
+        """A token for a user of the tenant of the application whose key's text this is, with some of its roles. Raises
+        InvalidInput, MemoryNotFound for a key that is none.
+        """
         if not timedelta(0) < ttl <= MAX_TTL:
             raise InvalidInput("ttl", hint="more than nothing, at most 24 hours")
-        if not roles <= application.roles:
-            raise InvalidInput("roles", hint="only roles that the key has")
+        shown = shown_key(api_key)
+        application = None if shown is None else await self._applications.principal(*shown)
+        if shown is None or application is None:
+            raise MemoryNotFound("api_key")
+        if not roles <= application.roles & ONES_OWN:
+            raise InvalidInput("roles", hint=f"only roles that the key has, of {', '.join(sorted(ONES_OWN))}")
         now = int(self._clock.now().timestamp())
         claims = {
             "iss": ISSUER,
@@ -113,12 +124,18 @@ class Tokens:
             "agent": application.agent,
             "session": session,
             "roles": sorted(roles),
-            "kid": application.key_id,
             "iat": now,
             "exp": now + int(ttl.total_seconds()),
         }
-        _principal(claims, claims["tenant"], claims["roles"])
-        return jwt.encode({"alg": _OWN[0]}, claims, await self._secret())
+        _principal(claims, claims["tenant"], claims["roles"], application.key_id)
+        signing = await self._signing(api_key, *shown)
+        return jwt.encode({"alg": _OWN[0], "kid": application.key_id}, claims, signing, algorithms=_OWN)
+
+    async def _signing(self, api_key: str, key_id: str, shown: str) -> OKPKey:
+        """What signs the application's tokens, derived from its secret."""
+        salt = secrets.token_hex(16)
+        made = TokenKey(salt=salt, public=str(_derived(api_key, salt).as_dict(private=False)["x"]))
+        return _derived(api_key, (await self._applications.signed_with(key_id, shown, made)).salt)
 
     async def authenticate(self, text: str) -> Principal | None:
         """Whom the token stands for; None where anything about it is wrong."""
@@ -132,9 +149,28 @@ class Tokens:
             return None
 
     async def _own(self, text: str) -> Principal:
-        claims = jwt.decode(text, await self._secret(), algorithms=_OWN).claims
+        key_id = jws.extract_compact(text.encode()).protected.get("kid")
+        key = await self._applications.find(key_id) if isinstance(key_id, str) and _KEY_ID.fullmatch(key_id) else None
+        if key is None or key.principal.user is not None:
+            raise ValueError("kid")
+        now = self._clock.now()
+        verifying = [key.signing[shown] for shown in key.live(now) if shown in key.signing]
+        claims = next((claims for one in verifying if (claims := _verified(text, one)) is not None), None)
+        if claims is None:
+            raise ValueError("signature")
         self._require(claims, ISSUER, None)
-        return _principal(claims, claims["tenant"], claims["roles"])
+        begun = _moment(claims.get("iat"))
+        application = key.principal
+        principal = _principal(claims, claims["tenant"], claims["roles"], key.key_id)
+        if (
+            claims["exp"] - begun > MAX_TTL.total_seconds()
+            or begun > now.timestamp() + LEEWAY_SECONDS
+            or (principal.tenant, principal.agent) != (application.tenant, application.agent)
+            or not principal.roles <= application.roles & ONES_OWN
+        ):
+            raise ValueError("claims")
+        await self._applications.note_use(key.key_id)
+        return principal
 
     async def _providers(self, text: str) -> Principal | None:
         known, claims = self._provider, await self._signed(text)
@@ -185,10 +221,6 @@ class Tokens:
         ):
             raise ValueError("claims")
 
-    async def _secret(self) -> OctKey:
-        root = await self._store.secret(SERVICE_TENANT)
-        return OctKey.import_key(hmac.digest(root, b"mnemic bearer tokens", "sha256"))
-
 
 def _moment(claimed: object) -> float:
     """A time that a token names (NumericDate of RFC 7519). Raises ValueError for what is none."""
@@ -212,10 +244,23 @@ def _of_provider(claims: Mapping[str, Any], known: Provider) -> Principal:
     principal = _principal(named, tenant, roles)
     if known.claims.tenant in claims:
         return principal
-    return replace(principal, roles=principal.roles & _ONES_OWN or frozenset({Role.SUBJECT}))
+    return replace(principal, roles=principal.roles & ONES_OWN or frozenset({Role.SUBJECT}))
 
 
-def _principal(claims: Mapping[str, Any], tenant: object, roles: object) -> Principal:
+def _derived(secret: str, salt: str) -> OKPKey:
+    return OKPKey.derive_key(secret, "Ed25519", kdf_options={"salt": bytes.fromhex(salt), "info": _PURPOSE})
+
+
+def _verified(text: str, known: TokenKey) -> Mapping[str, Any] | None:
+    """The claims of a token that was signed with the other half of this key; None for any other."""
+    public = OKPKey.import_key({"kty": "OKP", "crv": "Ed25519", "x": known.public})
+    try:
+        return jwt.decode(text, public, algorithms=_OWN).claims
+    except BadSignatureError:
+        return None
+
+
+def _principal(claims: Mapping[str, Any], tenant: object, roles: object, key_id: str | None = None) -> Principal:
     if not isinstance(claims.get("sub"), str) or not isinstance(tenant, str) or not isinstance(roles, list):
         raise ValueError("claims")
     return Principal(
@@ -224,5 +269,5 @@ def _principal(claims: Mapping[str, Any], tenant: object, roles: object) -> Prin
         agent=claims.get("agent") or "default",
         session=claims.get("session"),
         roles=frozenset(Role(role) for role in roles),
-        key_id=str(claims.get("kid") or claims["sub"]),
+        key_id=key_id or str(claims.get("kid") or claims["sub"]),
     )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.entrypoints.rest.claimed import LONGEST, MARK, identifier_of
-from mnemic.entrypoints.rest.credentials import Principal
+from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.tokens import Claims, Provider, Tokens
 from mnemic.errors import InvalidInput
 from mnemic.stores.inprocess import InProcessStore
@@ -89,7 +89,9 @@ async def holder(provider: IdentityProvider, claims: Claims, **said: Any) -> Pri
     await store.open(WordEmbedder().space)
     keys = f"{provider.address}/keys"
     known = Provider.named(keys, issuer=provider.address, audience="mnemic", claims=claims, default_tenant="acme")
-    return await Tokens(store, ManualClock(), known).authenticate(provider.access_token("mnemic", **said))
+    return await Tokens(ApiKeys(store, ManualClock()), ManualClock(), known).authenticate(
+        provider.access_token("mnemic", **said)
+    )
 
 
 async def test_which_claim_names_user_tenant_and_roles_is_a_setting(provider: IdentityProvider) -> None:

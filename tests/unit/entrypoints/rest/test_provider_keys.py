@@ -12,6 +12,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
+from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.entrypoints.rest.fetching import MAX_BYTES
 from mnemic.entrypoints.rest.provider_keys import LASTS, OUTLASTS, RESTS
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
@@ -69,7 +70,7 @@ async def believing(issuer: Issuer, clock: ManualClock) -> Tokens:
     provider = Provider.named(f"{issuer.address}/keys", issuer=issuer.address, audience="mnemic", default_tenant="acme")
     store = InProcessStore()
     await store.open(WordEmbedder().space)
-    return Tokens(store, clock, provider)
+    return Tokens(ApiKeys(store, clock), clock, provider)
 
 
 async def believed(tokens: Tokens, text: str) -> bool:

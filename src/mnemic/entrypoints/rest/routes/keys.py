@@ -7,17 +7,21 @@ issues short tokens for its users.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from mnemic.entrypoints.rest.access import (
     Administering,
     Issuing,
+    Reading,
     Service,
     TheService,
+    is_service_admin,
     manages,
 )
 from mnemic.entrypoints.rest.credentials import ApiKey, Principal, Reach, Role
@@ -27,14 +31,31 @@ from mnemic.entrypoints.rest.shapes import KeyWanted, TokenWanted
 
 router = APIRouter(prefix="/v1", tags=["keys"], route_class=Parsed)
 
+MOST_OWN = 1000
 KeyId = Annotated[str, Path(min_length=1, max_length=64)]
 
 
 @router.get("/keys")
-async def keys(principal: Administering, service: TheService) -> dict[str, Any]:
-    """The keys that the caller may manage, without their secrets."""
+async def keys(
+    principal: Administering,
+    service: TheService,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
+) -> dict[str, Any]:
+    """The keys that the caller may manage, oldest first, without their secrets. `next` is the cursor of the page after
+    this one.
+    """
     may = _reach(principal, service)
-    return {"keys": [_key(key) for key in await service.keys.all() if may(key.principal)]}
+    tenant = None if is_service_admin(principal, service) else principal.tenant
+    known = [key for key in await service.keys.all(tenant=tenant) if may(key.principal)]
+    return await _page(service, [key for key in known if cursor is None or key.key_id > cursor], limit)
+
+
+@router.get("/keys/own")
+async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
+    """The keys that stand for the caller, whoever made them: each opens the caller's memories."""
+    known = await service.keys.all(tenant=actor.tenant)
+    return await _page(service, [key for key in known if key.principal.user == actor.user], MOST_OWN)
 
 
 @router.post("/keys", status_code=HTTPStatus.CREATED)
@@ -50,7 +71,7 @@ async def create(wanted: KeyWanted, principal: Administering, service: TheServic
         user=wanted.user,
         agent=wanted.agent,
         label=wanted.label,
-        ttl=None if wanted.ttl_hours is None else timedelta(hours=wanted.ttl_hours),
+        ttl=timedelta(hours=wanted.ttl_hours) if wanted.ttl_hours else None,
         by=principal.actor.user,
     )
     return {**_key(key), "api_key": text}
@@ -76,12 +97,19 @@ async def revoke(key_id: KeyId, principal: Administering, service: TheService) -
 
 
 @router.post("/tokens", status_code=HTTPStatus.CREATED)
-async def issue(wanted: TokenWanted, principal: Issuing, service: TheService) -> dict[str, Any]:
-    """A short-lived token for a user of the application that asks, with roles that the application has."""
-    if principal.user is not None:
+async def issue(
+    wanted: TokenWanted,
+    principal: Issuing,
+    service: TheService,
+    shown: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))],
+) -> dict[str, Any]:
+    """A short-lived token for a user of the application that asks, with roles that the application has. The key itself
+    has to be shown for it: a browser's session has it not.
+    """
+    if principal.user is not None or shown is None:
         raise Refused(HTTPStatus.FORBIDDEN, "application_required")
     token = await service.tokens.issue(
-        principal,
+        shown.credentials.strip(),
         user=wanted.user,
         session=wanted.session,
         roles=frozenset(map(Role, wanted.roles)),
@@ -97,6 +125,16 @@ def _reach(principal: Principal, service: Service) -> Reach:
     return may
 
 
+async def _page(service: Service, keys: Sequence[ApiKey], limit: int) -> dict[str, Any]:
+    used = await service.keys.last_used()
+    shown = [{**_key(key), "last_used_at": _iso(used.get(key.key_id))} for key in keys[:limit]]
+    return {"keys": shown, "next": keys[limit - 1].key_id if len(keys) > limit else None}
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
 def _key(key: ApiKey) -> dict[str, Any]:
     return {
         "key_id": key.key_id,
@@ -106,5 +144,6 @@ def _key(key: ApiKey) -> dict[str, Any]:
         "roles": sorted(key.principal.roles),
         "label": key.label,
         "created_at": key.created_at.isoformat(),
-        "expires_at": key.expires_at.isoformat() if key.expires_at else None,
+        "created_by": key.created_by,
+        "expires_at": _iso(key.expires_at),
     }

@@ -1,4 +1,4 @@
-"""Settings: everything an installation can turn, from arguments, environment variables or a `.env` file.
+"""Settings: everything an installation can turn, from arguments, environment variables or a file that is named.
 
 No schema library: loading one was a quarter of what a program waited for before its first search.
 """
@@ -31,7 +31,11 @@ from mnemic.setting import (
 SECRETS = ("store", "sessions", "graph", "api_key")
 """Settings that may hold a password or a key; each may stand in a file that `<name>_file` names."""
 MAX_SECRET_BYTES = 65_536
-ENV_FILE = Path(".env")
+ENV_FILE = "MNEMIC_ENV_FILE"
+"""The variable that names a file of further ones. No file is read that nobody has asked for: a folder that somebody
+else has filled (a cloned repository) would say where keys and texts are sent.
+"""
+_OPENAIS_KEY, _OPENAIS_ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 
 
 @dataclass(frozen=True, init=False)
@@ -39,9 +43,9 @@ class Settings:
     """One installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model take OpenAI's
     names too.
 
-    Arguments go before the files of secrets, these before the environment, and that before `.env` in the current
-    folder. Raises InvalidConfig (the setting's name) for a value that cannot be used, TypeError for an argument that is
-    none.
+    Arguments go before the files of secrets, these before the environment, and that before the file that
+    `MNEMIC_ENV_FILE` names. Raises InvalidConfig (the setting's name) for a value that cannot be used, TypeError for an
+    argument that is none.
     """
 
     store: str = setting(
@@ -126,12 +130,13 @@ class Settings:
         known = {declared.name: declared for declared in fields(self)}
         if unknown := given.keys() - known.keys():
             raise TypeError(f"not a setting: {', '.join(sorted(unknown))}")
-        named = _named(given)
+        named, origins = _named(given)
         named |= _secrets(named) | given
         for name, declared in known.items():
             value = value_of(declared, named[name]) if name in named else declared.default
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_named", frozenset(named))
+        object.__setattr__(self, "_origins", origins)
 
     @classmethod
     def load(cls, **overrides: Any) -> Settings:
@@ -155,31 +160,46 @@ class Settings:
         found: frozenset[str] = self.__dict__["_named"]
         return found
 
+    def key_for(self, address: Literal["model_url", "embedder_url"]) -> str | None:
+        """The key for the server at this address. OpenAI's own variable is for OpenAI and for the address in OpenAI's
+        own variable; any other address of the environment gets the key that was set for mnemic, or none.
+        """
+        origins: Mapping[str, str] = self.__dict__["_origins"]
+        theirs = origins.get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
+        elsewhere = address in origins and origins[address] != _OPENAIS_ADDRESS
+        return None if self.api_key is None or (theirs and elsewhere) else self.api_key.get_secret_value()
+
     @property
     def has_model(self) -> bool:
         """Whether a language model is configured at all."""
         return self.api_key is not None or self.model_url is not None
 
 
-def _named(given: Mapping[str, object]) -> dict[str, object]:
-    """What arguments, environment and `.env` say, by the name of the setting; the arguments go first."""
-    sources = [_lowered(_in_file(ENV_FILE)), _lowered(os.environ)]
+def _named(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+    """What arguments, environment and the file it names say, by the name of the setting, the arguments going first; and
+    the variables that said what no argument did.
+    """
+    sources = [_lowered(_in_file(os.environ.get(ENV_FILE))), _lowered(os.environ)]
     named: dict[str, object] = {}
+    origins: dict[str, str] = {}
     for source in sources:
         for declared in fields(Settings):
-            values = (source.get(name.lower()) for name in variables(declared))
-            if (value := next((one for one in values if one is not None), None)) is not None:
-                named[declared.name] = value
-    return {**named, **given}
+            said = next((name for name in variables(declared) if source.get(name.lower()) is not None), None)
+            if said is not None:
+                named[declared.name], origins[declared.name] = source[said.lower()], said
+    return {**named, **given}, {name: said for name, said in origins.items() if name not in given}
 
 
 def _lowered(source: Mapping[str, str | None]) -> dict[str, str | None]:
     return {name.lower(): value for name, value in source.items()}
 
 
-def _in_file(file: Path) -> Mapping[str, str | None]:
-    if not file.is_file():
+def _in_file(named: str | None) -> Mapping[str, str | None]:
+    if not named:
         return {}
+    file = Path(named)
+    if not file.is_file():
+        raise InvalidConfig("env_file", hint=f"{ENV_FILE} names no file")
     # Most installations have no such file, and need not wait for what reads it.
     reader = import_module("dotenv")
     try:

@@ -212,7 +212,7 @@ class ModelEmpty(ModelFailed):
 
 class EmbedderFailed(MnemicError):
     """No vector could be made: `embedder_failed:timeout`, `:unavailable`, `:auth`, `:response`, `:dimension`,
-    `:not_finite`, `:zero_vector`, `:model_file`, `:closed`.
+    `:not_finite`, `:zero_vector`, `:model_file`, `:closed`, `:circuit_open`.
     """
 
     code = "embedder_failed"

@@ -42,7 +42,8 @@ def test_every_setting_that_ends_in_file_and_is_no_key_file_stands_for_a_secret(
     assert set(SECRETS) <= NAMES
 
 
-def test_the_file_may_be_named_in_the_file_of_the_environment(tmp_path: Path) -> None:
+def test_the_file_may_be_named_in_the_file_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMIC_ENV_FILE", ".env")
     (tmp_path / "secret").write_text(SECRET, encoding="utf-8")
     (tmp_path / ".env").write_text("MNEMIC_STORE=memory:\nMNEMIC_STORE_FILE=secret\n", encoding="utf-8")
     assert Settings().store == SECRET

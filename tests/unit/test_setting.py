@@ -19,7 +19,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_arguments_go_before_the_environment_and_that_before_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / ".env").write_text(
+    monkeypatch.setenv("MNEMIC_ENV_FILE", "settings.env")
+    (tmp_path / "settings.env").write_text(
         "# a comment\nexport MNEMIC_TENANT='of the file'\nmnemic_max_tokens=5 # told\nOTHER=1\nMNEMIC_SEAL\n",
         encoding="utf-8",
     )
@@ -94,10 +95,50 @@ def test_what_a_setting_does_not_take_is_refused_by_name_without_being_shown(nam
     assert "CANARY" not in str(refused.value)
 
 
-def test_a_file_of_the_environment_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_the_environment_that_is_no_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".env").write_bytes(b"MNEMIC_TENANT=\xff\n")
-    with pytest.raises(InvalidConfig, match="invalid_config:env_file"):
-        Settings()
+    for named in (".env", "absent.env"):
+        monkeypatch.setenv("MNEMIC_ENV_FILE", named)
+        with pytest.raises(InvalidConfig, match="invalid_config:env_file"):
+            Settings()
+
+
+def test_a_file_that_nobody_has_named_is_not_read(tmp_path: Path) -> None:
+    """Whoever fills a folder does not say where the keys and texts of those go who work in it."""
+    (tmp_path / ".env").write_text("MNEMIC_MODEL_URL=http://evil.example/v1\nMNEMIC_TENANT=x\n", encoding="utf-8")
+    settings = Settings()
+    assert (settings.model_url, settings.tenant) == (None, "default")
+
+
+@pytest.mark.parametrize(
+    ("environment", "given", "for_model", "for_embedder"),
+    [
+        ({"OPENAI_API_KEY": "theirs"}, {}, "theirs", "theirs"),
+        ({"OPENAI_API_KEY": "theirs", "OPENAI_BASE_URL": "http://x/v1"}, {}, "theirs", "theirs"),
+        ({"OPENAI_API_KEY": "theirs", "MNEMIC_MODEL_URL": "http://x/v1"}, {}, None, "theirs"),
+        ({"OPENAI_API_KEY": "theirs", "MNEMIC_EMBEDDER_URL": "http://x/v1"}, {}, "theirs", None),
+        ({"OPENAI_API_KEY": "theirs"}, {"embedder_url": "http://x/v1", "model_url": "http://x"}, "theirs", "theirs"),
+        ({"OPENAI_API_KEY": "theirs", "MNEMIC_MODEL_URL": "http://x/v1"}, {"api_key": "given"}, "given", "given"),
+        (
+            {"OPENAI_API_KEY": "theirs", "MNEMIC_API_KEY": "ours", "MNEMIC_EMBEDDER_URL": "http://x/v1"},
+            {},
+            "ours",
+            "ours",
+        ),
+        ({"MNEMIC_EMBEDDER_URL": "http://x/v1"}, {}, None, None),
+    ],
+)
+def test_a_key_goes_to_no_address_that_came_from_elsewhere(
+    environment: dict[str, str],
+    given: dict[str, str],
+    for_model: str | None,
+    for_embedder: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    settings = Settings(**given)
+    assert (settings.key_for("model_url"), settings.key_for("embedder_url")) == (for_model, for_embedder)
 
 
 def test_an_argument_that_is_no_setting_is_a_mistake() -> None:

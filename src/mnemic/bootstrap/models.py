@@ -28,6 +28,7 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
         return MiniLmEmbedder(threads=settings.embedder_threads)
     if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
         raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
+    from mnemic.providers.breaker import BreakingEmbedder
     from mnemic.providers.http_embedder import HttpEmbedder
     from mnemic.providers.retrying import RetryingEmbedder
 
@@ -35,25 +36,26 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
         base_url=settings.embedder_url,
         model=settings.embedder_model,
         dimension=settings.embedder_dimension,
-        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        api_key=settings.key_for("embedder_url"),
     )
-    return RetryingEmbedder(inner, clock)
+    return BreakingEmbedder(RetryingEmbedder(inner, clock), clock)
 
 
 def build_completer(settings: Settings, clock: Clock) -> Completer | None:
     """The language model behind an OpenAI-compatible server, with retries; None where none is configured."""
     if not settings.has_model:
         return None
+    from mnemic.providers.breaker import BreakingCompleter
     from mnemic.providers.openai import OpenAICompleter
     from mnemic.providers.retrying import RetryingCompleter
 
     inner = OpenAICompleter(
         model=settings.model or DEFAULT_MODEL,
         base_url=settings.model_url,
-        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        api_key=settings.key_for("model_url"),
         timeout=settings.model_timeout_seconds,
     )
-    return RetryingCompleter(inner, clock, check=parse_json)
+    return BreakingCompleter(RetryingCompleter(inner, clock, check=parse_json), clock)
 
 
 def with_names(rules: RedactionRules) -> RedactionRules:

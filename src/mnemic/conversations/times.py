@@ -17,7 +17,7 @@ _MONTHS = (
 )  # fmt: skip
 _LOCOMO = re.compile(r"(\d{1,2}):(\d{2}) ?([ap])\.?m\.? on (\d{1,2}) ([A-Za-z]+),? (\d{4})", re.IGNORECASE)
 _LONGMEMEVAL = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \([A-Za-z]{3}\))? (\d{1,2}):(\d{2})")
-_BEAM = re.compile(r"([A-Za-z]+)[- ](\d{1,2})(?:-|, ?| )(\d{4})")
+_BEAM = re.compile(r"(?<![A-Za-z])([A-Za-z]++)[- ](\d{1,2})(?:-|, ?| )(\d{4})")
 _REALTALK = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}), (\d{1,2}):(\d{2})(?::(\d{2}))?")
 _MILLISECONDS_FROM = 1e11
 """Seconds reach this in the year 5138; a larger number counts milliseconds."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, NotSupported, VersionConflict
@@ -21,6 +22,12 @@ PAGE = 500
 MAX_FOUND = 500
 ATTEMPTS = 8
 MODEL_TIMEOUT = timedelta(seconds=25)
+LONGEST_DOCUMENT = 4 * 1024 * 1024
+"""Characters of a text that data is read from: a mail with all its markup."""
+
+
+def _reservations(text: str, sent_on: date, airports: Callable[[], Airports]) -> list[dict[str, Any]]:
+    return travel.reservations(travel.document_of(text, sent_on=sent_on), airports=airports())
 
 
 class StructuredMemory(KindView[M]):
@@ -125,10 +132,13 @@ class StructuredMemory(KindView[M]):
 
     async def _extract(self, text: str, name: str | None, sent_at: datetime | None) -> list[dict[str, Any]]:
         wanted = None if name is None else self._shape(name)
+        if len(text) > LONGEST_DOCUMENT:
+            raise InvalidInput("text", hint=f"at most {LONGEST_DOCUMENT} characters")
         clock, completer = self._engine.clock, self._engine.completer
         sent_on = (sent_at or clock.now()).date()
         if wanted is None or wanted.name in RESERVATIONS:
-            found = travel.reservations(travel.document_of(text, sent_on=sent_on), airports=self._airports())
+            # Beside the event loop: what somebody has sent decides how long it takes.
+            found = await asyncio.to_thread(_reservations, text, sent_on, self._airports)
             found = [one for one in found if wanted is None or one["@type"] == wanted.name]
             if found or completer is None or wanted is None:
                 return found

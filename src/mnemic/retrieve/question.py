@@ -29,7 +29,9 @@ _ASKS_BACK = re.compile(
     re.IGNORECASE,
 )
 """Asks for what the other side said before: the "I" in it is not who said it."""
-_WHEN = re.compile(r"\s*(?:when|how long|which (?:year|month|day)|what (?:year|month|date|day))\b", re.IGNORECASE)
+_WHEN = re.compile(
+    r"(?<!\s)\s*+(?:when|how long|which (?:year|month|day)|what (?:year|month|date|day))\b", re.IGNORECASE
+)
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_PART = re.compile(r"(\..+\.\d+\.part)(?:\.lock)?")
+_PART = re.compile(r"\A(\..+\.\d+\.part)(?:\.lock)?")
 _BESIDE = ("-wal", "-shm", "-journal")
 _BESIDE_PART = (*_BESIDE, ".ballast")
 _LOCKS = ".lock"

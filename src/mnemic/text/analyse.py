@@ -31,8 +31,8 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff
 _PICTOGRAPH = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
 _NAMED_BY_SIGNS = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![\w+#])")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
-_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]")
-_QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”")
+_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_QUOTED = re.compile(r"\"([^\"]*)\"|“([^“”]*)”")
 _LONGEST_TERM = 64
 
 _local = threading.local()

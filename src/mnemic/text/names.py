@@ -14,7 +14,7 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "‐": "-", "–": "-"})
 _ARTICLE = re.compile(r"^(?:the|el|la|los|las) (?=\S)")
 _HONORIFIC = re.compile(r"^(?:dr|mr|mrs|ms|miss|mx|prof|professor|sir|dame|sr|sra|srta|don|doña|dona)\.? (?=\S)")
 _LEGAL = re.compile(
-    r"[, ]+(?:ag|gmbh|inc|ltd|llc|plc|corp|corporation|company|co|limited|s\.?a|s\.?l|b\.?v|n\.?v|oy|ab)\.?$"
+    r"(?<![, ])[, ]++(?:ag|gmbh|inc|ltd|llc|plc|corp|corporation|company|co|limited|s\.?a|s\.?l|b\.?v|n\.?v|oy|ab)\.?$"
 )
 _BETWEEN_WORDS = re.compile(r"[\s'.,&_/-]+")
 _PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")

@@ -20,7 +20,7 @@ _APART = r"?!;:()\[\]{}\"“”„«»¿¡…*<>|=~^%$@\\、。，？！「」�
 _WORD = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}{_BETWEEN}{_APART}]+")
 _JOINING = re.compile(rf"[{_BETWEEN}]+")
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
-_GENITIVE = re.compile(r"[^\W\d_]{3,}s")
+_GENITIVE = re.compile(r"\A[^\W\d_]{3,}s")
 _SIMPLE = re.compile(r"[a-z0-9]+(?:[ '.&/-][a-z0-9]+)*")
 _SEPARATOR = re.compile(r"[ '.&/-]")
 _LONGEST_SIMPLE = 28

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from mnemic.write.patterns import holds
 
-_CLASS = re.compile(r"\[([^\]\\]+)\]")
-_PIECE = re.compile(r"\[[^\]\\]+\]|[^\\(\[{?*+|.]")
+_CLASS = re.compile(r"\A\[([^\]\\]+)\]")
+_PIECE = re.compile(r"\A(?:\[[^\]\\]+\]|[^\\(\[{?*+|.])")
 _MAYBE = frozenset("?*{")
 
 

@@ -54,6 +54,11 @@ class Command(click.Command):
                     formatter.write_dl(rows)
 
 
+def _read_environment(_: click.Context, __: click.Parameter, file: str | None) -> None:
+    if file is not None:
+        os.environ["MNEMIC_ENV_FILE"] = file
+
+
 def common_options(*, environment: bool) -> list[click.Parameter]:
     """The options that say whose memory, in which file, and how to print."""
 
@@ -70,6 +75,14 @@ def common_options(*, environment: bool) -> list[click.Parameter]:
         option("--session", metavar="ID", help="The session it happens in."),
         option("--workspace", metavar="ID", help="The workspace, where that level is granted."),
         option("--policy", metavar="FILE", help="What may be remembered: a TOML or JSON file."),
+        click.Option(
+            ["--env-file"],
+            metavar="FILE",
+            expose_value=False,
+            is_eager=True,
+            callback=_read_environment,
+            help="A file of further variables, NAME=value a line; none is read unasked.",
+        ),
         option("--json", "as_json", is_flag=True, default=None, help="Print JSON instead of text."),
         option("--debug", is_flag=True, default=None, help="Show where an error came from."),
     ]

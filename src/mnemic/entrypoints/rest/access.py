@@ -20,7 +20,7 @@ from mnemic.entrypoints.rest.boundary import BODY_BYTES, REFUSED
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused, unauthenticated
-from mnemic.entrypoints.rest.sessions import COOKIE, CSRF_HEADER, Sessions
+from mnemic.entrypoints.rest.sessions import CSRF_HEADER, Sessions, session_cookie
 from mnemic.entrypoints.rest.sign_on import SignOn
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
@@ -71,6 +71,8 @@ class Service:
     engine: MemoryEngine
     tenancy: Tenancy
     home: str = "default"
+    url: str | None = None
+    """The address under which browsers reach the service; None: the one that they ask for."""
     keys: ApiKeys
     tokens: Tokens
     sessions: Sessions
@@ -177,7 +179,7 @@ async def _browsing(service: Service, request: HTTPConnection) -> Principal | No
     """Whom a request without an Authorization header stands for. What a browser adds by itself proves no will: such a
     request must come from a page of this service, and what changes anything must carry the session's CSRF token.
     """
-    session = None if service.open_to else await service.sessions.find(request.cookies.get(COOKIE, ""))
+    session = None if service.open_to else await service.sessions.find(session_cookie(request))
     if session is None and service.open_to is None:
         return None
     require_same_origin(request, loopback=service.open_to is not None)

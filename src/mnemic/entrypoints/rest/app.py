@@ -69,6 +69,7 @@ def create_app(
     client: Client | None = None,
     open_to: Principal | None = None,
     home: str = "default",
+    url: str | None = None,
     bounds: Bounds | None = None,
     per_second: float = 50.0,
     tenant_per_second: float = 500.0,
@@ -82,9 +83,9 @@ def create_app(
     """The service around `engine`, which it opens and closes.
 
     `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
-    principal: for one person's own machine only. `home` is the tenant whose admins are the service's. `profiles` gives
-    what is said of an agent, `airports` the table that travel confirmations are read with. `observers` are told of
-    every request, beside the `meter`.
+    principal: for one person's own machine only. `url` is the address of the service for browsers. `home` is the tenant
+    whose admins are the service's. `profiles` gives what is said of an agent, `airports` the table that travel
+    confirmations are read with. `observers` are told of every request, beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
@@ -100,6 +101,7 @@ def create_app(
         open_to=open_to,
         tenancy=Tenancy(engine),
         home=home,
+        url=url or (client.url if client else None),
         streams=streams or Streams(),
         profiles=profiles or (lambda _: None),
         airports=airports,
@@ -133,6 +135,7 @@ def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | No
         lifespan=lifespan,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         docs_url=None,
+        redirect_slashes=False,
         redoc_url=None,
         responses=_problems(),
     )

@@ -15,7 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mnemic.bootstrap import build_airports, build_engine, build_profile
 from mnemic.clock import SystemClock
-from mnemic.config import Settings
+from mnemic.config import ENV_FILE, Settings
 from mnemic.entrypoints.log_lines import configure
 from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.app import create_app
@@ -45,7 +45,7 @@ class ServiceSettings(BaseSettings):
     `MNEMIC_SERVICE_<NAME>`.
     """
 
-    model_config = SettingsConfigDict(env_prefix="MNEMIC_SERVICE_", env_file=".env", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="MNEMIC_SERVICE_", extra="ignore")
 
     host: str = Field(default="127.0.0.1", description="Address to listen at.")
     port: int = Field(default=8377, ge=0, le=65_535, description="Port to listen at; 0 takes a free one.")
@@ -113,7 +113,8 @@ class ServiceSettings(BaseSettings):
         InvalidConfig.
         """
         try:
-            return cls(**{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]
+            given = {name: value for name, value in overrides.items() if value is not None}
+            return cls(_env_file=os.environ.get(ENV_FILE), **given)  # type: ignore[arg-type,call-arg]
         except ValidationError as invalid:
             first = invalid.errors(include_input=False, include_url=False)[0]
             raise InvalidConfig(f"service_{first['loc'][0]}", hint=str(first["msg"])) from None
@@ -218,6 +219,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         client=service.client(),
         open_to=open_to,
         home=settings.tenant,
+        url=service.url,
         bounds=service.bounds(),
         per_second=service.per_second,
         tenant_per_second=service.tenant_per_second,

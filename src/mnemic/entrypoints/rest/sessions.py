@@ -20,6 +20,7 @@ from typing import Any
 
 from joserfc import jwe
 from joserfc.jwk import OctKey
+from starlette.requests import HTTPConnection
 
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role, digest
 from mnemic.identity import new_id
@@ -27,7 +28,8 @@ from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
 
-COOKIE = "mnemic_session"
+COOKIE, SECURE_COOKIE = "mnemic_session", "__Host-mnemic_session"
+"""Its name, and its name over TLS (RFC 6265bis, section 4.1.3.2)."""
 CSRF_HEADER = "x-csrf-token"
 LASTS = timedelta(hours=8)
 AT_ONCE = 20
@@ -125,6 +127,11 @@ class Sessions:
 
     async def _put(self, marks: dict[str, str | None]) -> None:
         await apply(self._store, Mutation(tenant=SERVICE_TENANT, marks=marks))
+
+
+def session_cookie(request: HTTPConnection) -> str:
+    """The cookie of a request; an empty text where there is none."""
+    return request.cookies.get(SECURE_COOKIE) or request.cookies.get(COOKIE, "")
 
 
 def _prefix(key_id: str) -> str:

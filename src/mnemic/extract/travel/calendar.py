@@ -11,7 +11,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 _FOLD = re.compile(r"\r?\n[ \t]")
-_LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)(?P<parameters>(?:;[^:;\"]*(?:\"[^\"]*\")?)*):(?P<value>.*)")
+_LINE = re.compile(
+    r"(?<![A-Za-z0-9-])(?P<name>[A-Za-z0-9-]++)(?P<parameters>(?:;[^:;\"]*(?:\"[^\"]*\")?)*):(?P<value>.*)"
+)
 _ESCAPED = re.compile(r"\\([nN,;\\])")
 
 

@@ -308,8 +308,8 @@ _STRIP: Sequence[re.Pattern[str]] = (
     re.compile(r"(?<!\w)\d{1,2}[:.h]\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?(?:\s?(?:Uhr|hrs?|h))?(?!\w)", re.IGNORECASE),
     re.compile(r"(?<!\w)\d{1,2}[./-]?\s?[^\W\d_]{3,9}\.?(?:[ ./-]\d{2,4})?(?=\s|$)(?=\s{2}|\s\d|$)"),
     re.compile(r"(?<!\w)\d{1,4}[./-]\d{1,2}[./-]\d{2,4}(?!\w)"),
-    re.compile(r",?\s*\bterminal\b.*$", re.IGNORECASE),
-    re.compile(rf"[,(]?\s*{PLATFORM.pattern}\)?", re.IGNORECASE),
+    re.compile(r",?(?:(?<!\s)\s++)?\bterminal\b.*$", re.IGNORECASE),
+    re.compile(rf"[,(]?(?:(?<!\s)\s++)?{PLATFORM.pattern}\)?", re.IGNORECASE),
     re.compile(rf"{TRAIN_NUMBER.pattern}\s?(?:,|$)?", re.IGNORECASE),
     re.compile(r"\([A-Z]{3}\)"),
 )

@@ -14,11 +14,11 @@ from mnemic.extract.travel.legs import Leg, Stop
 from mnemic.extract.travel.months import month_named
 
 _SEGMENT = re.compile(
-    r"^\s*\d{1,2}\s*[.)]?\s*(?P<airline>[A-Z0-9]{2})\s*(?P<number>\d{1,4})\s?(?P<cabin>[A-Z])\s+"
-    r"(?P<day>\d{1,2})(?P<month>[A-Z]{3})(?P<year>\d\d)?\s+(?:[1-7]\s+|(?:MO|TU|WE|TH|FR|SA|SU)[A-Z]?\s+)?"
-    r"(?P<origin>[A-Z]{3})\s?(?P<goal>[A-Z]{3})\s*[* ]?(?P<state>[A-Z]{2}\d{1,2})\s+(?:\d\s+)?"
-    r"(?P<leaves>\d{3,4}[APN]?)\s+(?P<sign>[#+*]?)(?P<arrives>\d{3,4}[APN]?)(?P<later>[+-]\d)?"
-    r"(?:\s+(?P<last_day>\d{1,2})(?P<last_month>[A-Z]{3}))?",
+    r"^[^\S\n]{0,40}\d{1,2}\s{0,9}[.)]?\s{0,9}(?P<airline>[A-Z0-9]{2})\s{0,9}(?P<number>\d{1,4})\s?(?P<cabin>[A-Z])\s{1,9}"
+    r"(?P<day>\d{1,2})(?P<month>[A-Z]{3})(?P<year>\d\d)?\s{1,9}(?:[1-7]\s{1,9}|(?:MO|TU|WE|TH|FR|SA|SU)[A-Z]?\s{1,9})?"
+    r"(?P<origin>[A-Z]{3})\s?(?P<goal>[A-Z]{3})\s{0,9}[* ]?(?P<state>[A-Z]{2}\d{1,2})\s{1,9}(?:\d\s{1,9})?"
+    r"(?P<leaves>\d{3,4}[APN]?)\s{1,9}(?P<sign>[#+*]?)(?P<arrives>\d{3,4}[APN]?)(?P<later>[+-]\d)?"
+    r"(?:\s{1,9}(?P<last_day>\d{1,2})(?P<last_month>[A-Z]{3}))?",
     re.MULTILINE,
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import unescape
@@ -19,7 +20,7 @@ _BLOCKS = frozenset(
 _CELLS = frozenset(("td", "th"))
 _SILENT = frozenset(("script", "style", "template", "noscript"))
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
-_FENCES = re.compile(r"^\s*(?://)?\s*(?:<!\[CDATA\[|<!--)|(?://)?\s*(?:\]\]>|-->)\s*$")
+_FENCES = re.compile(r"^\s*+(?://\s*+)?(?:<!\[CDATA\[|<!--)|(?://)?(?:(?<!\s)\s++)?(?:\]\]>|-->)\s*$")
 
 
 _WITHIN = r"""(?: =\s*+ (?: "[^"]*+" | '[^']*+' ) | [^<>] )*+"""
@@ -109,6 +110,9 @@ class _Reader(HTMLParser):
         self.items: list[dict[str, Any]] = []
         self.text: list[str] = []
         self._open: list[_Open] = []
+        self._tags: Counter[str] = Counter()
+        self._scopes: list[dict[str, Any]] = []
+        """Of what is open: how many of each tag, and the items, the innermost last."""
         self._silent: str | None = None
         self._script: list[str] | None = None
 
@@ -139,12 +143,9 @@ class _Reader(HTMLParser):
             return
         if tag in _BLOCKS:
             self.text.append("\n")
-        if any(element.tag == tag for element in self._open):
-            while self._open:
-                element = self._open.pop()
-                self._end(element)
-                if element.tag == tag:
-                    break
+        if self._in(tag):
+            while self._end() != tag:
+                pass
 
     def handle_data(self, data: str) -> None:
         if self._silent is not None:
@@ -158,10 +159,10 @@ class _Reader(HTMLParser):
     def close(self) -> None:
         super().close()
         while self._open:
-            self._end(self._open.pop())
+            self._end()
 
     def _in(self, tag: str) -> bool:
-        return any(element.tag == tag for element in self._open)
+        return self._tags[tag] > 0
 
     # -- microdata ----------------------------------------------------------------------------------------------------
 
@@ -180,13 +181,22 @@ class _Reader(HTMLParser):
                 element.property = None
         if tag not in _VOID:
             self._open.append(element)
+            self._tags[tag] += 1
+            if element.item is not None:
+                self._scopes.append(element.item)
 
-    def _end(self, element: _Open) -> None:
-        if element.item is None and element.property is not None:
+    def _end(self) -> str:
+        """The innermost element ends; its tag."""
+        element = self._open.pop()
+        self._tags[element.tag] -= 1
+        if element.item is not None:
+            self._scopes.pop()
+        elif element.property is not None:
             self._put(element.property, " ".join("".join(element.said).split()))
+        return element.tag
 
     def _put(self, name: str, value: Any) -> None:
-        item = next((element.item for element in reversed(self._open) if element.item is not None), None)
+        item = self._scopes[-1] if self._scopes else None
         if item is None or value == "":
             return
         if name in item:

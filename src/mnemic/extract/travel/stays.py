@@ -19,13 +19,13 @@ _CHECK_OUT = re.compile(
     re.IGNORECASE,
 )
 _HOUSE = re.compile(
-    r"^\s*(?:hotel(?: ?name)?|property(?: name)?|accommodation|unterkunft|h[ée]bergement|[ée]tablissement|alojamiento|"
-    r"struttura|"
+    r"^[^\S\n]*+(?:hotel(?: ?name)?|property(?: name)?|accommodation|unterkunft|h[ée]bergement|[ée]tablissement|"
+    r"alojamiento|struttura|"
     r"accommodatie|your hotel|ihr hotel)\s*:\s*(?P<name>\S.{2,80}?)\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _NAMED = re.compile(
-    r"(?<!\w)(?P<name>(?:[A-ZÀ-Þ][\w'&.-]+ ){0,3}(?:Hotel|Hôtel|Hostel|Inn|Resort|Gasthof|Pension|B&B)"
+    r"(?<!\w)(?P<name>(?:[A-ZÀ-Þ][\w'&.-]{1,40}+ ){0,3}(?:Hotel|Hôtel|Hostel|Inn|Resort|Gasthof|Pension|B&B)"
     r"(?: [A-ZÀ-Þ][\w'&.-]+){0,3})"
 )
 _IS_STAY = re.compile(

@@ -313,7 +313,7 @@ async def test_a_store_that_cannot_be_written_keeps_nobody_out(
 ) -> None:
     _, text = await running.keys.create(tenant="acme", roles=["reader"], user="ana")
 
-    async def full(_: object) -> None:
+    async def full(_: object, **__: object) -> None:
         raise StoreFull
 
     monkeypatch.setattr(running.engine.store, "transact", full)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+import pytest
+
+from mnemic.extract import travel
 from tests.unit.entrypoints.rest.conftest import Running
 
 BOATS = {
@@ -117,3 +121,19 @@ async def test_a_trait_waits_for_review_and_is_then_what_the_agent_is_like(runni
     assert "short sentences" in text
     history = await running.client.get(f"/v1/persona/traits/{learnt['memory_id']}/history", headers=ana)
     assert [one["status"] for one in history.json()["versions"]] == ["pending_review", "active"]
+
+
+async def test_a_text_is_read_beside_the_event_loop(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_in: list[bool] = []
+    reservations = travel.reservations
+
+    def noted(*arguments: Any, **named: Any) -> Any:
+        read_in.append(threading.current_thread() is threading.main_thread())
+        return reservations(*arguments, **named)
+
+    monkeypatch.setattr(travel, "reservations", noted)
+    answer = await running.client.post(
+        "/v1/structured/extract", json={"text": "x" + "\n" * 1000 + "y"}, headers=await running.caller("reader")
+    )
+    assert (answer.status_code, answer.json()) == (200, {"data": []})
+    assert read_in == [False]

@@ -220,3 +220,31 @@ async def test_a_subject_may_verify_their_own_receipt_and_nobody_elses(running: 
     foreign = await running.client.post("/v1/erasures/verification", json=receipt, headers=ben)
     assert own.json()["complete"] is True
     assert foreign.json()["reason"] == "invalid_input:erasure_receipt"
+
+
+async def test_over_tls_the_cookie_is_the_hosts_own(running: Running) -> None:
+    """As the configured address says, whatever the proxy tells of the request."""
+    app = create_app(running.engine, home="root", url="https://memory.example")
+    _, text = await running.keys.create(tenant="acme", roles=["reader"], user="ana")
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        answer = await client.post("/console/session", json={"api_key": text})
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("__Host-mnemic_session=")
+    assert {"Secure", "HttpOnly", "Path=/", "SameSite=strict"} <= set(cookie.split("; "))
+    assert "Domain" not in cookie
+    value = cookie.partition("=")[2].partition(";")[0]
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        headers = {"Cookie": f"__Host-mnemic_session={value}"}
+        seen = await client.get("/console/session", headers=headers)
+        assert seen.json()["user"] == "ana"
+        gone = await client.delete("/console/session", headers={**headers, "X-CSRF-Token": seen.json()["csrf_token"]})
+    assert gone.headers["set-cookie"].startswith("__Host-mnemic_session=")
+    assert "Secure" in gone.headers["set-cookie"]
+
+
+async def test_no_address_is_led_elsewhere(running: Running) -> None:
+    headers = await running.caller("reader")
+    answer = await running.client.get("/v1/memories/", headers={**headers, "Host": "evil.example"})
+    assert answer.status_code in (404, 422)
+    assert "location" not in answer.headers

@@ -30,7 +30,7 @@ from mnemic.entrypoints.rest.access import (
 from mnemic.entrypoints.rest.credentials import Principal, shown_key
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
-from mnemic.entrypoints.rest.sessions import COOKIE, LASTS
+from mnemic.entrypoints.rest.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
 from mnemic.entrypoints.rest.shapes import Strict
 
 router = APIRouter(include_in_schema=False, route_class=Parsed)
@@ -67,7 +67,7 @@ async def front() -> str:
 async def who(request: Request, service: AnyService) -> dict[str, Any]:
     """Whom this browser has signed in as, and the token that its changes must carry. Refuses with 401."""
     principal = await principal_of(request, service)
-    session = await service.sessions.find(request.cookies.get(COOKIE, ""))
+    session = await service.sessions.find(session_cookie(request))
     return _seen(principal, service, session.csrf_token if session else None, signed_in=session is not None)
 
 
@@ -84,14 +84,25 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     require_rate(principal, request, service)
     await require_open(principal, service)
     cookie, session = await service.sessions.begin(principal, shown[1])
-    set_session(response, cookie, secure=request.url.scheme == "https")
+    set_session(response, cookie, secure=is_secure(request, service))
     return _seen(session.principal, service, session.csrf_token, signed_in=True)
 
 
+def is_secure(request: Request, service: Service) -> bool:
+    """Whether browsers reach the service by TLS: as the service's address says, or as the request came."""
+    return address_of(request, service).startswith("https:")
+
+
 def set_session(response: Response, cookie: str, *, secure: bool) -> None:
-    """Give the browser its session."""
-    lasts = int(LASTS.total_seconds())
-    response.set_cookie(COOKIE, cookie, max_age=lasts, httponly=True, samesite="strict", secure=secure)
+    """Give the browser its session; over TLS under a name that no other host and no page without TLS can set."""
+    lasts, name = int(LASTS.total_seconds()), SECURE_COOKIE if secure else COOKIE
+    response.set_cookie(name, cookie, max_age=lasts, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def end_session(response: Response, *, secure: bool) -> None:
+    """Take it away again."""
+    name = SECURE_COOKIE if secure else COOKIE
+    response.delete_cookie(name, path="/", httponly=True, samesite="strict", secure=secure)
 
 
 @router.delete("/console/session", response_model=None)
@@ -100,19 +111,18 @@ async def sign_out(request: Request, service: AnyService) -> Response:
     with the address `there` that ends it; else 204.
     """
     await principal_of(request, service)
-    id_token = await service.sessions.end(request.cookies.get(COOKIE, ""))
+    id_token = await service.sessions.end(session_cookie(request))
     there = None
     if service.sign_on is not None and id_token is not None:
         there = await service.sign_on.end(id_token, address_of(request, service) + "/console")
     gone = Response(status_code=HTTPStatus.NO_CONTENT) if there is None else JSONResponse({"there": there})
-    gone.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    end_session(gone, secure=is_secure(request, service))
     return gone
 
 
 def address_of(request: Request, service: Service) -> str:
     """The address under which browsers reach the service, without a slash at its end."""
-    configured = service.sign_on.client.url if service.sign_on else None
-    return (configured or str(request.base_url)).rstrip("/")
+    return (service.url or str(request.base_url)).rstrip("/")
 
 
 @router.get("/console")

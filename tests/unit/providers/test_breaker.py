@@ -1,0 +1,131 @@
+"""A model that does not answer is left alone for a while, and nobody waits for it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from mnemic.errors import EmbedderFailed, MnemicError, ModelEmpty, ModelTimeout, ModelUnavailable
+from mnemic.providers.breaker import FEW, BreakingCompleter, BreakingEmbedder
+from mnemic.testing.clock import ManualClock
+from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
+
+SPACE = VectorSpace(model="m", dimension=2)
+
+
+class Inner:
+    """An embedder and a model that do as they are told, and count."""
+
+    model = "m"
+    space = SPACE
+
+    def __init__(self) -> None:
+        self.failure: MnemicError | None = None
+        self.asked = 0
+        self.allowed: list[float | None] = []
+        self.shut = False
+
+    def _answer(self, deadline: Deadline | None) -> None:
+        self.asked += 1
+        self.allowed.append(None if deadline is None else deadline.remaining())
+        if self.failure is not None:
+            raise self.failure
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        self._answer(deadline)
+        return [np.array([1.0, 0.0], dtype=np.float32) for _ in texts]
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        self._answer(deadline)
+        return Completion(text="{}", model="m")
+
+    async def close(self) -> None:
+        self.shut = True
+
+
+async def embed_fails(embedder: BreakingEmbedder, deadline: Deadline | None = None) -> str:
+    with pytest.raises(EmbedderFailed) as failed:
+        await embedder.embed(["x"], deadline=deadline)
+    return failed.value.reason
+
+
+async def test_an_embedder_that_does_not_answer_is_asked_three_times_and_after_a_rest_again() -> None:
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.failure = EmbedderFailed("timeout")
+    told = [await embed_fails(embedder) for _ in range(6)]
+    assert told == ["embedder_failed:timeout"] * 3 + ["embedder_failed:circuit_open"] * 3
+    assert inner.asked == 3
+    clock.advance(timedelta(seconds=15))
+    assert await embed_fails(embedder) == "embedder_failed:timeout"
+    assert await embed_fails(embedder) == "embedder_failed:circuit_open"
+    clock.advance(timedelta(seconds=15))
+    inner.failure = None
+    assert len(await embedder.embed(["x"])) == 1
+    inner.failure = EmbedderFailed("unavailable")
+    assert await embed_fails(embedder) == "embedder_failed:unavailable"
+    assert embedder.space is SPACE
+    await embedder.close()
+    assert inner.shut
+
+
+@pytest.mark.parametrize("reason", ["auth", "response", "dimension"])
+async def test_what_is_answered_badly_was_answered(reason: str) -> None:
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.failure = EmbedderFailed(reason)
+    assert {await embed_fails(embedder) for _ in range(9)} == {f"embedder_failed:{reason}"}
+
+
+async def test_what_was_given_no_time_says_nothing() -> None:
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.failure = EmbedderFailed("timeout")
+    hurry = Deadline.after(timedelta(seconds=1), clock.monotonic)
+    assert {await embed_fails(embedder, hurry) for _ in range(9)} == {"embedder_failed:timeout"}
+
+
+async def test_few_texts_are_not_waited_for_long_and_many_are() -> None:
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    await embedder.embed(["x"])
+    await embedder.embed(["x"], deadline=Deadline.after(timedelta(seconds=60), clock.monotonic))
+    await embedder.embed(["x"], deadline=Deadline.after(timedelta(seconds=3), clock.monotonic))
+    await embedder.embed(["x"] * (FEW + 1))
+    assert inner.allowed == [8.0, 8.0, 3.0, None]
+
+
+@pytest.mark.parametrize("failure", [ModelTimeout(), ModelUnavailable()])
+async def test_a_model_that_does_not_answer_is_left_alone(failure: MnemicError) -> None:
+    inner, clock = Inner(), ManualClock()
+    completer = BreakingCompleter(inner, clock)
+    inner.failure = failure
+    later = Deadline.after(timedelta(seconds=600), clock.monotonic)
+    for _ in range(5):
+        with pytest.raises((ModelTimeout, ModelUnavailable)):
+            await completer.complete(Prompt(system="s", user="u"), deadline=later)
+    assert inner.asked == 3
+    clock.advance(timedelta(seconds=15))
+    inner.failure = ModelEmpty()
+    with pytest.raises(ModelEmpty):
+        await completer.complete(Prompt(system="s", user="u"), deadline=later)
+    inner.failure = None
+    assert (await completer.complete(Prompt(system="s", user="u"), deadline=later)).text == "{}"
+    assert completer.model == "m"
+    await completer.close()
+    assert inner.shut
+
+
+async def test_what_a_model_refuses_for_good_opens_nothing() -> None:
+    inner, clock = Inner(), ManualClock()
+    completer = BreakingCompleter(inner, clock)
+    inner.failure = ModelUnavailable("auth")
+    inner.failure.permanent = True
+    later = Deadline.after(timedelta(seconds=600), clock.monotonic)
+    for _ in range(9):
+        with pytest.raises(ModelUnavailable):
+            await completer.complete(Prompt(system="s", user="u"), deadline=later)
+    assert inner.asked == 9

@@ -27,7 +27,7 @@ _CONDITION = Pattern(
     re.IGNORECASE,
 )
 """A circumstance that a value alone would lose ("aisle on short flights")."""
-_LIST = Pattern(r"\s*,\s*(?:and |or |y |o )?|\s+(?:and|or|y|o|&) ", re.IGNORECASE)
+_LIST = Pattern(r"(?:(?<!\s)\s++)?,\s*(?:and |or |y |o )?|(?<!\s)\s++(?:and|or|y|o|&) ", re.IGNORECASE)
 _SAME_EVERYWHERE = re.compile(
     r" (?:now|these days|at the moment|right now|currently|though|btw|by the way)$", re.IGNORECASE
 )

@@ -12,7 +12,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
-FIELDS = ("method", "route", "status", "ms", "reason", "error")
+FIELDS = ("method", "route", "status", "ms", "caller", "address", "reason", "error")
 """What a line may carry besides its message."""
 _LOGGERS = ("mnemic", "uvicorn")
 

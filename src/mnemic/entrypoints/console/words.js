@@ -13,6 +13,7 @@ const REASONS = {
   provider_unavailable: "The sign-in provider does not answer. Try again in a moment.",
   user_required: "This key stands for an application, not for a person: there is no memory of its own to show.",
   request_timeout: "The request took too long to arrive.",
+  too_many_failures: "Too many wrong credentials came from your address. Wait a little.",
   too_many_streams: "Too many windows listen for changes with this key.",
   service_refused: "The service refused this.",
   application_required: "Only the key of an application may do this.",

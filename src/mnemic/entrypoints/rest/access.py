@@ -24,6 +24,7 @@ from mnemic.entrypoints.rest.sessions import CSRF_HEADER, Sessions, session_cook
 from mnemic.entrypoints.rest.sign_on import SignOn
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
+from mnemic.entrypoints.rest.watch import Watch
 from mnemic.extract.travel.airports import Airports
 from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
@@ -78,6 +79,7 @@ class Service:
     sessions: Sessions
     rate: Rate
     meter: Meter
+    watch: Watch
     open_to: Principal | None = None
     sign_on: SignOn | None = None
     tenant_rate: Rate | None = None
@@ -165,14 +167,23 @@ async def admit(request: HTTPConnection, size: int, *, service: Service) -> Prin
 
 
 async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:
-    """Whom the credential of a request stands for now; None where it opens nothing."""
+    """Whom the credential of a request stands for now; None where it opens nothing. Refuses with 429 an address that
+    has shown too many which opened nothing.
+    """
     header = request.headers.get("authorization", "")
     if not header:
         return await _browsing(service, request)
     scheme, _, text = header.partition(" ")
     if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
         return None
-    return await service.keys.authenticate(text.strip()) or await service.tokens.authenticate(text.strip())
+    shown = text.strip()
+    service.watch.require_patience(request, shown)
+    principal = await service.keys.authenticate(shown) or await service.tokens.authenticate(shown)
+    if principal is None:
+        await service.watch.wrong(request)
+    else:
+        service.watch.right(request, shown, principal)
+    return principal
 
 
 async def _browsing(service: Service, request: HTTPConnection) -> Principal | None:
@@ -247,8 +258,14 @@ def require_user(principal: Principal) -> None:
 def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
     """A dependency: the caller, who must have one of `roles`. Refuses with 403."""
 
-    async def check(principal: Annotated[Principal, Depends(principal_of)]) -> Principal:
-        require_role(principal, *roles)
+    async def check(
+        principal: Annotated[Principal, Depends(principal_of)], request: Request, service: AnyService
+    ) -> Principal:
+        try:
+            require_role(principal, *roles)
+        except Refused as refusal:
+            await service.watch.refused(request, principal, refusal.reason)
+            raise
         return principal
 
     return check

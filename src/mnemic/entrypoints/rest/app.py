@@ -45,6 +45,7 @@ from mnemic.entrypoints.rest.sessions import Sessions
 from mnemic.entrypoints.rest.sign_on import Client, SignOn
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
+from mnemic.entrypoints.rest.watch import Watch
 from mnemic.extract.travel.airports import Airports
 from mnemic.kinds.profile import Profile
 from mnemic.tenancy import Tenancy
@@ -98,6 +99,7 @@ def create_app(
         rate=Rate(engine.clock, per_second=per_second, burst=burst),
         tenant_rate=Rate(engine.clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
         meter=meter or Meter(),
+        watch=Watch(store=engine.store, clock=engine.clock),
         open_to=open_to,
         tenancy=Tenancy(engine),
         home=home,
@@ -106,7 +108,12 @@ def create_app(
         profiles=profiles or (lambda _: None),
         airports=airports,
     )
-    engine.gateway.watchers.on_write, engine.gateway.watchers.on_search = service.meter.wrote, service.meter.searched
+    return _observed(service, bounds, observers)
+
+
+def _observed(service: Service, bounds: Bounds | None, observers: Sequence[Observer]) -> ASGIApp:
+    watchers = service.engine.gateway.watchers
+    watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.searched
     return Observed(
         _Hardened(Boundary(_routed(service), bounds, admit=partial(admit, service=service))),
         [service.meter, *observers],

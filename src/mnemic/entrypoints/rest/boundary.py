@@ -23,8 +23,9 @@ from mnemic.entrypoints.rest.problems import Refused, problem
 from mnemic.entrypoints.rest.shares import Shares
 from mnemic.guard import strict_json
 
-OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream"})
-"""Streams: they end when they are done, not at a deadline. A turn has a budget of its own."""
+OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream", "/v1/erasures", "/v1/erasures/verification"})
+"""They end when they are done, not at a deadline: streams, and erasures, which owe a receipt however large the file. A
+turn has a budget of its own."""
 COUNTED_APART = frozenset({"/v1/changes"})
 """They stay open for as long as somebody listens, and have limits of their own."""
 MODEL_BOUND = frozenset({"/v1/capture", "/v1/runs", "/v1/runs/stream", "/v1/imports", "/v1/maintenance"})

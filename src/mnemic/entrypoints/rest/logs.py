@@ -7,12 +7,13 @@ import logging
 from mnemic.entrypoints.rest.boundary import OPEN_ENDED
 from mnemic.entrypoints.rest.observed import Observation
 
+_DENIED = (401, 403)
 _log = logging.getLogger("mnemic.service")
 
 
 class RequestLog:
-    """A line for each request that failed or took at least `slow_ms`; for every one where `all_of_them`. A stream takes
-    its time and is not slow.
+    """A line for each request that failed, was refused for want of a credential or a right, or took at least `slow_ms`;
+    for every one where `all_of_them`. A stream takes its time and is not slow.
     """
 
     def __init__(self, *, slow_ms: float, all_of_them: bool) -> None:
@@ -25,13 +26,15 @@ class RequestLog:
     def ended(self, seen: Observation) -> None:
         """Tell of it, if it is worth a line."""
         slow = seen.seconds * 1000 >= self._slow_ms and seen.route not in OPEN_ENDED
-        if not (slow or self._all or seen.status >= 500):
+        if not (slow or self._all or seen.status >= 500 or seen.status in _DENIED):
             return
         fields = {
             "method": seen.method,
             "route": seen.route,
             "status": seen.status,
             "ms": round(seen.seconds * 1000, 1),
+            "caller": seen.caller,
+            "address": seen.address,
         }
         level = logging.WARNING if slow or seen.status >= 500 else logging.INFO
         _log.log(level, "slow request" if slow else "request", extra=fields)

@@ -12,10 +12,14 @@ from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mnemic.entrypoints.rest.watch import CALLER
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One answered request. Times are nanoseconds since 1970; `traceparent` is what the caller's tracing sent along."""
+    """One answered request. Times are nanoseconds since 1970; `traceparent` is what the caller's tracing sent along.
+    `caller` (the id of the key that was shown) and `address` are for the log of the service alone.
+    """
 
     method: str
     route: str
@@ -23,6 +27,8 @@ class Observation:
     began: int
     ended: int
     traceparent: str | None = field(default=None, repr=False)
+    caller: str | None = field(default=None, repr=False)
+    address: str | None = field(default=None, repr=False)
 
     @property
     def seconds(self) -> float:
@@ -73,6 +79,8 @@ class Observed:
                 began=began,
                 ended=began + time.perf_counter_ns() - clock,
                 traceparent=_header(scope, b"traceparent"),
+                caller=scope.get("state", {}).get(CALLER),
+                address=(scope.get("client") or (None,))[0],
             )
             for observer in self._observers:
                 observer.ended(seen)

@@ -137,3 +137,21 @@ async def test_a_text_is_read_beside_the_event_loop(running: Running, monkeypatc
     )
     assert (answer.status_code, answer.json()) == (200, {"data": []})
     assert read_in == [False]
+
+
+async def test_what_supports_a_trait_is_its_authors_alone(running: Running) -> None:
+    ana, ben = await running.caller("reader", "writer"), await running.caller("reader", user="ben")
+    reviewer = await running.caller("reviewer", user="rita")
+    said = {"trait": "Mentions loyalty points.", "evidence": "CANARYevidence my lawyer is Kim"}
+    learnt = await post(running, "/v1/persona/traits", said, ana)
+    address = f"/v1/persona/traits/{learnt['memory_id']}/history"
+    assert (await running.client.get(address, headers=ben)).status_code == 404
+    assert "CANARY" in (await running.client.get(address, headers=ana)).text
+    await post(running, f"/v1/reviews/{learnt['memory_id']}/approval", {}, reviewer)
+    for path in (address, "/v1/persona", f"/v1/memories/{learnt['memory_id']}", "/v1/persona/prompt"):
+        answer = await running.client.get(path, headers=ben)
+        assert answer.status_code == 200, path
+        assert "CANARY" not in answer.text, path
+    found = await running.client.post("/v1/search", json={"query": "loyalty points"}, headers=ben)
+    assert "loyalty" in found.text
+    assert "CANARY" not in found.text

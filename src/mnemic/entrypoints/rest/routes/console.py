@@ -77,13 +77,17 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     and with 403 where its tenant is suspended.
     """
     require_same_origin(request)
+    service.watch.require_patience(request, given.api_key.strip())
     shown = shown_key(given.api_key.strip())
     principal = None if shown is None else await service.keys.principal(*shown)
     if shown is None or principal is None:
+        await service.watch.wrong(request)
         raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated")
     require_rate(principal, request, service)
     await require_open(principal, service)
+    service.watch.right(request, given.api_key.strip(), principal)
     cookie, session = await service.sessions.begin(principal, shown[1])
+    await service.watch.signed(request, principal, "signed_in")
     set_session(response, cookie, secure=is_secure(request, service))
     return _seen(session.principal, service, session.csrf_token, signed_in=True)
 
@@ -110,7 +114,7 @@ async def sign_out(request: Request, service: AnyService) -> Response:
     """End the session, in every window of this browser. 200 where the provider that vouched for it has one of its own,
     with the address `there` that ends it; else 204.
     """
-    await principal_of(request, service)
+    await service.watch.signed(request, await principal_of(request, service), "signed_out")
     id_token = await service.sessions.end(session_cookie(request))
     there = None
     if service.sign_on is not None and id_token is not None:

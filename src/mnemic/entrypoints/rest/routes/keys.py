@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from mnemic.entrypoints.rest.access import (
@@ -59,11 +59,12 @@ async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
 
 
 @router.post("/keys", status_code=HTTPStatus.CREATED)
-async def create(wanted: KeyWanted, principal: Administering, service: TheService) -> dict[str, Any]:
+async def create(wanted: KeyWanted, principal: Administering, service: TheService, request: Request) -> dict[str, Any]:
     """A new key. Its text is shown this once."""
     tenant = wanted.tenant or principal.tenant
     refusal = manages(principal, service, tenant=tenant, roles=wanted.roles)
     if refusal is not None:
+        await service.watch.refused(request, principal, refusal.reason)
         raise refusal
     key, text = await service.keys.create(
         tenant=tenant,

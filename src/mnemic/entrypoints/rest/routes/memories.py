@@ -19,6 +19,7 @@ from mnemic.entrypoints.rest.answers import (
     SearchAnswer,
     answering,
 )
+from mnemic.entrypoints.rest.evidence import all_shown, result_shown, shown
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import (
@@ -85,7 +86,7 @@ async def capture(
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
     """The best memories for a query, each with why it was found; lists that failed are named."""
     result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
-    return result_dict(result)
+    return result_dict(result_shown(result, actor))
 
 
 @router.post("/context", **answering(ContextAnswer))
@@ -127,7 +128,7 @@ async def page(
         limit=limit,
         before=cursor,
     )
-    return page_dict(found, limit)
+    return page_dict(all_shown(found, actor), limit)
 
 
 @router.get("/memories/{memory_id}", **answering(MemoryAnswer))
@@ -142,7 +143,7 @@ async def one(
     """One memory; its ETag is its version. `as_of`: only if it was true then; `known_at`: as it was known then."""
     memory = await service.engine.get(memory_id, actor=actor, as_of=as_of, known_at=known_at)
     response.headers["ETag"] = etag(memory)
-    return memory_dict(memory)
+    return memory_dict(shown(memory, actor))
 
 
 @router.get("/memories/{memory_id}/history", **answering(HistoryAnswer))
@@ -153,7 +154,7 @@ async def history(
     true then.
     """
     versions = await service.engine.history(memory_id, actor=actor, as_of=as_of, known_at=known_at)
-    return {"versions": [memory_dict(version) for version in versions]}
+    return {"versions": [memory_dict(version) for version in all_shown(versions, actor)]}
 
 
 @router.patch("/memories/{memory_id}", **answering(ReceiptAnswer))

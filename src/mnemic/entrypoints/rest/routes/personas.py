@@ -8,12 +8,14 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import HistoryAnswer, ReceiptAnswer, answering
+from mnemic.entrypoints.rest.evidence import all_shown
 from mnemic.entrypoints.rest.kind_shapes import NewTrait
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.errors import MemoryNotFound
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.persona import PersonaMemory
-from mnemic.types import Actor
+from mnemic.types import Actor, Status
 
 router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=Parsed)
 
@@ -36,7 +38,11 @@ async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
             "expertise": list(profile.expertise),
             "constraints": list(profile.constraints),
         }
-    return {"agent": actor.agent, "profile": told, "traits": [memory_dict(one) for one in await view.traits()]}
+    return {
+        "agent": actor.agent,
+        "profile": told,
+        "traits": [memory_dict(one) for one in all_shown(await view.traits(), actor)],
+    }
 
 
 @router.get("/prompt")
@@ -57,5 +63,8 @@ async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[s
 async def history(
     memory_id: Annotated[str, Path(min_length=1, max_length=128)], actor: Reading, service: TheService
 ) -> dict[str, Any]:
-    """All versions of a trait, from its proposal on."""
-    return {"versions": [memory_dict(version) for version in await _view(service, actor).history(memory_id)]}
+    """All versions of a trait, from its proposal on; of one that waits, to whoever has proposed it alone."""
+    versions = await _view(service, actor).history(memory_id)
+    if versions and versions[-1].status is Status.PENDING_REVIEW and versions[-1].author != actor.user:
+        raise MemoryNotFound
+    return {"versions": [memory_dict(version) for version in all_shown(versions, actor)]}

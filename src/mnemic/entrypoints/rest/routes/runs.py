@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.rest.access import Reading, Service, TheService, Writing
 from mnemic.entrypoints.rest.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
+from mnemic.entrypoints.rest.evidence import all_shown
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import IdempotencyKey, Turn
 from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, written
@@ -87,7 +88,7 @@ async def one(
         raise MemoryNotFound("run")
     named = sorted({memory_id for name in UseAudit.__slots__ for memory_id in getattr(found.audit, name)})
     held = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
-    return {**_told(found), "memories": [memory_dict(memory) for memory in held.values()]}
+    return {**_told(found), "memories": [memory_dict(memory) for memory in all_shown(held.values(), actor)]}
 
 
 async def _ran(

@@ -58,6 +58,7 @@ async def callback(request: Request, service: AnyService) -> Response:
         require_rate(principal, request, service)
         await require_open(principal, service)
         cookie, _ = await service.sessions.begin_for(principal, id_token)
+        await service.watch.signed(request, principal, "signed_in")
     except (SignOnFailed, Refused, MnemicError) as failure:
         return _refused(failure.reason)
     home = RedirectResponse("/console", HTTPStatus.SEE_OTHER)

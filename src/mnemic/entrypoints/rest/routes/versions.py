@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from mnemic.entrypoints.rest.access import Correcting, Reading, Revealing, TheService
 from mnemic.entrypoints.rest.answers import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
 from mnemic.entrypoints.rest.credentials import Role
+from mnemic.entrypoints.rest.evidence import all_shown, shown
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import MemoryId, Rollback
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
@@ -21,9 +22,9 @@ async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> d
     """What a memory took the place of (`earlier`, newest first), and what took its place since (`later`, in order)."""
     found = await service.engine.lineage(memory_id, actor=actor)
     return {
-        "memory": memory_dict(found.memory),
-        "earlier": [memory_dict(one) for one in found.earlier],
-        "later": [memory_dict(one) for one in found.later],
+        "memory": memory_dict(shown(found.memory, actor)),
+        "earlier": [memory_dict(one) for one in all_shown(found.earlier, actor)],
+        "later": [memory_dict(one) for one in all_shown(found.later, actor)],
         "complete": found.complete,
     }
 

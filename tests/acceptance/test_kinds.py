@@ -21,6 +21,7 @@ from mnemic.kinds.profile import Profile
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Kind, Origin, Outcome
 
@@ -47,7 +48,11 @@ class House:
 
     def manager(self, user: str, *, session: str = "s1") -> MemoryManager:
         engine = MemoryEngine(
-            store=SqliteStore(self.path), embedder=MiniLmEmbedder(), clock=self.clock, sessions=self.sessions
+            store=SqliteStore(self.path),
+            embedder=MiniLmEmbedder(),
+            clock=self.clock,
+            sessions=self.sessions,
+            graph=SqliteGraph(self.path),
         )
         manager = MemoryManager(user, "travel", session=session, engine=engine, profile=PLANNER)
         return self._stack.enter_context(manager)
@@ -222,3 +227,22 @@ def test_every_kind_ends_when_the_table_says(house: House, ben: MemoryManager) -
     assert {one.kind for one in ben.list()} == {Kind.LONG_TERM, Kind.ENTITY, Kind.STRUCTURED}
     house.clock.advance(3650 * DAY)
     assert {one.kind for one in ben.list()} == {Kind.LONG_TERM, Kind.ENTITY, Kind.STRUCTURED}
+
+
+def test_an_episode_is_walked_on_the_graph_from_its_task_to_its_outcome(house: House) -> None:
+    ben = house.manager("ben")
+    steps = [{"action": "book AF1234", "ok": False}, {"action": "book AF5678", "ok": True}]
+    kept = ben.episodic.record("Book a flight to Nice", steps, outcome="success")
+    walked = ben.episodic.walk(kept.memory_id or "")
+    assert [(one.node.label, one.node.name, one.path[0].relation) for one in walked] == [
+        ("step", "book AF1234", "has_step"),
+        ("step", "book AF5678", "has_step"),
+        ("outcome", "success", "ended_in"),
+    ]
+
+
+def test_the_history_of_a_key_shows_what_it_was(house: House) -> None:
+    ben = house.manager("ben")
+    for seat in ("aisle", "window"):
+        ben.add(seat, key="seat")
+    assert list(dict.fromkeys(one.content for one in ben.history("seat"))) == ["aisle", "window"]

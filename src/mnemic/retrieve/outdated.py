@@ -2,7 +2,7 @@
 
 Messages are kept as they were said, so what was said in March stays found after it was taken back in May; and
 statements may live side by side that nobody compared. Among the best of a search, what a later statement of the same
-person takes the place of is put after it, and says so: the later one gets the place that the earlier one had.
+person takes the place of is put after it, and says so: the later one gets the place before the earlier one.
 """
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ def latest_first(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> tu
     for one in sorted(compared, key=_moment):
         later = found.get(one.memory_id)
         if later is not None and scores[later] <= scores[one.memory_id]:
-            scores[one.memory_id], scores[later] = scores[later], scores[one.memory_id]
-        if later is not None and scores[later] <= scores[one.memory_id]:
-            scores[one.memory_id] = max(0.0, scores[later] - _STEP)
+            scores[later] = scores[one.memory_id] + _STEP
     changed = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
     return sorted(changed, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True), found
 

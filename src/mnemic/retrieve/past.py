@@ -36,6 +36,11 @@ LIFT = 0.2
 """What a memory that was true then is lifted by: the question is about it, whatever else is like it."""
 
 
+def asks_past(question: Question) -> bool:
+    """Whether it asks what was, or what happened: what holds now is no better an answer."""
+    return bool(_WAS.search(question.text) or _BEFORE.search(question.text))
+
+
 def past_of(question: Question, where: Where, asked_on: date | None) -> Where | None:
     """Where what was true then is looked for, none wider than `where`; None for a question about now."""
     if where.as_of is not None or Status.ACTIVE not in where.statuses:

@@ -16,7 +16,7 @@ from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
 from mnemic.retrieve.lists import STANDING_LISTS
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.outdated import COMPARED, latest_first
-from mnemic.retrieve.past import held_then
+from mnemic.retrieve.past import asks_past, held_then
 from mnemic.retrieve.signals import Lifts, sign_ranks
 from mnemic.retrieve.underway import Lists, Search
 from mnemic.retrieve.why import why
@@ -64,7 +64,7 @@ async def result_of(
     rest = [entry for entry in in_order(kept, biased, request.bias.bonus) if entry[0] not in beside]
     rest = spread(rest, ranked.signals, per_session)
     known = await _best(search, ranked, rest[:COMPARED], moment)
-    rest, passed = latest_first(rest, known) if search.past is None else (held_then(rest, known), {})
+    rest, passed = (held_then(rest, known), {}) if asks_past(search.question) else latest_first(rest, known)
     rest = rest[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)

@@ -36,7 +36,7 @@ async def test_the_later_one_takes_its_place(told: Sequence[Memory]) -> None:
     first, second, third = (one.memory_id for one in told)
     entries = [(first, 0.5, RELEVANCE), (third, 0.4, RELEVANCE), (second, 0.1, RELEVANCE)]
     moved, passed = latest_first(entries, {one.memory_id: one for one in told})
-    assert ([entry[0] for entry in moved], passed) == ([second, third, first], {first: second})
+    assert ([entry[0] for entry in moved], passed) == ([second, first, third], {first: second})
     entries = [(second, 0.5, RELEVANCE), (first, 0.5, RELEVANCE)]
     moved, _ = latest_first(entries, {one.memory_id: one for one in told})
     assert [entry[0] for entry in moved] == [second, first]

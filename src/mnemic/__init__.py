@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mnemic.guard.budget import Budget
     from mnemic.guard.execution import Grant
     from mnemic.guard.policy import KeyRule, Policy
-    from mnemic.manager import MemoryManager
+    from mnemic.manager import AsyncMemoryManager, MemoryManager
     from mnemic.trace import RunReport
     from mnemic.types import (
         Actor,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Actor": "types",
+    "AsyncMemoryManager": "manager",
     "Budget": "guard.budget",
     "Candidate": "types",
     "Grant": "guard.execution",
@@ -67,6 +68,7 @@ _HOMES = {
 
 __all__ = [
     "Actor",
+    "AsyncMemoryManager",
     "Budget",
     "Candidate",
     "Grant",

@@ -20,6 +20,7 @@ from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
+from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
@@ -168,7 +169,7 @@ class MemoryEngine(StewardVerbs):
         level: Level | str = Level.USER,
         category: str | None = None,
         data: Mapping[str, Any] | None = None,
-        ttl: timedelta | None = None,
+        ttl: timedelta | str | None = None,
         confidence: float = 0.8,
         origin: Origin = Origin.USER_STATED,
         occurred_at: datetime | None = None,
@@ -191,7 +192,7 @@ class MemoryEngine(StewardVerbs):
             level=str(level),
             category=category,
             data=data or {},
-            ttl=ttl,
+            ttl=ttl_of(ttl),
             confidence=confidence,
             source=Source(origin=origin, session=actor.session),
             occurred_at=occurred_at,

@@ -109,9 +109,9 @@ class Privacy(_Governed[M]):
     """Everything that is held about somebody, and its end."""
 
     @verb
-    async def erase(self, subject: str, *, block: bool = False) -> ErasureReceipt:
-        """Erase everything about the user `subject` of the tenant; see `MemoryEngine.erase`."""
-        return await self._engine.erase(subject, actor=self._actor, block=block)
+    async def erase(self, subject: str | None = None, *, block: bool = False) -> ErasureReceipt:
+        """Erase everything about this user, or about `subject` of the tenant; see `MemoryEngine.erase`."""
+        return await self._engine.erase(subject or self._actor.user, actor=self._actor, block=block)
 
     @verb
     async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:
@@ -123,9 +123,9 @@ class AuditTrail(_Governed[M]):
     """The tenant's audit. It holds no content."""
 
     @verb
-    async def list(self, *, after: int = 0, limit: int = 1000) -> Sequence[AuditEvent]:
-        """Its lines from behind sequence `after`."""
-        return await self._engine.audit(actor=self._actor, after=after, limit=limit)
+    async def list(self, *, after: int = 0, before: int | None = None, limit: int = 1000) -> Sequence[AuditEvent]:
+        """Return its lines after sequence `after`; with `before` the last `limit` lines before that one."""
+        return await self._engine.audit(actor=self._actor, after=after, before=before, limit=limit)
 
     @verb
     async def verify(self) -> AuditReport:

@@ -15,14 +15,17 @@ from mnemic.errors import (
     InvalidInput,
     MemoryNotFound,
     MnemicError,
+    NotSupported,
     ServiceRefused,
     VersionConflict,
 )
+from mnemic.guard.policy import Policy
+from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Message, Outcome
+from mnemic.types import Candidate, Kind, Message, Outcome, Status
 from tests.service import Served, serving
 
 
@@ -32,7 +35,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture(params=["library", "client"])
+@pytest.fixture(params=["library", "client", "library at a service", "library at a service, key of an application"])
 def memory(request: pytest.FixtureRequest, served: Served) -> Iterator[Any]:
     """One user's memory, in this process or behind the service; a new user for each test."""
     user = f"user-{abs(hash(request.node.name)) % 10**9}"
@@ -45,9 +48,14 @@ def memory(request: pytest.FixtureRequest, served: Served) -> Iterator[Any]:
         )
         with MemoryManager(user, engine=engine) as manager:
             yield manager
-    else:
+    elif request.param == "client":
         with connect(served.address, api_key=served.key("reader", "writer", user=user)) as client:
             yield client
+    else:
+        owner = None if request.param.endswith("application") else user
+        key = served.key("reader", "writer", user=owner)
+        with MemoryManager(user, store=served.address, api_key=key) as manager:
+            yield manager
 
 
 def test_what_was_added_is_found_corrected_and_forgotten(memory: Any) -> None:
@@ -85,6 +93,93 @@ def test_capture_and_messages_and_a_turn(memory: Any) -> None:
     ran = memory.run(goal="Plan a weekend of kayaking in Oslo")
     assert (ran.status, ran.stop_reason) == ("ok", "success")
     assert set(ran.audit.cited) <= set(ran.audit.injected) <= set(ran.audit.retrieved)
+
+
+def test_what_a_memory_replaced_is_known_and_taken_back(memory: Any) -> None:
+    first = memory.add("tea", key="drink", ttl="30d", level="user")
+    newest = memory.add("coffee", key="drink", ttl="never")
+    found = memory.lineage(newest.memory_id)
+    assert [one.memory_id for one in found.earlier] == [first.memory_id]
+    assert (found.memory.memory_id, found.later, found.complete) == (newest.memory_id, (), True)
+    assert memory.get(first.memory_id).expires_at is not None
+    assert memory.get(newest.memory_id).expires_at is None
+    receipt = memory.undo(newest.memory_id)
+    assert (receipt.restored, receipt.status) == ((first.memory_id,), Status.REJECTED)
+    used, _ = memory.uses(first.memory_id)
+    assert "created" in {use.action for use in used}
+    if isinstance(memory, MemoryManager):
+        change = next(memory.changes(after=0))
+        assert (change.action, change.memory_id) == ("created", first.memory_id)
+
+
+def test_many_at_once_and_pages_by_what_they_are(memory: Any) -> None:
+    told = [Candidate(content="aisle", key="seat", category="travel"), Candidate(content="The cat is called Miso.")]
+    receipts = memory.add_many(told, idempotency_keys=["a", "b"])
+    assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED] * 2
+    assert [receipt.replayed for receipt in memory.add_many(told, idempotency_keys=["a", "b"])] == [True, True]
+    assert memory.count() == len(memory.list()) == 2
+    assert [one.content for one in memory.list(categories=["travel"], keys=["seat"])] == ["aisle"]
+    assert [hit.memory.key for hit in memory.search("seat", levels=["user"], preference_bias=True).hits][:1] == ["seat"]
+    updated = memory.update(receipts[1].memory_id, "The cat is called Mio.", data={"age": 3}, expected_version=1)
+    assert (updated.version, memory.get(receipts[1].memory_id).data) == (2, {"age": 3})
+    block = memory.context("Which seat do I like?", max_tokens=500)
+    assert receipts[0].memory_id in block.memory_ids
+    assert "aisle" in block.text
+
+
+def test_a_service_is_asked_for_its_own_user_alone(served: Served) -> None:
+    key = served.key("reader", "writer", user="ana")
+    with pytest.raises(InvalidInput) as refused:
+        MemoryManager("ben", store=served.address, api_key=key)
+    assert refused.value.reason == "invalid_input:user_id"
+    with pytest.raises(InvalidInput):
+        MemoryManager("ana", store=served.address, api_key=key, policy=Policy())
+    with pytest.raises(ServiceRefused):
+        MemoryManager("ana", store=served.address, api_key="mnk_wrong_wrong")
+
+
+def test_what_a_service_lacks_is_not_supported(served: Served) -> None:
+    with MemoryManager("lena", store=served.address, api_key=served.key("reader", "writer", user="lena")) as memory:
+        memory.working.set("topic", "skiing in Davos")
+        memory.add("Lena enjoys skiing.")
+        assert {hit.kind for hit in memory.retrieve("skiing")} == {Kind.WORKING, Kind.LONG_TERM}
+        assert [hit.memory.content for hit in memory.long_term.search("skiing")] == ["Lena enjoys skiing."]
+        for unsupported in (lambda: memory.short_term.append("user", "Hello"), memory.expire):
+            with pytest.raises(NotSupported):
+                unsupported()
+        with pytest.raises(NotSupported):
+            memory.consolidate(rules=ConsolidationRules())
+
+
+def test_governance_at_a_service_has_the_verbs_of_the_library(served: Served) -> None:
+    owner = served.key("reader", "writer", "subject", user="mona")
+    steward = served.key("reader", "writer", "reviewer", "operator", user="otto")
+    with (
+        MemoryManager("mona", store=served.address, api_key=owner) as mona,
+        MemoryManager("otto", store=served.address, api_key=steward) as otto,
+    ):
+        kept = mona.add("vegan", key="diet")
+        mona.consent.grant("diet")
+        assert mona.consent.list() == {"diet": True}
+        assert mona.consent.revoke("diet", erase_held=True).erased is not None
+        with pytest.raises(MemoryNotFound):
+            mona.get(kept.memory_id or "")
+        trait = mona.persona.learn("Speaks calmly.", evidence="You are so calm.")
+        waiting = {one.memory.memory_id for one in otto.review(whole_tenant=True).list()}
+        assert trait.memory_id in waiting
+        assert otto.review().approve(trait.memory_id or "").stored
+        assert [one.memory_id for one in otto.persona.traits()] == [trait.memory_id]
+        other = mona.persona.learn("Never jokes.")
+        assert [one.reason for one in otto.review().reject_all([other.memory_id or ""])] == ["rejected"]
+        events = otto.audit.list(limit=1000)
+        assert {"approved", "rejected"} <= {event.action for event in events}
+        assert otto.audit.verify().broken_at is None
+        assert otto.maintain(dry_run=True).dry_run
+        assert otto.consolidate(dry_run=True).dry_run
+        assert otto.doctor(limit=100).looked_at >= 1
+        receipt = mona.privacy.erase()
+        assert not any(mona.privacy.verify(receipt).values())
+        assert list(mona.export()) == []
 
 
 def test_episodes_and_entities(memory: Any) -> None:
@@ -147,9 +242,9 @@ async def test_the_same_verbs_awaited_and_changes_as_they_come(served: Served) -
     async with connect_async(served.address, api_key=served.key("reader", "writer", "subject", user="dora")) as memory:
         first = await memory.add("I like tea.", key="drink")
         newest = await memory.add("I like coffee.", key="drink")
-        earlier, later = await memory.lineage(newest.memory_id or "")
-        assert ([one.memory_id for one in earlier], later) == ([first.memory_id], [])
-        assert await memory.undo(newest.memory_id or "") == [first.memory_id]
+        found = await memory.lineage(newest.memory_id or "")
+        assert ([one.memory_id for one in found.earlier], found.later) == ([first.memory_id], ())
+        assert (await memory.undo(newest.memory_id or "")).restored == (first.memory_id,)
         assert await memory.context("what do I drink?") is not None
         changes = memory.changes(after="0")
         event_id, told = await anext(changes)

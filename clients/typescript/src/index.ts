@@ -8,6 +8,8 @@ export type Memory = Schemas["MemoryAnswer"];
 export type Receipt = Schemas["ReceiptAnswer"];
 export type Found = Schemas["SearchAnswer"];
 export type NewMemory = Partial<Schemas["NewMemory"]> & { content: string };
+export type Report = Schemas["ReportAnswer"];
+export type Said = Partial<Schemas["Said"]> & { content: string };
 export type Search = Partial<Schemas["Search"]>;
 
 /** A change of a memory: what was done with which version, never its content. */
@@ -75,14 +77,108 @@ export class Mnemic {
 
   /** Every active memory, newest first, page by page. */
   async *list(limit = 100): AsyncGenerator<Memory> {
-    let cursor: string | null = null;
+    let before: string | null = null;
     do {
-      const query: { limit: number; cursor?: string } = cursor === null ? { limit } : { limit, cursor };
+      const query: { limit: number; before?: string } = before === null ? { limit } : { limit, before };
       const { data } = await this.http.GET("/v1/memories", { params: { query } });
       yield* data!.memories;
-      cursor = data!.next;
-    } while (cursor !== null);
+      before = data!.next;
+    } while (before !== null);
   }
+
+  /** Remember many things; one receipt each, in order. */
+  async addMany(memories: NewMemory[], idempotencyKeys?: (string | null)[]): Promise<Receipt[]> {
+    const body = { memories, ...(idempotencyKeys === undefined ? {} : { idempotency_keys: idempotencyKeys }) };
+    const { data } = await this.http.POST("/v1/memories/batch", { body: body as Schemas["NewMemories"] });
+    return data!.receipts;
+  }
+
+  /** Keep the messages of a conversation themselves. */
+  async record(messages: Said[]): Promise<Receipt[]> {
+    const { data } = await this.http.POST("/v1/messages", { body: { messages } as Schemas["Conversation"] });
+    return data!.receipts;
+  }
+
+  /** Remember what is worth it in something the user said. */
+  async capture(message: string, idempotencyKey?: string): Promise<Report> {
+    const { data } = await this.http.POST("/v1/capture", {
+      body: { message } as Schemas["Captured"],
+      params: { header: idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey } },
+    });
+    return data!;
+  }
+
+  /** One turn: remember from `message`, answer `goal` with what is remembered. */
+  async run(turn: { message?: string; goal?: string; context?: Record<string, unknown> }): Promise<Report> {
+    const { data } = await this.http.POST("/v1/runs", { body: turn as Schemas["Turn"] });
+    return data!;
+  }
+
+  /** How many active memories there are. */
+  async count(): Promise<number> {
+    const { data } = await this.http.GET("/v1/memories/count");
+    return data!.count;
+  }
+
+  /** All versions of a memory, oldest first. */
+  async history(memoryId: string): Promise<Memory[]> {
+    const { data } = await this.http.GET("/v1/memories/{memory_id}/history", at(memoryId));
+    return data!.versions;
+  }
+
+  /** What a memory took the place of, and what took its place. */
+  async lineage(memoryId: string): Promise<Schemas["LineageAnswer"]> {
+    const { data } = await this.http.GET("/v1/memories/{memory_id}/lineage", at(memoryId));
+    return data!;
+  }
+
+  /** What was done with a memory, newest first. */
+  async uses(memoryId: string): Promise<Schemas["UsesAnswer"]> {
+    const { data } = await this.http.GET("/v1/memories/{memory_id}/uses", at(memoryId));
+    return data!;
+  }
+
+  /** Take back what a memory replaced. */
+  async undo(memoryId: string): Promise<Schemas["UndoAnswer"]> {
+    const { data } = await this.http.POST("/v1/memories/{memory_id}/undo", at(memoryId));
+    return data!;
+  }
+
+  /** Make a memory say again what it said in `version`. */
+  async rollback(memoryId: string, version: number): Promise<Receipt> {
+    const { data } = await this.http.POST("/v1/memories/{memory_id}/rollback", { ...at(memoryId), body: { version } });
+    return data!;
+  }
+
+  /** Every job of upkeep. For operators. */
+  async maintain(dryRun = false): Promise<Schemas["MaintenanceReportAnswer"]> {
+    const { data } = await this.http.POST("/v1/maintenance", { params: { query: { dry_run: dryRun } } });
+    return data!;
+  }
+
+  /** Draw together what was said. For operators. */
+  async consolidate(dryRun = false): Promise<Schemas["ConsolidatedAnswer"]> {
+    const { data } = await this.http.POST("/v1/consolidations", { params: { query: { dry_run: dryRun } } });
+    return data!;
+  }
+
+  /** What of the tenant's memories a person should look at. For operators. */
+  async doctor(limit = 2000): Promise<Schemas["HealthAnswer"]> {
+    const { data } = await this.http.GET("/v1/doctor", { params: { query: { limit } } });
+    return data!;
+  }
+
+  /** What may be remembered of the user, key by key. */
+  readonly consent = {
+    list: async (): Promise<Record<string, boolean>> => (await this.http.GET("/v1/consents")).data!.consents,
+    grant: async (key: string): Promise<void> => {
+      await this.http.PUT("/v1/consents/{key}", { params: { path: { key } } });
+    },
+    revoke: async (key: string, eraseHeld = false): Promise<Schemas["RevocationAnswer"]> => {
+      const params = { path: { key }, query: { erase_held: eraseHeld } };
+      return (await this.http.DELETE("/v1/consents/{key}", { params })).data!;
+    },
+  };
 
   /** Correct a memory. With `expectedVersion` only if nobody else did meanwhile. */
   async update(memoryId: string, content: string, expectedVersion?: number): Promise<Receipt> {
@@ -117,6 +213,10 @@ export class Mnemic {
       if (event.event === "change") yield { id: event.id, change: JSON.parse(event.data) as Change };
     }
   }
+}
+
+function at(memoryId: string): { params: { path: { memory_id: string } } } {
+  return { params: { path: { memory_id: memoryId } } };
 }
 
 const refusals: Middleware = {

@@ -15,7 +15,8 @@ from __future__ import annotations
 from mnemic.extras import brought_by
 
 with brought_by("client"):
-    from mnemic.client.memory import Context, Found, ImportState, MemoryClient
+    from mnemic.client.bodies import Context, Found, ImportState
+    from mnemic.client.memory import MemoryClient
     from mnemic.client.opening import AsyncClient, BlockingClient, connect, connect_async
 
 __all__ = [

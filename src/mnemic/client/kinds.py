@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from mnemic.client.answers import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
 from mnemic.client.remote import Remote
@@ -67,6 +68,16 @@ class RemoteEntities(_View[M]):
         return receipt_of(await self._remote.call("POST", "/v1/entities/relations", body))
 
     @verb
+    async def extract(self, text: str) -> Sequence[WriteReceipt]:
+        """Remember who and what a text of the user's names; one receipt for each."""
+        return await self.extracted(text)
+
+    async def extracted(self, text: str) -> Sequence[WriteReceipt]:
+        """The same, awaited."""
+        told = await self._remote.call("POST", "/v1/entities/extract", {"text": text})
+        return [receipt_of(one) for one in told["receipts"]]
+
+    @verb
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
         """What the user has spoken of, last first."""
         told = await self._remote.call("GET", "/v1/entities", params={"label": label, "limit": limit})
@@ -87,6 +98,38 @@ class RemoteEntities(_View[M]):
         asked = {"source": source, "target": target, "hops": hops}
         told = (await self._remote.call("GET", "/v1/entities/path", params=asked))["path"]
         return None if told is None else [relation_of(one) for one in told]
+
+
+class RemotePersona(_View[M]):
+    """The persona of the credential's agent; see `mnemic.kinds.persona`."""
+
+    @verb
+    async def learn(self, trait: str, *, evidence: str | None = None) -> WriteReceipt:
+        """Propose a trait, with the words that it was learnt from; it waits for review."""
+        body = {"trait": trait, "evidence": evidence}
+        return receipt_of(await self._remote.call("POST", "/v1/persona/traits", body))
+
+    @verb
+    async def traits(self) -> Sequence[Memory]:
+        """The approved traits, newest first."""
+        return await self.known()
+
+    async def known(self) -> Sequence[Memory]:
+        """The same, awaited."""
+        return [from_dict(one) for one in (await self._remote.call("GET", "/v1/persona"))["traits"]]
+
+    @verb
+    async def history(self, memory_id: str) -> Sequence[Memory]:
+        """All versions of a trait, from its proposal on. Raises MemoryNotFound."""
+        place = f"/v1/persona/traits/{quote(memory_id, safe='')}/history"
+        return [from_dict(one) for one in (await self._remote.call("GET", place))["versions"]]
+
+    @verb
+    async def prompt(self, *, max_tokens: int = 400) -> str:
+        """The persona as a block of data for a model's input."""
+        told = await self._remote.call("GET", "/v1/persona/prompt", params={"max_tokens": max_tokens})
+        text: str = told["text"]
+        return text
 
 
 class RemoteData(_View[M]):

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import httpx
 
-from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes
 from mnemic.client.memory import MemoryClient
 from mnemic.client.remote import Remote
 from mnemic.face import Awaited, Blocking, awaited, blocking
@@ -20,9 +19,7 @@ class AsyncClient(MemoryClient[Awaited]):
 
     def __init__(self, remote: Remote) -> None:
         super().__init__(awaited(), remote)
-        self.episodic: RemoteEpisodes[Awaited] = RemoteEpisodes(self.ground, remote)
-        self.entity: RemoteEntities[Awaited] = RemoteEntities(self.ground, remote)
-        self.structured: RemoteData[Awaited] = RemoteData(self.ground, remote)
+        self.persona, self.episodic, self.entity, self.structured = self.kinds_on(self.ground)
 
     async def close(self) -> None:
         """Close the connections. May be called twice."""
@@ -43,9 +40,7 @@ class BlockingClient(MemoryClient[Blocking], PortalOwner):
     def __init__(self, remote: Remote) -> None:
         self._portal = Portal()
         super().__init__(blocking(self._portal.call), remote)
-        self.episodic: RemoteEpisodes[Blocking] = RemoteEpisodes(self.ground, remote)
-        self.entity: RemoteEntities[Blocking] = RemoteEntities(self.ground, remote)
-        self.structured: RemoteData[Blocking] = RemoteData(self.ground, remote)
+        self.persona, self.episodic, self.entity, self.structured = self.kinds_on(self.ground)
 
     def export(self) -> Iterator[str]:
         """Everything held about oneself, as JSON lines."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -11,7 +12,12 @@ import httpx
 
 from mnemic.client.failures import failure_of
 from mnemic.errors import MnemicError, ServiceRefused
+from mnemic.types import Actor
 
+RENEWED_AFTER = 1800.0
+"""Seconds after which a token, which lives for an hour, is renewed."""
+OWN_KEY = ("application_required",)
+"""What a service says to a user's key that asks for a token: it already stands for a user."""
 LONGEST_WAIT = 10.0
 """Seconds: a service that asks for a longer rest is not waited for."""
 
@@ -29,10 +35,33 @@ class Remote:
         timeout: float,
         attempts: int,
         transport: httpx.AsyncBaseTransport | None,
+        user: Actor | None = None,
     ) -> None:
         headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
         self._attempts = attempts
+        self._user = user
+        self._renewed_at: float | None = None
+        self._own = False
+        self._exchange = asyncio.Lock()
+
+    async def _exchanged(self) -> dict[str, str]:
+        """The header of a token for the user where the key is an application's; a user's own key needs none."""
+        user = self._user
+        if user is None or self._own:
+            return {}
+        async with self._exchange:
+            if self._renewed_at is None or time.monotonic() - self._renewed_at > RENEWED_AFTER:
+                body = {"user": user.user, "session": user.session}
+                answer = await self._http.request("POST", "/v1/tokens", json=body)
+                problem = {} if answer.is_success else _problem(answer)
+                if problem.get("reason") in OWN_KEY:
+                    self._own = True
+                    return {}
+                if problem:
+                    raise failure_of(problem, answer.headers.get("retry-after"))
+                self._token, self._renewed_at = answer.json()["token"], time.monotonic()
+        return {"Authorization": f"Bearer {self._token}"}
 
     async def close(self) -> None:
         """Close the connections. May be called twice."""
@@ -55,6 +84,7 @@ class Remote:
         while True:
             again -= 1
             try:
+                given |= await self._exchanged()
                 answer = await self._http.request(method, path, json=body, params=asked, headers=given)
                 if answer.is_success:
                     return answer.json() if answer.content else None
@@ -69,7 +99,8 @@ class Remote:
     ) -> AsyncIterator[str]:
         """The lines of an answer as they come, without an end of time. Raises as `call` does."""
         try:
-            async with self._http.stream(method, path, json=body, headers=headers, timeout=None) as answer:
+            shown = {**(headers or {}), **await self._exchanged()}
+            async with self._http.stream(method, path, json=body, headers=shown, timeout=None) as answer:
                 if not answer.is_success:
                     await answer.aread()
                     raise failure_of(_problem(answer), answer.headers.get("retry-after"))

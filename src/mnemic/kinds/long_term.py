@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.face import M, verb
+from mnemic.guard.expiry import ttl_of
 from mnemic.kinds.view import KindView
 from mnemic.types import Hit, Kind, WriteReceipt
 
@@ -22,7 +23,7 @@ class LongTermMemory(KindView[M]):
         key: str | None = None,
         category: str | None = None,
         data: Mapping[str, Any] | None = None,
-        ttl: timedelta | None = None,
+        ttl: timedelta | str | None = None,
         confidence: float = 0.8,
         idempotency_key: str | None = None,
     ) -> WriteReceipt:
@@ -34,7 +35,7 @@ class LongTermMemory(KindView[M]):
             key=key,
             category=category,
             data=data,
-            ttl=ttl,
+            ttl=ttl_of(ttl),
             confidence=confidence,
             idempotency_key=idempotency_key,
         )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.catalog import CATALOG, DURABLE_KINDS, Home
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
 from mnemic.extract.travel.airports import Airports
 from mnemic.face import Ground, M, awaited, verb
+from mnemic.guard.expiry import ttl_of
 from mnemic.identity import new_id
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory
@@ -95,8 +96,9 @@ class SevenKinds(KindView[M]):
         level: Level | str | None = None,
         category: str | None = None,
         data: Mapping[str, Any] | None = None,
-        ttl: timedelta | None = None,
+        ttl: timedelta | str | None = None,
         confidence: float = 0.8,
+        occurred_at: datetime | None = None,
         idempotency_key: str | None = None,
     ) -> WriteReceipt:
         """Remember one thing where its kind lives, at its kind's own level unless another is named.
@@ -112,11 +114,9 @@ class SevenKinds(KindView[M]):
             text = content.content if isinstance(content, Candidate) else content
             return await self._keep(text, home, key)
         if chosen is Kind.ENTITY and isinstance(content, str) and key is None and data is None:
-            extracted = await EntityMemory(self._engine, self._actor, awaited()).extract(
-                content, idempotency_key=idempotency_key
-            )
-            if extracted.receipts:
-                return extracted.receipts[0]
+            receipts = await self._extracted(content, idempotency_key)
+            if receipts:
+                return receipts[0]
         return await self._engine.add(
             content,
             actor=self._actor,
@@ -125,8 +125,9 @@ class SevenKinds(KindView[M]):
             level=level or CATALOG[chosen].level,
             category=category,
             data=data,
-            ttl=ttl,
+            ttl=ttl_of(ttl),
             confidence=confidence,
+            occurred_at=occurred_at,
             idempotency_key=idempotency_key,
         )
 
@@ -162,6 +163,10 @@ class SevenKinds(KindView[M]):
 
     # -- add ----------------------------------------------------------------------------------------------------------
 
+    async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
+        view = EntityMemory(self._engine, self._actor, awaited())
+        return (await view.extract(content, idempotency_key=idempotency_key)).receipts
+
     async def _keep(self, content: str, home: Home, key: str | None) -> WriteReceipt:
         if home is Home.PROCESS:
             key = key or new_id(self._engine.clock.now())
@@ -185,11 +190,12 @@ class SevenKinds(KindView[M]):
         return [KindHit(kind=Kind.SHORT_TERM, content=messages[place].content, score=0.0) for place in order]
 
     async def _matching_traits(self, query: str) -> list[KindHit]:
-        traits = {
-            memory.memory_id: memory for memory in await PersonaMemory(self._engine, self._actor, awaited()).traits()
-        }
+        traits = {memory.memory_id: memory for memory in await self._traits()}
         order = _by_words({name: memory.content for name, memory in traits.items()}, query)
         return [_hit(traits[name]) for name in order]
+
+    async def _traits(self) -> Sequence[Memory]:
+        return await PersonaMemory(self._engine, self._actor, awaited()).traits()
 
     async def _searched(self, query: str, kinds: frozenset[Kind], top_k: int, errors: dict[str, str]) -> list[KindHit]:
         result = await self._engine.search(query, actor=self._actor, kinds=sorted(kinds), top_k=top_k)

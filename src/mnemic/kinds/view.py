@@ -41,7 +41,7 @@ class EngineVerbs(Protocol):
         level: Level | str = ...,
         category: str | None = ...,
         data: Mapping[str, Any] | None = ...,
-        ttl: timedelta | None = ...,
+        ttl: timedelta | str | None = ...,
         confidence: float = ...,
         origin: Origin = ...,
         occurred_at: datetime | None = ...,

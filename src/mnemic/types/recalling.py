@@ -75,3 +75,8 @@ class ContextBlock:
     degraded: bool = False
     abstained: bool = False
     digest: str | None = None
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]:
+        """The memories in the block, in their order."""
+        return tuple(hit.memory.memory_id for hit in self.hits)

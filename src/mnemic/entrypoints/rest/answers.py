@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, Field, JsonValue
+
+from mnemic.entrypoints.rest.described import Answer
 
 
-class SourceAnswer(BaseModel):
+class SourceAnswer(Answer):
     """Where a memory came from."""
 
     origin: str
@@ -22,7 +24,7 @@ class SourceAnswer(BaseModel):
     span: list[int] | None
 
 
-class MemoryAnswer(BaseModel):
+class MemoryAnswer(Answer):
     """One memory in one version."""
 
     format: Literal["mnemic/1"]
@@ -51,7 +53,7 @@ class MemoryAnswer(BaseModel):
     conflicts_with: list[str]
 
 
-class StepAnswer(BaseModel):
+class StepAnswer(Answer):
     """What one step of the write path decided."""
 
     name: str
@@ -59,7 +61,7 @@ class StepAnswer(BaseModel):
     ms: float
 
 
-class ReceiptAnswer(BaseModel):
+class ReceiptAnswer(Answer):
     """How one write ended."""
 
     outcome: Literal["created", "refreshed", "merged", "superseded", "pending_review", "blocked"]
@@ -78,20 +80,20 @@ class ReceiptAnswer(BaseModel):
     steps: list[StepAnswer]
 
 
-class ReceiptsAnswer(BaseModel):
+class ReceiptsAnswer(Answer):
     """One receipt for each, in order."""
 
     receipts: list[ReceiptAnswer]
 
 
-class RankAnswer(BaseModel):
+class RankAnswer(Answer):
     """Where one list placed a hit."""
 
     position: int
     score: float
 
 
-class HitAnswer(BaseModel):
+class HitAnswer(Answer):
     """A memory that was found, and why it is here. `relevance`: how likely it is about the query, 0 to 1."""
 
     score: float
@@ -102,7 +104,7 @@ class HitAnswer(BaseModel):
     memory: MemoryAnswer
 
 
-class SearchAnswer(BaseModel):
+class SearchAnswer(Answer):
     """What a search found; `errors` names the lists that failed."""
 
     query: str
@@ -114,14 +116,14 @@ class SearchAnswer(BaseModel):
     plan: dict[str, JsonValue]
 
 
-class NamedVersion(BaseModel):
+class NamedVersion(Answer):
     """A memory in one version, by name."""
 
     memory_id: str
     version: int
 
 
-class ContextAnswer(BaseModel):
+class ContextAnswer(Answer):
     """A block of memories for a model's input. `abstained`: probably nothing about the query is known."""
 
     text: str
@@ -132,26 +134,32 @@ class ContextAnswer(BaseModel):
     digest: str | None
 
 
-class PageAnswer(BaseModel):
+class CountAnswer(Answer):
+    """How many there are."""
+
+    count: int
+
+
+class PageAnswer(Answer):
     """A page of memories; `next` is the cursor of the page behind it."""
 
     memories: list[MemoryAnswer]
     next: str | None
 
 
-class MemoriesAnswer(BaseModel):
+class MemoriesAnswer(Answer):
     """Memories."""
 
     memories: list[MemoryAnswer]
 
 
-class HistoryAnswer(BaseModel):
+class HistoryAnswer(Answer):
     """All versions of a memory, oldest first."""
 
     versions: list[MemoryAnswer]
 
 
-class LineageAnswer(BaseModel):
+class LineageAnswer(Answer):
     """What a memory took the place of, newest first, and what took its place, in order."""
 
     memory: MemoryAnswer
@@ -160,7 +168,7 @@ class LineageAnswer(BaseModel):
     complete: bool
 
 
-class UndoAnswer(BaseModel):
+class UndoAnswer(Answer):
     """What became of a memory whose replacement was taken back."""
 
     memory_id: str
@@ -169,7 +177,7 @@ class UndoAnswer(BaseModel):
     restored: list[str]
 
 
-class UsedAnswer(BaseModel):
+class UsedAnswer(Answer):
     """What became of the memories of a run, by their ids."""
 
     retrieved: list[str]
@@ -180,7 +188,7 @@ class UsedAnswer(BaseModel):
     refuted: list[str]
 
 
-class ReportAnswer(BaseModel):
+class ReportAnswer(Answer):
     """Everything a turn can be held to."""
 
     run_id: str
@@ -201,11 +209,11 @@ class ReportAnswer(BaseModel):
     history: list[dict[str, JsonValue]]
     receipts: list[ReceiptAnswer]
     raw_intent: JsonValue = None
-    invalid_used_memory_keys: list[str] = []
-    retrieved_keys: list[str] = []
+    invalid_used_memory_keys: list[str] = Field(default_factory=list)
+    retrieved_keys: list[str] = Field(default_factory=list)
 
 
-class EpisodeStepAnswer(BaseModel):
+class EpisodeStepAnswer(Answer):
     """One step of an episode."""
 
     action: str
@@ -213,7 +221,7 @@ class EpisodeStepAnswer(BaseModel):
     ok: bool | None
 
 
-class EpisodeAnswer(BaseModel):
+class EpisodeAnswer(Answer):
     """An episode with the feedback that came since."""
 
     memory_id: str
@@ -225,14 +233,14 @@ class EpisodeAnswer(BaseModel):
     score: float | None
 
 
-class EpisodePageAnswer(BaseModel):
+class EpisodePageAnswer(Answer):
     """A page of episodes, newest first."""
 
     episodes: list[EpisodeAnswer]
     next: str | None = None
 
 
-class RelationAnswer(BaseModel):
+class RelationAnswer(Answer):
     """How two things stand to each other, and the memory that says so."""
 
     source: str
@@ -243,7 +251,7 @@ class RelationAnswer(BaseModel):
     memory_id: str
 
 
-class NodeAnswer(BaseModel):
+class NodeAnswer(Answer):
     """A named thing."""
 
     node: str
@@ -261,32 +269,32 @@ class NeighbourAnswer(NodeAnswer):
     path: list[RelationAnswer]
 
 
-class EntitiesAnswer(BaseModel):
+class EntitiesAnswer(Answer):
     """What the user has spoken of."""
 
     entities: list[NodeAnswer]
 
 
-class NeighboursAnswer(BaseModel):
+class NeighboursAnswer(Answer):
     """What is near, nearest first."""
 
     neighbours: list[NeighbourAnswer]
 
 
-class PathAnswer(BaseModel):
+class PathAnswer(Answer):
     """The shortest way; null where there is none."""
 
     path: list[RelationAnswer] | None
 
 
-class ImportAnswer(BaseModel):
+class ImportAnswer(Answer):
     """How far an import has come."""
 
     import_id: str
     taken: int
     outcomes: dict[str, int]
     updated_at: str | None
-    receipts: list[ReceiptAnswer] = []
+    receipts: list[ReceiptAnswer] = Field(default_factory=list)
 
 
 class RunAnswer(UsedAnswer):
@@ -306,7 +314,7 @@ class RunMemoriesAnswer(RunAnswer):
     memories: list[MemoryAnswer]
 
 
-class RunPageAnswer(BaseModel):
+class RunPageAnswer(Answer):
     """The latest runs, newest first."""
 
     runs: list[RunAnswer]

@@ -17,6 +17,7 @@ from mnemic.entrypoints.rest import problems
 from mnemic.entrypoints.rest.access import Rate, Service, admit
 from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
+from mnemic.entrypoints.rest.described import describe
 from mnemic.entrypoints.rest.loop_lag import watched_loop
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.observed import Observed, Observer
@@ -174,6 +175,7 @@ class _Described(FastAPI):
         if self.openapi_schema is None:
             described = super().openapi()
             described["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+            describe(described)
             for schema in _answers(described):
                 if "$ref" in schema:
                     schema.pop("title", None)

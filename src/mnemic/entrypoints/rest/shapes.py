@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import Header, Path
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.guard.expiry import ttl_of
@@ -29,6 +29,7 @@ MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+Levels = Literal["user", "workspace", "agent", "session"]
 TimeToLive = Annotated[
     Annotated[str, StringConstraints(max_length=64)] | None,
     Field(description="How long it is kept: 12h, 30d, 2w, 10y, ISO 8601 (P30D) or never; the policy may say less."),
@@ -52,7 +53,7 @@ class NewMemory(Strict):
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
     kind: Kinds = "long_term"
     key: Name | None = None
-    level: Literal["user", "workspace", "agent", "session"] = "user"
+    level: Levels = "user"
     category: Name | None = None
     data: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
     ttl: TimeToLive = None
@@ -80,6 +81,7 @@ class NewMemories(Strict):
     """Things to remember; each gets a receipt, and a bad one stops no other."""
 
     memories: Annotated[list[NewMemory], Field(min_length=1, max_length=MAX_BATCH)]
+    idempotency_keys: Annotated[list[Name | None], Field(max_length=MAX_BATCH)] | None = None
 
 
 class Said(Strict):
@@ -105,6 +107,31 @@ class Said(Strict):
         )
 
 
+class Captured(Strict):
+    """Something that was said, as `message`; `content` is its name of earlier releases."""
+
+    message: Text | Said | None = None
+    role: Literal["user", "assistant", "tool", "participant"] = "user"
+    content: Text | None = None
+    message_id: Name | None = None
+    session: Name | None = None
+    speaker: Name | None = None
+    sent_at: Moment | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Captured:
+        if (self.message is None) == (self.content is None):
+            raise ValueError("either `message` or `content`")
+        return self
+
+    def said(self, session: str | None) -> Message:
+        """The engine's message."""
+        if isinstance(self.message, Said):
+            return self.message.message(session)
+        fields = self.model_dump(exclude={"message", "content"}) | {"content": self.message or self.content}
+        return Said.model_validate(fields).message(session)
+
+
 class Conversation(Strict):
     """Messages to keep as they are."""
 
@@ -116,6 +143,7 @@ class Search(Strict):
 
     query: Annotated[str, StringConstraints(max_length=8192)] = ""
     top_k: Annotated[int, Field(ge=1, le=100)] = 10
+    levels: Annotated[list[Levels], Field(min_length=1)] | None = None
     kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
     categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
     keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
@@ -125,6 +153,7 @@ class Search(Strict):
     known_at: Moment | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    preference_bias: bool = False
 
     def arguments(self) -> dict[str, Any]:
         """As the engine's search takes them."""
@@ -151,6 +180,9 @@ class Correction(Strict):
     """What a memory should say instead."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
+    data: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
+    context: Annotated[str, StringConstraints(max_length=8192)] | None = None
+    expected_version: Annotated[int, Field(ge=1, le=2**31)] | None = None
 
 
 class Rollback(Strict):
@@ -183,6 +215,7 @@ class Approval(Strict):
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)] | None = None
     merge_with: Annotated[list[Name], Field(max_length=20)] = []
+    expected_version: Annotated[int, Field(ge=1, le=2**31)] | None = None
 
 
 class Erasure(Strict):

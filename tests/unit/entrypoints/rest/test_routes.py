@@ -275,3 +275,73 @@ async def test_an_unknown_path_is_a_problem_too(running: Running) -> None:
     answer = await running.client.get("/v1/nothing")
     assert (answer.status_code, answer.json()["reason"]) == (404, "not_found")
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"message": "I live in Oslo."},
+        {"message": {"content": "I live in Oslo.", "role": "user"}},
+        {"content": "I live in Oslo."},
+        {"message": "I live in Oslo.", "session": "s-1", "sent_at": "2026-01-02T03:04:05Z"},
+    ],
+)
+async def test_what_was_said_is_a_message_as_in_the_library(running: Running, said: dict[str, Any]) -> None:
+    ana = await running.caller("reader", "writer")
+    report = (await running.client.post("/v1/capture", json=said, headers=ana)).json()
+    assert [receipt["key"] for receipt in report["receipts"]] == ["home_city"]
+
+
+@pytest.mark.parametrize("said", [{}, {"message": "a", "content": "a"}, {"message": {"role": "user"}}, {"message": 3}])
+async def test_either_a_message_or_its_earlier_name(running: Running, said: dict[str, Any]) -> None:
+    ana = await running.caller("reader", "writer")
+    assert (await running.client.post("/v1/capture", json=said, headers=ana)).status_code == 422
+
+
+async def test_earlier_names_of_parameters_still_work(running: Running) -> None:
+    ana = await running.caller("reader", "writer", "subject", "operator")
+    for number in range(3):
+        await added(running, ana, content=f"value {number}", key=f"key_{number}", category="c" if number else "d")
+    get = running.client.get
+    new = (await get("/v1/memories", params={"categories": "c", "limit": 1}, headers=ana)).json()
+    old = (await get("/v1/memories", params={"category": "c", "limit": 1}, headers=ana)).json()
+    assert new == old
+    after = (await get("/v1/memories", params={"categories": "c", "before": new["next"]}, headers=ana)).json()
+    assert after == (await get("/v1/memories", params={"category": "c", "cursor": new["next"]}, headers=ana)).json()
+    assert [one["key"] for one in after["memories"]] == ["key_1"]
+    lines = (await get("/v1/audit", params={"after": 2}, headers=ana)).json()
+    assert lines == (await get("/v1/audit", params={"cursor": 2}, headers=ana)).json()
+    assert len({line["tenant"] for line in lines["events"]}) == 1
+    assert (await get("/v1/memories/count", headers=ana)).json() == {"count": 3}
+    assert (await get("/v1/whoami", headers=ana)).json()["roles"] == ["operator", "reader", "subject", "writer"]
+
+
+async def test_a_correction_names_the_version_in_its_body(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    memory_id = await added(running, ana)
+    place = f"/v1/memories/{memory_id}"
+    told = {"content": "window", "expected_version": 7}
+    assert (await running.client.patch(place, json=told, headers=ana)).status_code == 412
+    told = {"content": "window", "expected_version": 1, "data": {"row": 12}, "context": "on planes"}
+    assert (await running.client.patch(place, json=told, headers=ana)).json()["version"] == 2
+    memory = (await running.client.get(place, headers=ana)).json()
+    assert (memory["content"], memory["data"], memory["context"]) == ("window", {"row": 12}, "on planes")
+
+
+async def test_each_of_many_has_its_idempotency_key_or_none_has(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    told = {"memories": [SEAT, {"content": "x"}], "idempotency_keys": ["a"]}
+    refused = await running.client.post("/v1/memories/batch", json=told, headers=ana)
+    assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:idempotency_keys")
+
+
+async def test_upkeep_is_for_operators_and_says_all_it_did(running: Running) -> None:
+    otto = await running.caller("operator")
+    post, get = running.client.post, running.client.get
+    report = (await post("/v1/maintenance", params={"dry_run": "true"}, headers=otto)).json()
+    assert (report["dry_run"], report["expiry"]["expired"], report["aged"]) == (True, 0, 0)
+    assert (await post("/v1/consolidations", params={"dry_run": "true"}, headers=otto)).json()["made"] == {}
+    assert (await get("/v1/doctor", headers=otto)).json()["oldest_waiting"] is None
+    ana = await running.caller("reader", "writer")
+    for call in (post("/v1/consolidations", headers=ana), get("/v1/doctor", headers=ana)):
+        assert (await call).status_code == 403

@@ -25,6 +25,7 @@ from mnemic.entrypoints.rest.kind_shapes import (
     node_dict,
     relations_list,
 )
+from mnemic.entrypoints.rest.operating_answers import EndedAnswer, ExtractedAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import Moment
 from mnemic.entrypoints.wire import receipt_dict
@@ -96,14 +97,14 @@ async def relate(wanted: NewRelation, actor: Writing, service: TheService) -> di
     return receipt_dict(receipt)
 
 
-@router.post("/relations/end")
+@router.post("/relations/end", **answering(EndedAnswer))
 async def end(wanted: EndedRelation, actor: Writing, service: TheService) -> dict[str, Any]:
     """Remember that a relation holds no more; null where it was not known to hold."""
     receipt = await _view(service, actor).end(wanted.source, wanted.relation, wanted.target)
     return {"receipt": None if receipt is None else receipt_dict(receipt)}
 
 
-@router.post("/extract")
+@router.post("/extract", **answering(ExtractedAnswer))
 async def extract(wanted: Reading, actor: Writing, service: TheService) -> dict[str, Any]:
     """Remember who and what a text of the user's names, and how they stand to each other."""
     found = await _view(service, actor).extract(wanted.text)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Response
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import EpisodeAnswer, EpisodePageAnswer, ReceiptAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import Feedback, NewEpisode, Task, episode_dict, lesson_dict
+from mnemic.entrypoints.rest.operating_answers import LessonsAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import MemoryId
 from mnemic.entrypoints.wire import receipt_dict
@@ -69,7 +70,7 @@ async def similar(wanted: Task, actor: Reading, service: TheService) -> dict[str
     return {"episodes": [episode_dict(one) for one in found]}
 
 
-@router.post("/lessons")
+@router.post("/lessons", **answering(LessonsAnswer))
 async def lessons(wanted: Task, actor: Reading, service: TheService) -> dict[str, Any]:
     """What failed before in the episodes most like this task, and what worked instead."""
     found = await EpisodicMemory(service.engine, actor, awaited()).lessons(wanted.task, top_k=wanted.top_k)

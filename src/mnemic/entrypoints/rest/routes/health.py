@@ -9,19 +9,28 @@ from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 
 from mnemic.entrypoints.rest.access import AnyService
+from mnemic.entrypoints.rest.answers import answering
+from mnemic.entrypoints.rest.operating_answers import StatusAnswer
 from mnemic.errors import MnemicError
 from mnemic.maintain.tenants import SERVICE_TENANT
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz")
+@router.get("/healthz", **answering(StatusAnswer))
 async def alive() -> dict[str, Any]:
     """The process answers."""
     return {"status": "ok"}
 
 
-@router.get("/readyz", responses={503: {"description": "Not ready: the store does not answer."}})
+@router.get(
+    "/readyz",
+    response_model=Any,
+    responses={
+        200: {"model": StatusAnswer, "description": "Ready."},
+        503: {"model": StatusAnswer, "description": "Not ready: the store does not answer."},
+    },
+)
 async def ready(service: AnyService, response: Response) -> dict[str, Any]:
     """The store answers."""
     try:

@@ -24,7 +24,9 @@ from mnemic.entrypoints.rest.access import (
     is_service_admin,
     manages,
 )
+from mnemic.entrypoints.rest.answers import answering
 from mnemic.entrypoints.rest.credentials import ApiKey, Principal, Reach, Role
+from mnemic.entrypoints.rest.operating_answers import KeyAnswer, KeysAnswer, NewSecretAnswer, TokenAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import KeyWanted, TokenWanted
@@ -35,7 +37,7 @@ MOST_OWN = 1000
 KeyId = Annotated[str, Path(min_length=1, max_length=64)]
 
 
-@router.get("/keys")
+@router.get("/keys", **answering(KeysAnswer))
 async def keys(
     principal: Administering,
     service: TheService,
@@ -51,14 +53,14 @@ async def keys(
     return await _page(service, [key for key in known if cursor is None or key.key_id > cursor], limit)
 
 
-@router.get("/keys/own")
+@router.get("/keys/own", **answering(KeysAnswer))
 async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
     """The keys that stand for the caller, whoever made them: each opens the caller's memories."""
     known = await service.keys.all(tenant=actor.tenant)
     return await _page(service, [key for key in known if key.principal.user == actor.user], MOST_OWN)
 
 
-@router.post("/keys", status_code=HTTPStatus.CREATED)
+@router.post("/keys", status_code=HTTPStatus.CREATED, **answering(KeyAnswer, 201))
 async def create(wanted: KeyWanted, principal: Administering, service: TheService, request: Request) -> dict[str, Any]:
     """A new key. Its text is shown this once."""
     tenant = wanted.tenant or principal.tenant
@@ -78,7 +80,7 @@ async def create(wanted: KeyWanted, principal: Administering, service: TheServic
     return {**_key(key), "api_key": text}
 
 
-@router.post("/keys/{key_id}/rotation")
+@router.post("/keys/{key_id}/rotation", **answering(NewSecretAnswer))
 async def rotate(
     key_id: KeyId,
     principal: Administering,
@@ -97,7 +99,7 @@ async def revoke(key_id: KeyId, principal: Administering, service: TheService) -
     await service.keys.revoke(key_id, may=_reach(principal, service), by=principal.actor.user)
 
 
-@router.post("/tokens", status_code=HTTPStatus.CREATED)
+@router.post("/tokens", status_code=HTTPStatus.CREATED, **answering(TokenAnswer, 201))
 async def issue(
     wanted: TokenWanted,
     principal: Issuing,

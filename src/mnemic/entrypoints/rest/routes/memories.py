@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Query, Response
 from mnemic.entrypoints.rest.access import Correcting, Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import (
     ContextAnswer,
+    CountAnswer,
     HistoryAnswer,
     MemoryAnswer,
     PageAnswer,
@@ -23,6 +24,7 @@ from mnemic.entrypoints.rest.evidence import all_shown, result_shown, shown
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import (
+    Captured,
     ContextWanted,
     Conversation,
     Correction,
@@ -33,12 +35,11 @@ from mnemic.entrypoints.rest.shapes import (
     Name,
     NewMemories,
     NewMemory,
-    Said,
     Search,
     page_dict,
 )
 from mnemic.entrypoints.wire import memory_dict, receipt_dict, report_dict, result_dict
-from mnemic.errors import VersionConflict
+from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.types import Memory
 
 router = APIRouter(prefix="/v1", tags=["memories"], route_class=Parsed)
@@ -61,8 +62,10 @@ async def add(
 @router.post("/memories/batch", **answering(ReceiptsAnswer))
 async def add_many(wanted: NewMemories, actor: Writing, service: TheService) -> dict[str, Any]:
     """Remember many things: one receipt each, in order; one that is refused stops no other."""
-    candidates = [one.candidate(actor.session) for one in wanted.memories]
-    receipts = await service.engine.add_many(candidates, actor=actor)
+    candidates, keys = [one.candidate(actor.session) for one in wanted.memories], wanted.idempotency_keys
+    if keys is not None and len(keys) != len(candidates):
+        raise InvalidInput("idempotency_keys", hint="one for each memory, or null")
+    receipts = await service.engine.add_many(candidates, actor=actor, idempotency_keys=keys)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
@@ -75,10 +78,10 @@ async def record(wanted: Conversation, actor: Writing, service: TheService) -> d
 
 @router.post("/capture", **answering(ReportAnswer))
 async def capture(
-    said: Said, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+    wanted: Captured, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
     """Remember what is worth it in something the user said."""
-    report = await service.engine.capture(said.message(actor.session), actor=actor, idempotency_key=idempotency_key)
+    report = await service.engine.capture(wanted.said(actor.session), actor=actor, idempotency_key=idempotency_key)
     return report_dict(report)
 
 
@@ -107,28 +110,38 @@ async def context(wanted: ContextWanted, actor: Reading, service: TheService) ->
 async def page(
     actor: Reading,
     service: TheService,
-    kind: Annotated[list[Kinds] | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
-    category: Annotated[list[Name] | None, Query(max_length=50)] = None,
-    key: Annotated[list[Name] | None, Query(max_length=50)] = None,
+    kinds: Annotated[list[Kinds] | None, Query(description="Only these kinds.")] = None,
+    categories: Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")] = None,
+    keys: Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")] = None,
     as_of: At = None,
     known_at: At = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[str | None, Query(min_length=1, max_length=128, description="`next` of the page before.")] = None,
+    kind: Annotated[list[Kinds] | None, Query(deprecated=True, description="`kinds`.")] = None,
+    category: Annotated[list[Name] | None, Query(max_length=50, deprecated=True, description="`categories`.")] = None,
+    key: Annotated[list[Name] | None, Query(max_length=50, deprecated=True, description="`keys`.")] = None,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=128, deprecated=True, description="`before`.")] = None,
 ) -> dict[str, Any]:
-    """Active memories, newest first. `next` is the cursor of the page behind this one. `as_of`: what was true then;
+    """Active memories, newest first. `next` is the `before` of the page after this one. `as_of`: what was true then;
     `known_at`: what was believed then.
     """
     found = await service.engine.list(
         actor=actor,
-        kinds=kind,
-        categories=category,
-        keys=key,
+        kinds=kinds or kind,
+        categories=categories or category,
+        keys=keys or key,
         as_of=as_of,
         known_at=known_at,
         limit=limit,
-        before=cursor,
+        before=before or cursor,
     )
     return page_dict(all_shown(found, actor), limit)
+
+
+@router.get("/memories/count", **answering(CountAnswer))
+async def count(actor: Reading, service: TheService, as_of: At = None, known_at: At = None) -> dict[str, Any]:
+    """How many active memories there are. `as_of`: that were true then; `known_at`: that were believed then."""
+    return {"count": await service.engine.count(actor=actor, as_of=as_of, known_at=known_at)}
 
 
 @router.get("/memories/{memory_id}", **answering(MemoryAnswer))
@@ -162,9 +175,16 @@ async def correct(
     memory_id: MemoryId, wanted: Correction, actor: Correcting, service: TheService, if_match: IfMatch = None
 ) -> dict[str, Any]:
     """Correct a memory: its next version says something else. With `If-Match` only if it is still at that version."""
-    expected = version_of(if_match)
+    expected = version_of(if_match) or wanted.expected_version
     try:
-        receipt = await service.engine.update(memory_id, wanted.content, actor=actor, expected_version=expected)
+        receipt = await service.engine.update(
+            memory_id,
+            wanted.content,
+            actor=actor,
+            data=wanted.data,
+            context=wanted.context,
+            expected_version=expected,
+        )
     except VersionConflict as conflict:
         if expected is None:
             raise

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from mnemic.catalog import CATALOG
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.access import Operating, Reading, TheService
+from mnemic.entrypoints.rest.access import Operating, Reading, TheService, principal_of
+from mnemic.entrypoints.rest.answers import answering
+from mnemic.entrypoints.rest.credentials import Principal
+from mnemic.entrypoints.rest.operating_answers import KindsAnswer, OverviewAnswer, PrincipalAnswer, QuotasAnswer
 from mnemic.entrypoints.rest.overview import overview_dict
 from mnemic.entrypoints.wire import usage_dict
 from mnemic.guard.limits import MINUTE, Quota
@@ -19,7 +22,14 @@ from mnemic.types import Kind, Level, Scope, Usage
 router = APIRouter(prefix="/v1", tags=["operations"])
 
 
-@router.get("/kinds")
+@router.get("/whoami", **answering(PrincipalAnswer))
+async def whoami(principal: Annotated[Principal, Depends(principal_of)]) -> dict[str, Any]:
+    """Whom the credential of the request stands for, and what it may do."""
+    named = {"tenant": principal.tenant, "user": principal.user, "agent": principal.agent}
+    return {**named, "roles": sorted(principal.roles)}
+
+
+@router.get("/kinds", **answering(KindsAnswer))
 async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
     """The seven kinds: where each lives, how long it is kept, what it promises, how much of it the user has."""
     engine = service.engine
@@ -41,19 +51,19 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
     }
 
 
-@router.get("/quotas")
+@router.get("/quotas", **answering(QuotasAnswer))
 async def quotas(actor: Reading, service: TheService) -> dict[str, Any]:
     """The limits that count for the user, and which part of each is used up (1: all of it)."""
     return await quotas_used(service.engine, actor.tenant, actor.scope(Level.USER))
 
 
-@router.get("/tenant/quotas")
+@router.get("/tenant/quotas", **answering(QuotasAnswer))
 async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, Any]:
     """The limits of the whole tenant, and which part of each is used up."""
     return await quotas_used(service.engine, principal.tenant)
 
 
-@router.get("/overview")
+@router.get("/overview", **answering(OverviewAnswer))
 async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
     """How it goes: what the tenant holds, what waits, and of this process latency, hit rate and what is degraded."""
     return await overview_dict(service, principal.tenant)

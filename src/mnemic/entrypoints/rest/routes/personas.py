@@ -10,6 +10,7 @@ from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import HistoryAnswer, ReceiptAnswer, answering
 from mnemic.entrypoints.rest.evidence import all_shown
 from mnemic.entrypoints.rest.kind_shapes import NewTrait
+from mnemic.entrypoints.rest.operating_answers import PersonaAnswer, TextAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.errors import MemoryNotFound
@@ -24,7 +25,7 @@ def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:
     return PersonaMemory(service.engine, actor, awaited(), profile=service.profiles(actor.agent))
 
 
-@router.get("")
+@router.get("", **answering(PersonaAnswer))
 async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
     """What the agent is like: the profile its makers gave it (null without one), and its approved traits."""
     view = _view(service, actor)
@@ -45,7 +46,7 @@ async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
     }
 
 
-@router.get("/prompt")
+@router.get("/prompt", **answering(TextAnswer))
 async def prompt(
     actor: Reading, service: TheService, max_tokens: Annotated[int, Query(ge=16, le=100_000)] = 400
 ) -> dict[str, Any]:

@@ -9,6 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from mnemic.entrypoints.rest.access import Operating, TheService
+from mnemic.entrypoints.rest.answers import answering
+from mnemic.entrypoints.rest.operating_answers import (
+    PolicyAnswer,
+    PolicyTrialAnswer,
+    PolicyVersionAnswer,
+    PolicyVersionsAnswer,
+)
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.routes.memories import IfMatch, version_of
@@ -22,7 +29,7 @@ from mnemic.tenancy import guard_of
 router = APIRouter(prefix="/v1/policy", tags=["operations"], route_class=Parsed)
 
 
-@router.get("")
+@router.get("", **answering(PolicyAnswer))
 async def policy(principal: Operating, service: TheService, response: Response) -> dict[str, Any]:
     """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities. The ETag is
     the version in force; 0: that of the settings, and none was ever put in its place.
@@ -32,7 +39,7 @@ async def policy(principal: Operating, service: TheService, response: Response) 
     return guard_data(guard_of(standing.engine))
 
 
-@router.put("")
+@router.put("", **answering(PolicyVersionAnswer))
 async def put(
     wanted: PolicyWanted, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
 ) -> dict[str, Any]:
@@ -44,7 +51,7 @@ async def put(
     return await _in_force(putting, response)
 
 
-@router.post("/rollback")
+@router.post("/rollback", **answering(PolicyVersionAnswer))
 async def rollback(
     wanted: PolicyBack, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
 ) -> dict[str, Any]:
@@ -54,13 +61,13 @@ async def rollback(
     return await _in_force(putting, response)
 
 
-@router.get("/versions")
+@router.get("/versions", **answering(PolicyVersionsAnswer))
 async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
     """Who put which version in force and when, newest first: the last 50. The first is the one in force."""
     return {"versions": [_told(one) for one in await service.tenancy.policies.versions(principal.tenant)]}
 
 
-@router.get("/versions/{version}")
+@router.get("/versions/{version}", **answering(PolicyVersionAnswer))
 async def version_(
     version: Annotated[int, Path(ge=1, le=2**31)], principal: Operating, service: TheService
 ) -> dict[str, Any]:
@@ -71,7 +78,7 @@ async def version_(
     raise MemoryNotFound("policy")
 
 
-@router.post("/trial")
+@router.post("/trial", **answering(PolicyTrialAnswer))
 async def trial(
     wanted: PolicyWanted,
     principal: Operating,

@@ -8,19 +8,28 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query
 
 from mnemic.entrypoints.rest.access import Deciding, Operating, Reviewing, TheService
+from mnemic.entrypoints.rest.answers import ReceiptAnswer, answering
+from mnemic.entrypoints.rest.operating_answers import (
+    AuditPageAnswer,
+    AuditReportAnswer,
+    ConsolidatedAnswer,
+    HealthAnswer,
+    MaintenanceAnswer,
+    ReviewPageAnswer,
+)
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import Approval, MemoryId
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.maintain.export import plain
 from mnemic.maintain.review import Waiting
-from mnemic.types import AuditEvent
+from mnemic.types import AuditEvent, to_json
 
 router = APIRouter(prefix="/v1", tags=["stewards"], route_class=Parsed)
 
 MAX_DAYS = 36_500
 
 
-@router.get("/reviews")
+@router.get("/reviews", **answering(ReviewPageAnswer))
 async def reviews(
     principal: Reviewing,
     service: TheService,
@@ -40,7 +49,7 @@ async def reviews(
     return {"reviews": [_waiting(one) for one in found], "next": last, "waiting": waiting}
 
 
-@router.post("/reviews/{memory_id}/approval")
+@router.post("/reviews/{memory_id}/approval", **answering(ReceiptAnswer))
 async def approve(
     memory_id: MemoryId, principal: Deciding, service: TheService, verdict: Annotated[Approval, Body()]
 ) -> dict[str, Any]:
@@ -50,46 +59,72 @@ async def approve(
         actor=principal.actor,
         content=verdict.content,
         merge_with=verdict.merge_with,
+        expected_version=verdict.expected_version,
         whole_tenant=True,
     )
     return receipt_dict(receipt)
 
 
-@router.post("/reviews/{memory_id}/rejection")
+@router.post("/reviews/{memory_id}/rejection", **answering(ReceiptAnswer))
 async def reject(memory_id: MemoryId, principal: Deciding, service: TheService) -> dict[str, Any]:
     """Turn a waiting memory down."""
     return receipt_dict(await service.engine.reject(memory_id, actor=principal.actor, whole_tenant=True))
 
 
-@router.get("/audit")
+@router.get("/audit", **answering(AuditPageAnswer))
 async def audit(
     principal: Operating,
     service: TheService,
-    cursor: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Lines after this sequence.")] = 0,
+    before: Annotated[int | None, Query(ge=1, le=2**53, description="The last lines before this sequence.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[int, Query(ge=0, le=2**53, deprecated=True, description="`after`.")] = 0,
 ) -> dict[str, Any]:
-    """The tenant's audit in order. `next` is the cursor of the page behind this one."""
-    events = await service.engine.audit(actor=principal.actor, after=cursor, limit=limit)
+    """The tenant's audit in order. `next` is the `after` of the page behind this one."""
+    events = await service.engine.audit(actor=principal.actor, after=after or cursor, before=before, limit=limit)
     return {
         "events": [_event(event) for event in events],
         "next": events[-1].sequence if len(events) == limit else None,
     }
 
 
-@router.get("/audit/verification")
+@router.get("/audit/verification", **answering(AuditReportAnswer))
 async def verify_audit(principal: Operating, service: TheService) -> dict[str, Any]:
     """Every line of the tenant's audit checked against the one before."""
     report = await service.engine.verify_audit(actor=principal.actor)
     return {"lines": report.lines, "broken_at": report.broken_at, "last_hash": report.last_hash}
 
 
-@router.post("/maintenance")
+@router.post("/maintenance", **answering(MaintenanceAnswer))
 async def maintain(
-    principal: Operating, service: TheService, dry_run: Annotated[bool, Query()] = False
+    principal: Operating,
+    service: TheService,
+    whole: Annotated[bool, Query(description="Write the file as a whole.")] = False,
+    dry_run: Annotated[bool, Query(description="Say what would be done, and do nothing.")] = False,
 ) -> dict[str, Any]:
     """Every job that time makes necessary: expiry and purge, the outbox, the file."""
-    report = await service.engine.maintain(actor=principal.actor, dry_run=dry_run)
-    return {"freed_bytes": report.freed_bytes, "dry_run": report.dry_run}
+    report: dict[str, Any] = to_json(await service.engine.maintain(actor=principal.actor, whole=whole, dry_run=dry_run))
+    return report
+
+
+@router.post("/consolidations", **answering(ConsolidatedAnswer))
+async def consolidate(
+    principal: Operating,
+    service: TheService,
+    dry_run: Annotated[bool, Query(description="Say what would be written, and write nothing.")] = False,
+) -> dict[str, Any]:
+    """Draw together what the tenant's users said, by rules: summaries, profiles, reflections."""
+    done: dict[str, Any] = to_json(await service.engine.consolidate(actor=principal.actor, dry_run=dry_run))
+    return done
+
+
+@router.get("/doctor", **answering(HealthAnswer))
+async def doctor(
+    principal: Operating, service: TheService, limit: Annotated[int, Query(ge=1, le=10_000)] = 2000
+) -> dict[str, Any]:
+    """What of the tenant's memories a person should look at: duplicates, contradictions, what was never used."""
+    health: dict[str, Any] = to_json(await service.engine.doctor(actor=principal.actor, limit=limit))
+    return health
 
 
 def _waiting(one: Waiting) -> dict[str, Any]:
@@ -104,6 +139,7 @@ def _waiting(one: Waiting) -> dict[str, Any]:
 def _event(event: AuditEvent) -> dict[str, Any]:
     return {
         "sequence": event.sequence,
+        "tenant": event.tenant,
         "action": event.action,
         "at": event.at.isoformat(),
         "actor": event.actor,

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path
 from mnemic.entrypoints.rest.access import Reading, TheService, Writing
 from mnemic.entrypoints.rest.answers import MemoriesAnswer, ReceiptsAnswer, answering
 from mnemic.entrypoints.rest.kind_shapes import DataWanted, NewData, StructuredText
+from mnemic.entrypoints.rest.operating_answers import DataAnswer, ShapesAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.face import Awaited, awaited
@@ -24,14 +25,14 @@ def _view(service: TheService, actor: Actor) -> StructuredMemory[Awaited]:
     return StructuredMemory(service.engine, actor, awaited(), airports=service.airports)
 
 
-@router.get("")
+@router.get("", **answering(ShapesAnswer))
 async def shapes(actor: Reading, service: TheService) -> dict[str, Any]:
     """The shapes that are known, and the fields by which two of one are the same thing."""
     known = _view(service, actor).shapes
     return {"shapes": [{"name": name, "identity": list(shape.identity)} for name, shape in sorted(known.items())]}
 
 
-@router.post("/extract")
+@router.post("/extract", **answering(DataAnswer))
 async def extract(wanted: StructuredText, actor: Reading, service: TheService) -> dict[str, Any]:
     """What a text tells of known shapes, ready to be put; nothing is stored."""
     found = await _view(service, actor).extract(wanted.text, sent_at=wanted.sent_at)

@@ -12,7 +12,14 @@ from fastapi.responses import StreamingResponse
 from pydantic import JsonValue
 
 from mnemic.entrypoints.rest.access import Erasing, OneselfOnly, Reading, TheService, require_role
+from mnemic.entrypoints.rest.answers import answering
 from mnemic.entrypoints.rest.credentials import Role
+from mnemic.entrypoints.rest.operating_answers import (
+    ConsentsAnswer,
+    ErasureAnswer,
+    RevocationAnswer,
+    VerificationAnswer,
+)
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import Erasure
@@ -24,7 +31,7 @@ router = APIRouter(prefix="/v1", tags=["subjects"], route_class=Parsed)
 Key = Annotated[str, Path(min_length=1, max_length=128)]
 
 
-@router.get("/consents")
+@router.get("/consents", **answering(ConsentsAnswer))
 async def consents(actor: Reading, service: TheService) -> dict[str, Any]:
     """What the user has decided, by key."""
     return {"consents": await service.engine.consents(actor=actor)}
@@ -36,12 +43,16 @@ async def grant(key: Key, actor: OneselfOnly, service: TheService) -> None:
     await service.engine.grant_consent(key, actor=actor)
 
 
-@router.delete("/consents/{key}")
+@router.delete("/consents/{key}", **answering(RevocationAnswer))
 async def revoke(
-    key: Key, actor: OneselfOnly, service: TheService, erase: Annotated[bool, Query()] = False
+    key: Key,
+    actor: OneselfOnly,
+    service: TheService,
+    erase_held: Annotated[bool, Query(description="Erase what is held under the key as well.")] = False,
+    erase: Annotated[bool, Query(deprecated=True, description="`erase_held`.")] = False,
 ) -> dict[str, Any]:
-    """From now on nothing is written or found under `key`; with `erase` what is held under it goes as well."""
-    revoked = await service.engine.revoke_consent(key, actor=actor, erase_held=erase)
+    """From now on nothing is written or found under `key`; with `erase_held` what is held under it goes as well."""
+    revoked = await service.engine.revoke_consent(key, actor=actor, erase_held=erase_held or erase)
     erased = None if revoked.erased is None else revoked.erased.as_dict()
     return {"key": revoked.key, "hidden": revoked.hidden, "erased": erased}
 
@@ -57,7 +68,7 @@ async def export(actor: OneselfOnly, service: TheService) -> StreamingResponse:
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-@router.post("/erasures")
+@router.post("/erasures", **answering(ErasureAnswer))
 async def erase(wanted: Erasure, principal: Erasing, service: TheService) -> dict[str, Any]:
     """Erase everything about a user: oneself, or as an operator anybody of the tenant. The receipt can be verified."""
     subject = wanted.subject or principal.user
@@ -69,7 +80,7 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService) -> dic
     return receipt.as_dict()
 
 
-@router.post("/erasures/verification")
+@router.post("/erasures/verification", **answering(VerificationAnswer))
 async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: TheService) -> dict[str, Any]:
     """What a scan finds now of what a receipt says was erased, by place: nothing but zeros where it holds. Others than
     operators may ask about their own receipts.

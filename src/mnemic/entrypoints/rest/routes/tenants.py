@@ -13,6 +13,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.rest.access import AnyService, ServiceAdmin
+from mnemic.entrypoints.rest.answers import answering
+from mnemic.entrypoints.rest.operating_answers import TenantAnswer, TenantPageAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.routes.operations import quotas_used
 from mnemic.entrypoints.rest.shapes import QuotasWanted, QuotaWanted, TenantWanted
@@ -25,7 +27,7 @@ router = APIRouter(prefix="/v1/tenants", tags=["tenants"], route_class=Parsed)
 TenantName = Annotated[str, Path(min_length=1, max_length=128)]
 
 
-@router.get("")
+@router.get("", **answering(TenantPageAnswer))
 async def tenants(
     _: ServiceAdmin,
     service: AnyService,
@@ -38,7 +40,7 @@ async def tenants(
     return {"tenants": [tenant_data(one) for one in page], "next": page[-1].tenant if len(found) > limit else None}
 
 
-@router.post("", status_code=HTTPStatus.CREATED)
+@router.post("", status_code=HTTPStatus.CREATED, **answering(TenantAnswer, 201))
 async def create(wanted: TenantWanted, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """Make a tenant. It has no key yet: `POST /v1/keys` with its name makes one."""
     made = await service.tenancy.tenants.create(
@@ -48,7 +50,7 @@ async def create(wanted: TenantWanted, principal: ServiceAdmin, service: AnyServ
     return tenant_data(made)
 
 
-@router.put("/{tenant}/quotas")
+@router.put("/{tenant}/quotas", **answering(TenantAnswer))
 async def limit_(
     tenant: TenantName, wanted: QuotasWanted, principal: ServiceAdmin, service: AnyService
 ) -> dict[str, Any]:
@@ -59,7 +61,7 @@ async def limit_(
     return tenant_data(limited)
 
 
-@router.post("/{tenant}/suspension")
+@router.post("/{tenant}/suspension", **answering(TenantAnswer))
 async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """Refuse every credential of a tenant from now on (`tenant_suspended`); what it holds stays."""
     if tenant == service.home:
@@ -69,7 +71,7 @@ async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyServi
     return tenant_data(suspended)
 
 
-@router.delete("/{tenant}/suspension")
+@router.delete("/{tenant}/suspension", **answering(TenantAnswer))
 async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """The credentials of a tenant work again."""
     resumed = await service.tenancy.tenants.resume(tenant, by=principal.actor.user)
@@ -77,7 +79,7 @@ async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyServic
     return tenant_data(resumed)
 
 
-@router.get("/{tenant}")
+@router.get("/{tenant}", **answering(TenantAnswer))
 async def tenant_(tenant: TenantName, _: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """One tenant, the limits that count for the whole of it, and how much of each is used."""
     known = await service.tenancy.tenants.find(tenant)

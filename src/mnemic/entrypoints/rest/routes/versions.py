@@ -10,6 +10,7 @@ from mnemic.entrypoints.rest.access import Correcting, Reading, Revealing, TheSe
 from mnemic.entrypoints.rest.answers import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
 from mnemic.entrypoints.rest.credentials import Role
 from mnemic.entrypoints.rest.evidence import all_shown, shown
+from mnemic.entrypoints.rest.operating_answers import RevealedAnswer, UsesAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import MemoryId, Rollback
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
@@ -29,18 +30,19 @@ async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> d
     }
 
 
-@router.get("/uses")
+@router.get("/uses", **answering(UsesAnswer))
 async def uses(
     memory_id: MemoryId,
     actor: Reading,
     service: TheService,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+    before: Annotated[int | None, Query(ge=1, le=2**53, description="`next` of the page before.")] = None,
+    cursor: Annotated[int | None, Query(ge=1, le=2**53, deprecated=True, description="`before`.")] = None,
 ) -> dict[str, Any]:
     """What was done with a memory, newest first: written, changed, put into the prompt of which run (`injected`).
     `mine` tells whether the caller did it. A page may be short and yet have a `next`.
     """
-    found, after = await service.engine.uses(memory_id, actor=actor, before=cursor, limit=limit)
+    found, after = await service.engine.uses(memory_id, actor=actor, before=before or cursor, limit=limit)
     told = [
         {
             "sequence": use.sequence,
@@ -73,7 +75,7 @@ async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, ser
     return receipt_dict(await service.engine.rollback(memory_id, wanted.version, actor=actor))
 
 
-@router.post("/reveal")
+@router.post("/reveal", **answering(RevealedAnswer))
 async def reveal(memory_id: MemoryId, principal: Revealing, service: TheService) -> dict[str, Any]:
     """The values behind a memory's markers, for those of the caller's roles that the policy's `reveal` names: in the
     whole tenant where `operator` is among these, else one's own. A memory out of reach is not found; each other call is

@@ -1,0 +1,124 @@
+"""What requests are made of, and what a client's answers are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+from mnemic.client.answers import hit_of, receipt_of
+from mnemic.guard.expiry import FOREVER, NEVER, ttl_of
+from mnemic.maintain.export import from_dict, plain
+from mnemic.maintain.lineage import Use
+from mnemic.types import Candidate, Hit, Kind, Memory, Message, WriteReceipt, to_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found, best first, and the lists that failed (`name: reason`). `abstains`: probably nothing about
+    the query is known, by its `relevance` (0 to 1; None where that cannot be told). `plan`: what was looked for.
+    """
+
+    hits: tuple[Hit, ...]
+    errors: Mapping[str, str] = field(default_factory=dict)
+    query: str = field(default="", repr=False)
+    plan: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    relevance: float | None = None
+    abstains: bool = False
+
+    @property
+    def degraded(self) -> bool:
+        """True when a list failed, so that a missing memory does not mean that there is none."""
+        return bool(self.errors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A block of memories for a model's input, as data, and which memories are in it. `digest` is in the audit.
+    `abstained`: probably nothing about the query is known.
+    """
+
+    text: str = field(repr=False)
+    memory_ids: tuple[str, ...]
+    reason: str | None
+    degraded: bool
+    digest: str | None
+    abstained: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportState:
+    """How far an import has come: how many were taken, and what became of them by outcome."""
+
+    import_id: str
+    taken: int
+    outcomes: Mapping[str, int]
+
+
+def at(memory_id: str) -> str:
+    """The address of a memory."""
+    return f"/v1/memories/{quote(memory_id, safe='')}"
+
+
+def proposed(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as the body of a request."""
+    names = ("content", "key", "category", "confidence")
+    return {name: getattr(candidate, name) for name in names} | {
+        "kind": candidate.kind.value,
+        "level": str(candidate.level),
+        "data": plain(candidate.data),
+        "ttl": told_ttl(candidate.ttl),
+        "occurred_at": iso(candidate.occurred_at),
+    }
+
+
+def told_ttl(ttl: timedelta | str | None) -> str | None:
+    """A time to live as a request spells it."""
+    ttl = ttl_of(ttl)
+    text: str | None = None if ttl is None else NEVER if ttl >= FOREVER else to_json(ttl)
+    return text
+
+
+def use(said: Mapping[str, Any]) -> Use:
+    """One thing that was done with a memory."""
+    fields = {name: said[name] for name in ("sequence", "action", "version", "run_id")}
+    return Use(**fields, at=datetime.fromisoformat(said["at"]), actor="me" if said["mine"] else "")
+
+
+def iso(moment: datetime | None) -> str | None:
+    """A time in ISO 8601."""
+    return None if moment is None else moment.isoformat()
+
+
+def message_body(message: Message) -> dict[str, Any]:
+    """A message as the body of a request."""
+    names = ("role", "content", "message_id", "session", "speaker")
+    return {name: getattr(message, name) for name in names} | {"sent_at": iso(message.sent_at)}
+
+
+def import_state(said: Mapping[str, Any]) -> ImportState:
+    """How far an import has come."""
+    return ImportState(import_id=said["import_id"], taken=said["taken"], outcomes=said["outcomes"])
+
+
+def memories(said: Sequence[Mapping[str, Any]]) -> Sequence[Memory]:
+    """Memories of an answer."""
+    return [from_dict(one) for one in said]
+
+
+def receipts(said: Mapping[str, Any]) -> Sequence[WriteReceipt]:
+    """Receipts of an answer."""
+    return [receipt_of(one) for one in said["receipts"]]
+
+
+def names(kinds: Sequence[Kind | str] | None) -> list[str] | None:
+    """The names of kinds."""
+    return None if kinds is None else [str(kind) for kind in kinds]
+
+
+def found_in(said: Mapping[str, Any]) -> Found:
+    """What a search found."""
+    told = {name: said[name] for name in ("errors", "query", "plan", "relevance", "abstains")}
+    return Found(hits=tuple(hit_of(hit) for hit in said["hits"]), **told)

@@ -1,0 +1,197 @@
+"""A service in the place of an engine, so that one user's memory there has the verbs that it has in a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, Self, cast
+
+from mnemic.client.governance import RemoteReviews
+from mnemic.client.memory import MemoryClient
+from mnemic.client.opening import AsyncClient
+from mnemic.client.remote import Remote
+from mnemic.clock import SystemClock
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput, NotSupported
+from mnemic.face import Awaited, Ground, M
+from mnemic.guard.policy import Policy
+from mnemic.kinds.seven import KindHit, SevenKinds
+from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.review import Waiting
+from mnemic.types import Actor, AuditEvent, Memory, WriteReceipt
+
+SAME = frozenset(
+    {"add", "add_many", "record", "capture", "update", "forget", "rollback", "undo", "run", "search", "context", "get"}
+    | {"list", "count", "history", "lineage", "uses", "maintain", "doctor"}
+)
+"""The verbs that the client has under the engine's name, with the engine's parameters but the actor."""
+
+
+class RemoteEngine:
+    """The verbs of `MemoryEngine` for the one user that the credential stands for. What a service does not offer raises
+    NotSupported (`not_supported:<verb>:remote`).
+    """
+
+    sessions = completer = graph = None
+
+    def __init__(self, client: AsyncClient, actor: Actor) -> None:
+        self.client = client
+        self._actor = actor
+        self.clock = SystemClock()
+
+    @classmethod
+    def at(cls, url: str, actor: Actor, *, api_key: str | None, policy: Policy | None) -> Self:
+        """The engine of the service at `url`. Raises InvalidInput (`policy`): its rules are those of the service."""
+        if policy is not None:
+            raise InvalidInput("policy", hint="a service has its own policy: PUT /v1/policy")
+        return cls(AsyncClient(Remote(url, api_key, timeout=30.0, attempts=3, transport=None, user=actor)), actor)
+
+    async def open(self) -> Self:
+        """Check that the credential stands for the user. Raises ServiceRefused, InvalidInput (`user_id`)."""
+        try:
+            if await self.client.user() != self._actor.user:
+                raise InvalidInput("user_id", hint="the key is that of another user")
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def close(self) -> None:
+        """Close the connections. May be called twice."""
+        await self.client.close()
+
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        async def call(*given: Any, **named: Any) -> Any:
+            if name not in SAME:
+                raise NotSupported(f"{name}:remote")
+            named.pop("actor", None)  # the credential says who asks
+            return await getattr(self.client, name)(*given, **named)
+
+        return call
+
+    async def consolidate(self, *, actor: Actor, rules: object = None, dry_run: bool = False) -> Any:
+        """Draw together what was said. Raises NotSupported for rules: those of the service count."""
+        if rules is not None:
+            raise NotSupported("rules:remote")
+        return await self.client.consolidate(dry_run=dry_run)
+
+    async def consents(self, *, actor: Actor) -> dict[str, bool]:
+        """What the user has decided, by key."""
+        return await self.client.consent.list()
+
+    async def grant_consent(self, key: str, *, actor: Actor) -> None:
+        """Allow `key` from now on."""
+        await self.client.consent.grant(key)
+
+    async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Any:
+        """Hide and refuse `key` from now on."""
+        return await self.client.consent.revoke(key, erase_held=erase_held)
+
+    async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
+        """Erase everything about a user."""
+        return await self.client.privacy.erase(None if subject == actor.user else subject, block=block)
+
+    async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
+        """What a scan finds now of what was erased."""
+        return await self.client.privacy.verify(receipt)
+
+    async def audit(self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000) -> Any:
+        """Lines of the tenant's audit."""
+        return await self.client.audit.list(after=after, before=before, limit=limit)
+
+    async def verify_audit(self, *, actor: Actor) -> Any:
+        """Check every line."""
+        return await self.client.audit.verify()
+
+    async def reviews(
+        self,
+        *,
+        actor: Actor,
+        whole_tenant: bool = False,
+        limit: int = 50,
+        after: str | None = None,
+        older_than: timedelta | None = None,
+    ) -> Sequence[Waiting]:
+        """What waits for a person: always in the whole tenant, for those who may review it."""
+        return await self._queue.list(limit=limit, after=after, older_than=older_than)
+
+    async def approve(
+        self,
+        memory_id: str,
+        *,
+        actor: Actor,
+        content: str | None = None,
+        merge_with: Sequence[str] = (),
+        whole_tenant: bool = False,
+        expected_version: int | None = None,
+    ) -> WriteReceipt:
+        """Let a waiting memory in."""
+        if merge_with:
+            return await self._queue.merge(memory_id, merge_with, content=content)
+        return await self._queue.approve(memory_id, content=content, expected_version=expected_version)
+
+    async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
+        """Turn a waiting memory down."""
+        return await self._queue.reject(memory_id)
+
+    async def decide(
+        self,
+        memory_ids: Sequence[str],
+        action: Literal["approve", "reject"],
+        *,
+        actor: Actor,
+        whole_tenant: bool = False,
+    ) -> Sequence[Any]:
+        """The same decision about many."""
+        if action == "approve":
+            return await self._queue.approve_all(memory_ids)
+        return await self._queue.reject_all(memory_ids)
+
+    async def reject_older(self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False) -> Any:
+        """Turn down what has waited for so long."""
+        return await self._queue.reject_older(older_than)
+
+    @property
+    def _queue(self) -> RemoteReviews[Awaited]:
+        return self.client.review()
+
+    async def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
+        """Everything held about oneself, as JSON data."""
+        if archive:
+            raise NotSupported("archive:remote")
+        async for line in self.client.exported():
+            if line:
+                yield json.loads(line)
+
+    async def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
+        """Each change of one's memories, as it comes. Whose it was, a service does not tell: `actor` is empty."""
+        async for _, told in self.client.changes(after=None if after is None else str(after)):
+            scope = self._actor.scope(told["level"])
+            fields = {name: told[name] for name in ("sequence", "action", "memory_id", "version")}
+            at = datetime.fromisoformat(told["at"])
+            yield AuditEvent(**fields, tenant=self._actor.tenant, at=at, actor="", scope=scope)
+
+
+class RemoteKinds(SevenKinds[M]):
+    """The kinds of a memory that a service keeps. Working memory stays in this process; a service has no conversation
+    in progress.
+    """
+
+    def __init__(self, engine: RemoteEngine, actor: Actor, ground: Ground[M]) -> None:
+        super().__init__(cast(MemoryEngine, engine), actor, ground)
+        client: MemoryClient[Any] = engine.client
+        self._remote = client.kinds_on(ground)
+        self.persona, self.episodic, self.entity, self.structured = cast(Any, self._remote)
+
+    async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
+        return await self._remote[2].extracted(content)
+
+    async def _traits(self) -> Sequence[Memory]:
+        return await self._remote[0].known()
+
+    async def _matching_messages(self, query: str) -> list[KindHit]:
+        return []

@@ -1,0 +1,175 @@
+"""The governance of a memory that a service keeps: the review queue, consent, privacy, the audit; see
+`mnemic.governance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+from mnemic.client.answers import receipt_of
+from mnemic.client.remote import Remote
+from mnemic.errors import MnemicError, StoreFailed
+from mnemic.face import Face, Ground, M, verb
+from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.export import from_dict
+from mnemic.maintain.review import Waiting
+from mnemic.stewardship import AuditReport, Decided, Revocation
+from mnemic.types import AuditEvent, Level, Scope, WriteReceipt
+
+PAGE = 200
+
+
+class _Governed(Face[M]):
+    def __init__(self, ground: Ground[M], remote: Remote) -> None:
+        super().__init__(ground)
+        self._remote = remote
+
+    async def _waiting(self, limit: int, after: str | None, older_than: timedelta | None) -> list[Waiting]:
+        days = None if older_than is None else max(0, older_than.days)
+        asked = {"limit": limit, "cursor": after, "older_than_days": days}
+        told = (await self._remote.call("GET", "/v1/reviews", params=asked))["reviews"]
+        found = [_waiting_of(one) for one in told]
+        return found if older_than is None else [one for one in found if one.age >= older_than]
+
+    async def _approve(self, memory_id: str, body: Mapping[str, Any]) -> WriteReceipt:
+        place = f"/v1/reviews/{quote(memory_id, safe='')}/approval"
+        return receipt_of(await self._remote.call("POST", place, {n: v for n, v in body.items() if v is not None}))
+
+    async def _reject(self, memory_id: str) -> WriteReceipt:
+        return receipt_of(await self._remote.call("POST", f"/v1/reviews/{quote(memory_id, safe='')}/rejection"))
+
+
+class RemoteReviews(_Governed[M]):
+    """What waits for a person in the tenant. Whoever proposed a memory cannot approve it."""
+
+    @verb
+    async def list(
+        self, *, limit: int = 50, after: str | None = None, older_than: timedelta | None = None
+    ) -> Sequence[Waiting]:
+        """Return the queue, oldest first, with what each contradicts; `after` ends the previous page."""
+        return await self._waiting(limit, after, older_than)
+
+    @verb
+    async def approve(
+        self, memory_id: str, *, content: str | None = None, expected_version: int | None = None
+    ) -> WriteReceipt:
+        """Let it in, with `content` in other words. Raises ReviewDenied, MemoryNotFound, VersionConflict."""
+        return await self._approve(memory_id, {"content": content, "expected_version": expected_version})
+
+    @verb
+    async def merge(self, memory_id: str, into: Sequence[str], *, content: str | None = None) -> WriteReceipt:
+        """Let it in, in the place of the memories named by `into` too, whose data it carries on."""
+        return await self._approve(memory_id, {"content": content, "merge_with": [*into]})
+
+    @verb
+    async def reject(self, memory_id: str) -> WriteReceipt:
+        """Turn it down. Raises MemoryNotFound."""
+        return await self._reject(memory_id)
+
+    @verb
+    async def approve_all(self, memory_ids: Sequence[str]) -> Sequence[Decided]:
+        """Let many in; one that cannot be says why and stops no other."""
+        return [await _decided(one, self._approve(one, {})) for one in memory_ids]
+
+    @verb
+    async def reject_all(self, memory_ids: Sequence[str]) -> Sequence[Decided]:
+        """Turn many down."""
+        return [await _decided(one, self._reject(one)) for one in memory_ids]
+
+    @verb
+    async def reject_older(self, than: timedelta) -> Sequence[WriteReceipt]:
+        """Turn down what has waited for so long."""
+        receipts: list[WriteReceipt] = []
+        while page := await self._waiting(PAGE, None, than):
+            receipts += [await self._reject(one.memory.memory_id) for one in page]
+        return receipts
+
+
+class RemoteConsents(_Governed[M]):
+    """What may be remembered of the user, key by key."""
+
+    @verb
+    async def list(self) -> dict[str, bool]:
+        """Return what the user has decided."""
+        decided: dict[str, bool] = (await self._remote.call("GET", "/v1/consents"))["consents"]
+        return decided
+
+    @verb
+    async def grant(self, key: str) -> None:
+        """Allow `key` from now on. Raises InvalidInput."""
+        await self._remote.call("PUT", f"/v1/consents/{quote(key, safe='')}")
+
+    @verb
+    async def revoke(self, key: str, *, erase_held: bool = False) -> Revocation:
+        """Hide and refuse `key` from now on; with `erase_held` what is held under it goes for good."""
+        asked = {"erase_held": str(erase_held).lower()}
+        told = await self._remote.call("DELETE", f"/v1/consents/{quote(key, safe='')}", params=asked)
+        erased = None if told["erased"] is None else ErasureReceipt.from_dict(told["erased"])
+        return Revocation(key=told["key"], hidden=told["hidden"], erased=erased)
+
+
+class RemotePrivacy(_Governed[M]):
+    """Everything that is held about somebody, and its end."""
+
+    @verb
+    async def erase(self, subject: str | None = None, *, block: bool = False) -> ErasureReceipt:
+        """Erase everything about oneself, or as an operator about `subject` of the tenant."""
+        body = {"subject": subject, "block": block}
+        return ErasureReceipt.from_dict(await self._remote.call("POST", "/v1/erasures", body, repeatable=True))
+
+    @verb
+    async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:
+        """Return what a scan finds now of what was erased, by place: nothing but zeros where the receipt holds."""
+        told = await self._remote.call("POST", "/v1/erasures/verification", receipt.as_dict(), repeatable=True)
+        traces: dict[str, int] = told["traces"]
+        return traces
+
+
+class RemoteAudit(_Governed[M]):
+    """The tenant's audit. It holds no content."""
+
+    @verb
+    async def list(self, *, after: int = 0, before: int | None = None, limit: int = 1000) -> Sequence[AuditEvent]:
+        """Return its lines after sequence `after`; with `before` the last `limit` lines before that one."""
+        asked = {"after": after, "before": before, "limit": limit}
+        return [event_of(one) for one in (await self._remote.call("GET", "/v1/audit", params=asked))["events"]]
+
+    @verb
+    async def verify(self) -> AuditReport:
+        """Check every line."""
+        return AuditReport(**await self._remote.call("GET", "/v1/audit/verification"))
+
+
+def event_of(said: Mapping[str, Any]) -> AuditEvent:
+    """One line of the audit."""
+    level, owner = said["level"], said["owner"]
+    fields = {name: said[name] for name in ("sequence", "tenant", "action", "actor", "memory_id", "version")}
+    return AuditEvent(
+        **fields,
+        at=datetime.fromisoformat(said["at"]),
+        scope=None if level is None else Scope(tenant=said["tenant"], level=Level(level), owner=owner),
+        detail=said["detail"],
+        hash=said["hash"],
+    )
+
+
+def _waiting_of(said: Mapping[str, Any]) -> Waiting:
+    return Waiting(
+        memory=from_dict(said["memory"]),
+        against=tuple(from_dict(one) for one in said["against"]),
+        age=timedelta(seconds=said["age_seconds"]),
+        proposer=said["proposer"],
+    )
+
+
+async def _decided(memory_id: str, deciding: Any) -> Decided:
+    try:
+        receipt: WriteReceipt = await deciding
+    except StoreFailed:
+        raise
+    except MnemicError as error:
+        return Decided(memory_id=memory_id, reason=error.reason)
+    return Decided(memory_id=memory_id, receipt=receipt, reason=receipt.reason)

@@ -1,0 +1,77 @@
+"""Upkeep and governance of a memory that a service keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mnemic.client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
+from mnemic.client.remote import Remote
+from mnemic.face import Face, Ground, M, awaited, verb
+from mnemic.maintain.consolidate import Consolidated
+from mnemic.maintain.health import Health
+from mnemic.stewardship import MaintenanceReport
+from mnemic.types import from_json
+
+
+class RemoteUpkeep(Face[M]):
+    """The verbs of operators, and what governs a memory."""
+
+    def __init__(self, ground: Ground[M], remote: Remote) -> None:
+        super().__init__(ground)
+        self._remote = remote
+
+    @verb
+    async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
+        """Every job of upkeep, one after the other. For operators."""
+        asked = {"whole": str(whole).lower(), "dry_run": str(dry_run).lower()}
+        return from_json(MaintenanceReport, await self._remote.call("POST", "/v1/maintenance", params=asked))
+
+    @verb
+    async def consolidate(self, *, dry_run: bool = False) -> Consolidated:
+        """Draw together what was said, by the rules of the service. For operators."""
+        told = await self._remote.call("POST", "/v1/consolidations", params={"dry_run": str(dry_run).lower()})
+        return from_json(Consolidated, told)
+
+    @verb
+    async def doctor(self, *, limit: int = 2000) -> Health:
+        """What of the tenant's memories a person should look at. For operators."""
+        return from_json(Health, await self._remote.call("GET", "/v1/doctor", params={"limit": limit}))
+
+    @property
+    def consent(self) -> RemoteConsents[M]:
+        """What may be remembered of the user, key by key."""
+        return RemoteConsents(self.ground, self._remote)
+
+    @property
+    def privacy(self) -> RemotePrivacy[M]:
+        """What is held about somebody, and its erasure."""
+        return RemotePrivacy(self.ground, self._remote)
+
+    @property
+    def audit(self) -> RemoteAudit[M]:
+        """What happened to the tenant's memories. For operators."""
+        return RemoteAudit(self.ground, self._remote)
+
+    def review(self) -> RemoteReviews[M]:
+        """What waits for a person in the tenant. For reviewers."""
+        return RemoteReviews(self.ground, self._remote)
+
+    @verb
+    async def consents(self) -> dict[str, bool]:
+        """What the user has decided: `consent.list()` in earlier releases."""
+        return await RemoteConsents(awaited(), self._remote).list()
+
+    @verb
+    async def grant_consent(self, key: str) -> None:
+        """Allow `key`: `consent.grant(key)` in earlier releases."""
+        await RemoteConsents(awaited(), self._remote).grant(key)
+
+    @verb
+    async def revoke_consent(self, key: str, *, erase_held: bool = False) -> int:
+        """Hide and refuse `key`; how many memories are hidden now: `consent.revoke(key)` in earlier releases."""
+        return (await RemoteConsents(awaited(), self._remote).revoke(key, erase_held=erase_held)).hidden
+
+    @verb
+    async def erase(self, subject: str | None = None, *, block: bool = False) -> dict[str, Any]:
+        """Erase everything about oneself or `subject`: `privacy.erase()` in earlier releases."""
+        return (await RemotePrivacy(awaited(), self._remote).erase(subject, block=block)).as_dict()

@@ -1,0 +1,100 @@
+"""The service's description of itself: every answer has a schema, every field and parameter says what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.described import shape_of
+from mnemic.entrypoints.rest.fields import FIELDS
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Trust, to_json
+
+
+@pytest.fixture
+async def document() -> Any:
+    app = create_app(MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service") as client:
+        return (await client.get("/openapi.json")).json()
+
+
+def operations(document: Any) -> Iterator[tuple[str, Any]]:
+    for path, routes in document["paths"].items():
+        for method, operation in routes.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def json_schemas(operation: Any) -> Iterator[Any]:
+    for answer in operation["responses"].values():
+        if "application/json" in answer.get("content", {}):
+            yield answer["content"]["application/json"].get("schema", {})
+
+
+async def test_every_json_answer_has_a_named_schema(document: Any) -> None:
+    untyped = [
+        name for name, operation in operations(document) if any("$ref" not in one for one in json_schemas(operation))
+    ]
+    assert untyped == []
+    assert len(list(operations(document))) > 80
+
+
+async def test_every_field_and_every_parameter_says_what_it_means(document: Any) -> None:
+    fields = {
+        f"{shape}.{name}"
+        for shape, schema in document["components"]["schemas"].items()
+        for name, field in schema.get("properties", {}).items()
+        if not field.get("description")
+    }
+    parameters = {
+        f"{name} {parameter['name']}"
+        for name, operation in operations(document)
+        for parameter in operation.get("parameters", ())
+        if not parameter.get("description")
+    }
+    assert fields | parameters == set()
+
+
+async def test_every_operation_says_what_it_does(document: Any) -> None:
+    assert [name for name, operation in operations(document) if not operation.get("description")] == []
+
+
+async def test_no_description_is_for_a_field_that_is_gone(document: Any) -> None:
+    named = {name for shape in document["components"]["schemas"].values() for name in shape.get("properties", {})}
+    named |= {one["name"] for _, operation in operations(document) for one in operation.get("parameters", ())}
+    assert sorted(FIELDS.keys() - named) == []
+
+
+@dataclass
+class Inner:
+    age: timedelta | None
+
+
+@dataclass
+class Outer:
+    """Something."""
+
+    trust: Trust
+    pairs: tuple[tuple[str, int], ...]
+    inner: Inner
+    counts: dict[str, int]
+
+
+def test_the_shape_of_a_dataclass_is_what_its_json_looks_like() -> None:
+    shape = shape_of(Outer)
+    value = Outer(Trust.HIGH, (("a", 1),), Inner(timedelta(days=3)), {"x": 1})
+
+    assert shape.__doc__ == "Something."
+    assert shape.model_validate(to_json(value), strict=True).model_dump() == {
+        "trust": "high",
+        "pairs": [["a", 1]],
+        "inner": {"age": "P3D"},
+        "counts": {"x": 1},
+    }

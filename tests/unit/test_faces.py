@@ -1,0 +1,204 @@
+"""Every face has the same verbs with the same parameters, but for what is named here with its reason."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+import pytest
+
+from mnemic import governance
+from mnemic.client import governance as remote
+from mnemic.client.memory import MemoryClient
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.cli import cli
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.face import verb
+from mnemic.manager import AsyncMemoryManager, MemoryManager
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.verbs import MemoryVerbs
+
+ROOT = Path(__file__).parents[2]
+
+ENGINE_ALONE = {
+    "actor": "a manager is one user's",
+    "deadline": "for programs with a deadline of a whole request",
+    "origin": "the channel says it, not the caller",
+    "watch": "a callback; streams over REST",
+    "asked_at": "for evaluation",
+    "standing": "for injection; `context` is the verb",
+    "named": "for injection",
+    "facets": "for structured memory",
+    "rules": "settings and the policy file",
+}
+NOT_ON_CLIENT = {
+    "capture_many": "one request would take as long as all its messages: `capture` each, or `record` them",
+    "retrieve": "working memory and the conversation in progress are of the calling process",
+    "expire": "a part of `maintain`",
+}
+CLIENT_ALONE = {
+    "import_all": "parts of an import over a network",
+    "erase": "earlier name of `privacy.erase`",
+    "consents": "earlier name of `consent.list`",
+    "grant_consent": "earlier name of `consent.grant`",
+    "revoke_consent": "earlier name of `consent.revoke`",
+    "ttl_days": "earlier name of `ttl`",
+}
+RULES_STAY = {"rules": "those of the service count"}
+REST: dict[str, tuple[str, dict[str, str]]] = {
+    "add": ("post /v1/memories", {}),
+    "add_many": ("post /v1/memories/batch", {"candidates": "memories"}),
+    "record": ("post /v1/messages", {}),
+    "capture": ("post /v1/capture", {}),
+    "update": ("patch /v1/memories/{memory_id}", {}),
+    "forget": ("delete /v1/memories/{memory_id}", {}),
+    "rollback": ("post /v1/memories/{memory_id}/rollback", {}),
+    "undo": ("post /v1/memories/{memory_id}/undo", {}),
+    "run": ("post /v1/runs", {}),
+    "search": ("post /v1/search", {}),
+    "context": ("post /v1/context", {}),
+    "get": ("get /v1/memories/{memory_id}", {}),
+    "list": ("get /v1/memories", {}),
+    "count": ("get /v1/memories/count", {}),
+    "history": ("get /v1/memories/{memory_id}/history", {}),
+    "lineage": ("get /v1/memories/{memory_id}/lineage", {}),
+    "uses": ("get /v1/memories/{memory_id}/uses", {}),
+    "maintain": ("post /v1/maintenance", {}),
+    "consolidate": ("post /v1/consolidations", {"rules": ""}),
+    "doctor": ("get /v1/doctor", {}),
+}
+"""The operation of each verb, and parameters that are called something else there; empty: not there."""
+NOT_ON_REST = NOT_ON_CLIENT
+CLI = {
+    "add_many": "`import`",
+    "record": "`import` reads conversations",
+    "capture_many": "`import`",
+    "retrieve": "a command is one process: `search`",
+    "context": "`run` shows it",
+    "count": "`list --json` has the total",
+    "lineage": "`history`",
+    "uses": "`audit`",
+    "expire": "`maintain`",
+    "consolidate": "`maintain --consolidate`",
+}
+NOT_IN_TYPESCRIPT = NOT_ON_CLIENT
+
+
+def verbs(face: type) -> dict[str, Callable[..., Any]]:
+    return {
+        name: one.function for cls in reversed(face.__mro__) for name, one in vars(cls).items() if isinstance(one, verb)
+    }
+
+
+def parameters(function: Callable[..., Any]) -> set[str]:
+    return set(inspect.signature(function).parameters) - {"self"}
+
+
+VERBS = verbs(MemoryVerbs)
+CONTEXT = click.Context(cli)
+
+
+def command(name: str) -> click.Command:
+    found = cli.get_command(CONTEXT, name)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(VERBS))
+def test_a_verb_is_the_engines(name: str) -> None:
+    if name == "retrieve":  # goes across kinds, of which an engine knows only those that are stored
+        return
+    assert parameters(getattr(MemoryEngine, name)) - ENGINE_ALONE.keys() == parameters(VERBS[name]) - {"rules"}
+
+
+def test_both_managers_have_every_verb_and_the_same_parameters() -> None:
+    assert verbs(MemoryManager) == verbs(AsyncMemoryManager) == VERBS
+    for name in ("export", "export_subject", "changes", "review"):
+        assert parameters(getattr(MemoryManager, name)) == parameters(getattr(AsyncMemoryManager, name))
+    assert parameters(MemoryManager.__init__) == parameters(AsyncMemoryManager.__init__)
+
+
+def test_the_client_has_every_verb() -> None:
+    there = verbs(MemoryClient)
+    assert VERBS.keys() - there.keys() == NOT_ON_CLIENT.keys()
+    assert there.keys() - VERBS.keys() <= CLIENT_ALONE.keys()
+
+
+@pytest.mark.parametrize("name", sorted(VERBS.keys() - NOT_ON_CLIENT.keys()))
+def test_a_verb_of_the_client_has_the_same_parameters(name: str) -> None:
+    assert parameters(verbs(MemoryClient)[name]) - CLIENT_ALONE.keys() == parameters(VERBS[name]) - RULES_STAY.keys()
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        (governance.ReviewQueue, remote.RemoteReviews),
+        (governance.ConsentBook, remote.RemoteConsents),
+        (governance.Privacy, remote.RemotePrivacy),
+        (governance.AuditTrail, remote.RemoteAudit),
+    ],
+)
+def test_governance_is_spelled_one_way(here: type, there: type) -> None:
+    assert {name: parameters(one) for name, one in verbs(here).items()} == {
+        name: parameters(one) for name, one in verbs(there).items()
+    }
+    for face in (MemoryManager, AsyncMemoryManager, MemoryClient):
+        assert all(hasattr(face, name) for name in ("consent", "privacy", "audit", "review"))
+
+
+@pytest.fixture
+async def document() -> Any:
+    app = create_app(MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service") as client:
+        return (await client.get("/openapi.json")).json()
+
+
+def taken(document: Any, operation: str) -> set[str]:
+    """What an operation takes: fields of its body and its parameters, headers by their names in Python."""
+    method, path = operation.split(" ")
+    told = document["paths"][path][method]
+    names = {one["name"].lower().replace("-", "_") for one in told.get("parameters", ())}
+    if "requestBody" in told:
+        reference = told["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        names |= document["components"]["schemas"][reference]["properties"].keys()
+    return names
+
+
+async def test_rest_takes_the_same_names(document: Any) -> None:
+    assert VERBS.keys() - REST.keys() == NOT_ON_REST.keys()
+    missing = {}
+    for name, (operation, other) in REST.items():
+        wanted = {other.get(one, one) for one in parameters(VERBS[name])} - {""}
+        missing[name] = wanted - taken(document, operation)
+    assert {name: names for name, names in missing.items() if names} == {}
+
+
+def test_the_command_line_has_every_verb() -> None:
+    assert VERBS.keys() - set(cli.list_commands(CONTEXT)) <= CLI.keys()
+
+
+def test_time_to_live_and_consent_are_spelled_the_same_on_the_command_line() -> None:
+    assert {"ttl", "confidence", "occurred_at", "idempotency_key", "level", "category", "data"} <= {
+        one.name for one in command("add").params
+    }
+    actions: Any = command("consent").params[0].type
+    assert {"list", "grant", "revoke"} == set(actions.choices)
+
+
+def test_typescript_has_every_verb() -> None:
+    source = (ROOT / "clients" / "typescript" / "src" / "index.ts").read_text(encoding="utf-8")
+    names = re.findall(r"^  async \*?(\w+)\(", source, re.MULTILINE)
+    there = {re.sub(r"[A-Z]", lambda found: "_" + found[0].lower(), name) for name in names}
+    assert VERBS.keys() - there == NOT_IN_TYPESCRIPT.keys()
+    assert re.search(r"readonly consent = \{\s+list:.*grant:.*revoke:", source, re.DOTALL)
+
+
+def test_every_exception_has_a_reason() -> None:
+    reasons = [*ENGINE_ALONE.values(), *NOT_ON_CLIENT.values(), *CLIENT_ALONE.values(), *CLI.values()]
+    assert all(reasons)

@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.evaluate import beam, commands, extraction, locomo, longmemeval, pairs, pii, precision, realtalk, structured
+from mnemic.evaluate import (
+    beam,
+    commands,
+    extraction,
+    locomo,
+    longmemeval,
+    pairs,
+    pii,
+    precision,
+    realtalk,
+    structured,
+    truth,
+)
 
 Runner = Callable[..., dict[str, Any]]
 """`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `chats.run`. A set takes what
@@ -25,5 +37,6 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "structured": structured.run,
         "extraction": extraction.run,
         "commands": commands.run,
+        "truth": truth.run,
     }
 )

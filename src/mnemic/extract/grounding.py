@@ -113,14 +113,14 @@ def _scattered(value: str, folded: Folded) -> tuple[int, int] | None:
     words = [(match[0], *match.span()) for match in _WORD.finditer(folded.text)]
     places: list[tuple[int, int]] = []
     for word in dict.fromkeys(wanted):
-        match = next(((start, end) for text, start, end in words if _same_word(word, text)), None)
+        match = next(((start, end) for text, start, end in words if same_word(word, text)), None)
         if match is None:
             return None
         places.append(match)
     return folded.span(min(start for start, _ in places), max(end for _, end in places))
 
 
-def _same_word(one: str, other: str) -> bool:
+def same_word(one: str, other: str) -> bool:
     """Equal, or the same stem with another short ending."""
     if one == other:
         return True

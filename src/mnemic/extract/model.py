@@ -14,6 +14,7 @@ from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, MnemicError, ModelInvalidSchema, RunStopped
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.grounding import ground
+from mnemic.extract.vetting import UNSUPPORTED, veto
 from mnemic.extract.when import timed
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidates, drop_duplicates, parse_json
@@ -74,7 +75,7 @@ class ModelExtractor:
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
         checked = check_candidates(parse_json(completion.text), policy, budget)
-        return replace(_grounded(checked.candidates, checked.skipped, message), cost=Cost.of(completion))
+        return replace(_grounded(checked.candidates, checked.skipped, message, policy), cost=Cost.of(completion))
 
     async def extract_window(
         self, messages: Sequence[Message], *, policy: Policy, budget: Budget, deadline: Deadline
@@ -194,16 +195,20 @@ def _read(items: list[Any], message: Message, policy: Policy, budget: Budget) ->
         checked = check_candidates({"items": items}, policy, budget)
     except RunStopped as breach:
         return breach
-    return _grounded(checked.candidates, checked.skipped, message)
+    return _grounded(checked.candidates, checked.skipped, message, policy)
 
 
-def _grounded(candidates: tuple[Candidate, ...], skipped: tuple[Skipped, ...], message: Message) -> Extraction:
+def _grounded(
+    candidates: tuple[Candidate, ...], skipped: tuple[Skipped, ...], message: Message, policy: Policy
+) -> Extraction:
     kept: list[Candidate] = []
     unsupported: list[Skipped] = []
     for candidate in candidates:
         supported = ground(_from_channel(candidate, message), message)
-        if supported is None:
-            unsupported.append(Skipped(reason="unsupported", key=candidate.key))
+        reason = UNSUPPORTED if supported is None else veto(supported, message, policy)
+        if supported is None or reason is not None:
+            span = None if supported is None else supported.source.span
+            unsupported.append(Skipped(reason=reason or UNSUPPORTED, key=candidate.key, span=span))
         else:
             kept.append(supported)
     distinct, doubles = drop_duplicates(kept)

@@ -29,6 +29,7 @@ SETS = (
     "structured",
     "extraction",
     "commands",
+    "truth",
 )
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -40,7 +41,14 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--data", metavar="PATH", type=click.Path(path_type=Path), required=True, help="The set's file or folder."
 )
-@click.option("--per-question", metavar="FILE", type=_FILE, help="Write one JSON line a question to this file.")
+@click.option(
+    "--per-question",
+    "--per-line",
+    "per_question",
+    metavar="FILE",
+    type=_FILE,
+    help="Write one JSON line a question, or a line of the set, to this file.",
+)
 @click.option(
     "--limit",
     metavar="N",
@@ -66,7 +74,8 @@ def eval_(
     report: Path | None,
 ) -> None:
     """Measure how well SET goes: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict),
-    pii (redaction), structured (travel confirmations), extraction or commands (what is worth remembering, what not).
+    pii (redaction), structured (travel confirmations), extraction or commands (what is worth remembering, what not),
+    truth (what users say, kept true over time).
 
     Every message of a set of conversations goes through the engine into a file that is thrown away; every question is
     searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted,

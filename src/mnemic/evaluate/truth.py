@@ -1,0 +1,349 @@
+"""What users say, kept true over time: conversations with labelled updates, and single turns with what to keep of them.
+
+PATH is a folder with `updates*.jsonl` (lines of {id, lang, kind, sessions, asks, now_true, no_longer, never_store,
+not_users_word}) and `turns*.jsonl` (lines of {id, lang, text, keep, why, tags}), or one such file. Every line is
+another user. Each message of a conversation, whatever its role, is captured at its time; then each ask is searched
+for, and again with the messages recorded, too (`updates_with_record`). Each turn is captured alone.
+
+`score_ok`: each `must` is among the three best hits and no stale one is above the first good one. `stale`: it matches a
+`must_not`, no `must`, and has no word of ending. `laundering`: memories of what was not the user's word. A statement of
+a turn is kept if a memory has half of its content words and is not most of a long turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from mnemic.conversations.records import open_file, records
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput
+from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.outcome import SEED
+from mnemic.evaluate.progress import Progress, silent
+from mnemic.evaluate.replay import chosen_embedder, throwaway_engine
+from mnemic.evaluate.samples import share
+from mnemic.evaluate.truth_match import (
+    CLAIMED_FROM,
+    KEPT_FROM,
+    NEGATED,
+    content_words,
+    cover,
+    is_right,
+    is_stale,
+    keeps,
+    matches,
+    shown,
+)
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Memory, Message
+
+TOP = 3
+SEARCHED = 10
+PAGE = 50
+JUNK_FROM = 0.6
+_FOREIGN = frozenset(
+    {"third_person", "hypothetical", "pasted", "assistant_said", "tool_said", "quote", "joke", "denial"}
+)
+Line = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class _Played:
+    """One conversation in the engine: each memory with the message that it came of, and the asks."""
+
+    row: Line
+    born: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
+    asks: list[dict[str, Any]] = field(default_factory=list)
+    active: list[Memory] = field(default_factory=list)
+
+    @property
+    def texts(self) -> set[str]:
+        return {text for _, text in self.born}
+
+    def laundered(self) -> list[str]:
+        """Memories of what the user did not say, or did not mean."""
+        row = self.row
+        found = []
+        for (_, text), (role, _, _) in self.born.items():
+            by_ask = row["kind"] in _FOREIGN and any(is_stale(text, ask) for ask in row["asks"])
+            claimed = any(cover(claim, text) >= CLAIMED_FROM for claim in row["not_users_word"])
+            true = any(cover(one, text) >= CLAIMED_FROM for one in row["now_true"])
+            if role != "user" or by_ask or (claimed and not NEGATED.search(text) and not true):
+                found.append(text)
+        return found
+
+    def junk(self) -> list[str]:
+        """Memories of what must not become one."""
+        return [text for (_, text), origin in self.born.items() if self._is_junk(text, *origin)]
+
+    def _is_junk(self, text: str, _: str, message: str, content: str) -> bool:
+        words = content_words(content)
+        if not words or any(cover(one, text) >= CLAIMED_FROM for one in self.row["now_true"]):
+            return False
+        return any(
+            quote in message and len(words & content_words(quote)) / len(words) >= JUNK_FROM
+            for quote in self.row["never_store"]
+        )
+
+    def both(self) -> tuple[int, int, int]:
+        """Values to keep side by side, those ever stored, and those of them that were lost."""
+        wanted = [one for ask in self.row["asks"] for one in ask["must"]] if self.row["kind"] == "keep_both" else []
+        stored = [one for one in wanted if any(matches(one, text) for text in self.texts)]
+        lost = sum(not any(matches(one, shown(memory)) for memory in self.active) for one in stored)
+        return len(wanted), len(stored), lost
+
+    def true_kept(self) -> int:
+        """Statements that hold at the end and are in a current memory."""
+        texts = [shown(memory) for memory in self.active]
+        return sum(any(cover(one, text) >= KEPT_FROM for text in texts) for one in self.row["now_true"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The conversation as one JSON line."""
+        return {
+            "id": self.row["id"],
+            "kind": self.row["kind"],
+            "language": self.row["lang"],
+            "asks": self.asks,
+            "stored": sorted(self.texts),
+            "active": [shown(memory) for memory in self.active],
+            "laundered": self.laundered(),
+            "junk": self.junk(),
+            "true_kept": [self.true_kept(), len(self.row["now_true"])],
+        }
+
+
+def run(
+    path: str | Path,
+    *,
+    progress: Progress = silent,
+    per_question: Path | None = None,
+    limit: int | None = None,
+    vectors: Path | None = None,
+    embedder: Embedder | None = None,
+    seed: int = SEED,
+    **_: object,
+) -> dict[str, Any]:
+    """Measure the lines under `path`, of each file the first `limit`: `updates`, `updates_with_record`, `turns` and
+    `settings`; `per_question` is a file for one JSON line a line.
+
+    Raises InvalidInput for data that is not there or has another shape.
+    """
+    updates, turns = _read(Path(path), "updates"), _read(Path(path), "turns")
+    if not updates and not turns:
+        raise InvalidInput("data:truth", hint="expected updates*.jsonl or turns*.jsonl")
+    made = chosen_embedder(embedder, vectors)
+    try:
+        figures, told = asyncio.run(_measured(updates[:limit], turns[:limit], made, progress))
+    except (KeyError, TypeError, AttributeError):
+        raise InvalidInput("data:truth", hint="a line has another shape than expected") from None
+    if per_question is not None:
+        lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in told)
+        per_question.write_text("".join(lines), encoding="utf-8")
+    return {**figures, "settings": conditions(seed=seed, set="truth", embedder=made.space.model)}
+
+
+def _read(path: Path, name: str) -> list[Line]:
+    found: list[Line] = []
+    for file in [path] if path.is_file() else sorted(path.rglob(f"{name}*.jsonl")):
+        if not file.name.startswith(name):
+            continue
+        with open_file(file) as (stream, _):
+            for record in records(stream):
+                if record.problem is not None:
+                    raise record.problem
+                found.append(record.value)
+    return found
+
+
+async def _measured(
+    updates: Sequence[Line], turns: Sequence[Line], embedder: Embedder, progress: Progress
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    figures: dict[str, Any] = {}
+    told: list[dict[str, Any]] = []
+    async with throwaway_engine(embedder) as engine:
+        for name, recorded in (("updates", False), ("updates_with_record", True)) if updates else ():
+            played = []
+            for place, row in enumerate(updates, start=1):
+                played.append(await _play(engine, row, recorded))
+                progress(name, place, len(updates))
+            figures[name] = _updates(played)
+            told += [{"set": name, **one.as_dict()} for one in played]
+        seen = []
+        for place, row in enumerate(turns, start=1):
+            seen.append(await _turn(engine, row))
+            progress("turns", place, len(turns))
+        if turns:
+            figures["turns"] = _turns(seen)
+            told += seen
+    return figures, told
+
+
+async def _play(engine: MemoryEngine, row: Line, recorded: bool) -> _Played:
+    actor = Actor(user=f"{row['id']}:recorded" if recorded else str(row["id"]))
+    played = _Played(row)
+    kept: set[str] = set()
+    known: dict[str, str] = {}
+    for number, session in enumerate(row["sessions"]):
+        said = _messages(session, number)
+        for message in said:
+            await engine.capture(message, actor=actor)
+            for memory in await _active(engine, actor):
+                text = shown(memory)
+                if memory.memory_id not in kept and known.get(memory.memory_id) != text:
+                    played.born[memory.memory_id, text] = message.role, message.content, memory.content
+                    known[memory.memory_id] = text
+        if recorded:
+            receipts = await engine.record(said, actor=actor)
+            kept |= {one.memory_id for one in receipts if one.memory_id is not None}
+    played.active = [one for one in await _active(engine, actor) if one.memory_id not in kept]
+    for ask in row["asks"]:
+        played.asks.append(await _ask(engine, actor, played, ask))
+    return played
+
+
+def _messages(session: Line, number: int) -> list[Message]:
+    at = datetime.fromisoformat(session["at"])
+    return [
+        Message(role=one["role"], content=one["content"], sent_at=at + timedelta(minutes=minute), session=f"s{number}")
+        for minute, one in enumerate(session["messages"])
+    ]
+
+
+async def _active(engine: MemoryEngine, actor: Actor) -> list[Memory]:
+    found: list[Memory] = []
+    while True:
+        page = await engine.list(actor=actor, limit=PAGE, before=found[-1].memory_id if found else None)
+        found += page
+        if len(page) < PAGE:
+            return found
+
+
+async def _ask(engine: MemoryEngine, actor: Actor, played: _Played, ask: Line) -> dict[str, Any]:
+    at = datetime.fromisoformat(ask["at"])
+    result = await engine.search(ask["q"], actor=actor, top_k=SEARCHED, as_of=at)
+    top = [shown(hit.memory) for hit in result.hits][:TOP]
+    good = [place for place, text in enumerate(top) if any(matches(one, text) for one in ask["must"])]
+    bad = [place for place, text in enumerate(top) if is_stale(text, ask)]
+    found = all(any(matches(one, text) for text in top) for one in ask["must"])
+    above = bool(bad) and (not good or bad[0] < good[0])
+    stored = any(is_stale(text, ask) for text in played.texts)
+    still = any(is_stale(shown(one), ask) and not (one.valid_to and one.valid_to <= at) for one in played.active)
+    row = played.row
+    return {
+        "q": ask["q"],
+        "asks": bool(ask["must"]),
+        "ok": found and not above,
+        "found": found,
+        "stale_first": bad[:1] == [0],
+        "stale_above": above,
+        "update": bool(ask["must_not"] and row["no_longer"]) and row["kind"] != "keep_both",
+        "old": ("open" if still else "closed") if stored else "not_stored",
+        "top": top,
+    }
+
+
+def _updates(played: Sequence[_Played]) -> dict[str, Any]:
+    asks = [ask for one in played for ask in one.asks]
+    both = [one.both() for one in played]
+    kinds: dict[str, list[bool]] = defaultdict(list)
+    languages: dict[str, list[bool]] = defaultdict(list)
+    for one in played:
+        kinds[one.row["kind"]] += [ask["ok"] for ask in one.asks]
+        languages[one.row["lang"]] += [ask["ok"] for ask in one.asks]
+    return {
+        "lines": len(played),
+        "asks": len(asks),
+        "stored_memories": sum(len(one.texts) for one in played),
+        "score_ok": _rate(asks, "ok"),
+        "score_ok_of_asks_with_must": _rate([ask for ask in asks if ask["asks"]], "ok"),
+        "found_top3": _rate(asks, "found"),
+        "stale_first_rate": _rate(asks, "stale_first"),
+        "stale_above_rate": _rate(asks, "stale_above"),
+        "updates": _closed([ask for ask in asks if ask["update"]]),
+        "keep_both": dict(zip(("values", "stored", "damaged"), map(sum, zip(*both, strict=True)), strict=True)),
+        "laundering": {
+            "lines": sum(bool(one.laundered()) for one in played),
+            "memories": sum(len(one.laundered()) for one in played),
+        },
+        "never_store_kept": {
+            "quotes": sum(len(one.row["never_store"]) for one in played),
+            "memories": sum(len(one.junk()) for one in played),
+        },
+        "now_true_kept": share(sum(one.true_kept() for one in played), sum(len(one.row["now_true"]) for one in played)),
+        "by_kind": _counted(kinds),
+        "by_language": _counted(languages),
+    }
+
+
+def _closed(updates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    old = Counter(ask["old"] for ask in updates)
+    return {
+        "n": len(updates),
+        "ok": _rate(updates, "ok"),
+        "old_never_stored": old["not_stored"],
+        "old_closed": old["closed"],
+        "old_still_open": old["open"],
+        "closed_old_rate_of_all": share(old["closed"], len(updates)),
+        "closed_old_rate_of_stored": share(old["closed"], old["closed"] + old["open"]),
+        "stale_first_rate": _rate(updates, "stale_first"),
+    }
+
+
+async def _turn(engine: MemoryEngine, row: Line) -> dict[str, Any]:
+    actor = Actor(user=str(row["id"]))
+    await engine.capture(Message(role="user", content=row["text"]), actor=actor)
+    memories = await _active(engine, actor)
+    wanted = [str(one["statement"]) for one in row["keep"]]
+    return {
+        "set": "turns",
+        "id": row["id"],
+        "language": row["lang"],
+        "why": row["why"],
+        "tags": list(row.get("tags", ())),
+        "stored": [shown(one) for one in memories],
+        "right": [any(is_right(one, statement, row["text"]) for statement in wanted) for one in memories],
+        "kept": [any(keeps(shown(one), statement, row["text"]) for one in memories) for statement in wanted],
+    }
+
+
+def _turns(seen: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    right = [hit for one in seen for hit in one["right"]]
+    kept = [hit for one in seen for hit in one["kept"]]
+    none = [one for one in seen if not one["kept"]]
+    tags: dict[str, list[bool]] = defaultdict(list)
+    languages: dict[str, list[bool]] = defaultdict(list)
+    for one in seen:
+        languages[one["language"]] += one["kept"]
+        for tag in one["tags"]:
+            tags[tag] += one["kept"]
+    precision, recall = share(sum(right), len(right)), share(sum(kept), len(kept))
+    return {
+        "turns": len(seen),
+        "stored": len(right),
+        "right": sum(right),
+        "statements": len(kept),
+        "statements_kept": sum(kept),
+        "precision": precision,
+        "recall": recall,
+        "turns_that_keep_nothing_and_stored": share(sum(bool(one["stored"]) for one in none), len(none)),
+        "rubbish_by_why": dict(Counter(one["why"] for one in none for _ in one["stored"])),
+        "by_tag": _counted(tags),
+        "by_language": _counted(languages),
+    }
+
+
+def _rate(asks: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    return share(sum(ask[name] for ask in asks), len(asks))
+
+
+def _counted(groups: Mapping[str, Sequence[bool]]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"share": share(sum(hits), len(hits)), "n": len(hits)} for name, hits in sorted(groups.items()) if hits
+    }

@@ -12,13 +12,12 @@ from typing import Any, Self
 from mnemic.clock import SystemClock
 from mnemic.compose import Composer
 from mnemic.compose.offline import OfflineComposer
-from mnemic.errors import InvalidInput, RunStopped
-from mnemic.extract import Extractor
-from mnemic.extract.messages import in_parts, message_candidates
+from mnemic.door import Call, Door, Limiter, Middleware, Written
+from mnemic.errors import InvalidInput, MnemicError
+from mnemic.extract import Extraction, Extractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
-from mnemic.guard.contract import MAX_CONTENT_CHARS, check_candidate
 from mnemic.guard.execution import Grant
 from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Limits
@@ -27,11 +26,11 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.inject.usage import UsageAudit
 from mnemic.kinds.near import GraphSurroundings
 from mnemic.kinds.patience import Patience
-from mnemic.maintain.forget import forget
 from mnemic.maintain.project import Drainer
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.projections import Projection
+from mnemic.requests import Add, AddMany, Forget, Record, Run, Update
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.hot import HotReader
 from mnemic.retrieve.plan import Planner, RulePlanner
@@ -48,10 +47,9 @@ from mnemic.types import (
     Message,
     Origin,
     Source,
-    Status,
     WriteReceipt,
 )
-from mnemic.write.commit import blocked_receipt
+from mnemic.verbs import build_verbs
 from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
@@ -65,9 +63,6 @@ class MemoryEngine(StewardVerbs):
     levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
     them leaves a write half done.
     """
-
-    reads: EntityReading | None = None
-    """What notices entities in ordinary texts, as the policy file calls it; None: nothing does."""
 
     _drainer: Drainer | None = None
 
@@ -92,23 +87,51 @@ class MemoryEngine(StewardVerbs):
         redaction: RedactionRules | None = None,
         keyring: Keyring | None = None,
         judge: Judge | None = None,
+        middleware: Sequence[Middleware] = (),
+        reads: EntityReading | None = None,
         preference_bias: bool = False,
         max_tokens: int = MAX_TOKENS,
         projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
-        self.graph = graph
+        self.graph, self.reads = graph, reads
         self.clock = clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
         redactor = Redactor.under(self.redaction)
         parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
         self._hot = HotReader.among(projections, store)
-        near = None if graph is None else GraphSurroundings(graph, Patience(self.clock))
-        searcher = Searcher(store, embedder, near)
-        self.gateway = _gateway(self._pipeline, searcher, self.clock, policy, grant, limits, budget)
+        searcher = self._made_searcher(graph)
+        self.door = self._made_door(searcher, middleware)
+        self.gateway = self._made_gateway(searcher, policy=policy, grant=grant, budget=budget, limits=limits)
         given = _proposers(extractor or RuleExtractor(embedder), planner, composer) | {"usage": usage or UsageAudit()}
         self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
+
+    def _made_searcher(self, graph: GraphStore | None) -> Searcher:
+        near = None if graph is None else GraphSurroundings(graph, Patience(self.clock))
+        return Searcher(self.store, self.embedder, near)
+
+    def _made_gateway(self, searcher: Searcher, **rules: Any) -> MemoryGateway:
+        return MemoryGateway(
+            pipeline=self._pipeline,
+            searcher=searcher,
+            clock=self.clock,
+            watchers=self.door.watchers,
+            door=self.door,
+            **{name: rule for name, rule in rules.items() if rule is not None},
+        )
+
+    def _made_door(self, searcher: Searcher, middleware: Sequence[Middleware]) -> Door:
+        limiter = Limiter(store=self.store, clock=self.clock, pipeline=self._pipeline)
+        verbs = build_verbs(
+            pipeline=self._pipeline,
+            limiter=limiter,
+            sessions=self.sessions,
+            vault=self.vault,
+            redaction=self.redaction,
+            forgotten=searcher.spoken.forget,
+        )
+        return Door(limiter=limiter, verbs=verbs, middleware=tuple(middleware))
 
     async def open(self) -> Self:
         """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
@@ -171,7 +194,7 @@ class MemoryEngine(StewardVerbs):
         data: Mapping[str, Any] | None = None,
         ttl: timedelta | str | None = None,
         confidence: float = 0.8,
-        origin: Origin = Origin.USER_STATED,
+        origin: Origin | None = None,
         occurred_at: datetime | None = None,
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
@@ -184,7 +207,9 @@ class MemoryEngine(StewardVerbs):
         behind.
         """
         if isinstance(content, Candidate):
-            return await self._add(content, actor, idempotency_key, deadline)
+            return await self.handle(
+                Add(candidate=content, idempotency_key=idempotency_key), actor=actor, deadline=deadline
+            )
         candidate = Candidate(
             content=content,
             kind=kind_of(kind),
@@ -194,27 +219,12 @@ class MemoryEngine(StewardVerbs):
             data=data or {},
             ttl=ttl_of(ttl),
             confidence=confidence,
-            source=Source(origin=origin, session=actor.session),
+            source=Source(origin=actor.channel if origin is None else origin, session=actor.session),
             occurred_at=occurred_at,
         )
-        return await self._add(candidate, actor, idempotency_key, deadline)
-
-    async def _add(
-        self, candidate: Candidate, actor: Actor, idempotency_key: str | None, deadline: Deadline | None
-    ) -> WriteReceipt:
-        checked = check_candidate(candidate, self.policy, self.gateway.budget)
-        admission, check = await self.gateway.admitted([checked], actor)
-        if admission.blocked:
-            return self.gateway.watchers.wrote(blocked_receipt(checked, admission.blocked[0].reason))
-        receipt = await self._pipeline.write(
-            checked,
-            actor=actor,
-            policy=self.policy,
-            idempotency_key=idempotency_key,
-            deadline=deadline,
-            gate=await self.gateway.gate(actor),
+        return await self.handle(
+            Add(candidate=candidate, idempotency_key=idempotency_key), actor=actor, deadline=deadline
         )
-        return self.gateway.watchers.wrote(replace(receipt, warnings=check.warnings(checked)))
 
     async def add_many(
         self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
@@ -222,34 +232,10 @@ class MemoryEngine(StewardVerbs):
         """Remember many things; one receipt each, in order. A bad one is `blocked` with its reason and stops no
         other.
         """
-        keys = idempotency_keys if idempotency_keys is not None else [None] * len(candidates)
-        check = await self.gateway.limit_check(actor)
-        receipts: dict[int, WriteReceipt] = {}
-        checked: dict[int, tuple[Candidate, str | None]] = {}
-        for place, (candidate, key) in enumerate(zip(candidates, keys, strict=True)):
-            try:
-                passed = check_candidate(candidate, self.policy, self.gateway.budget)
-            except RunStopped as breach:
-                receipts[place] = blocked_receipt(candidate, breach.reason)
-                continue
-            reason = check(passed)
-            if reason is None:
-                checked[place] = passed, key
-            else:
-                receipts[place] = blocked_receipt(passed, reason)
-        written = await self._pipeline.write_many(
-            [candidate for candidate, _ in checked.values()],
-            actor=actor,
-            policy=self.policy,
-            idempotency_keys=[key for _, key in checked.values()],
-            grant=self.gateway.grant,
-            gate=await self.gateway.gate(actor),
-        )
-        receipts |= {
-            place: replace(receipt, warnings=check.warnings(checked[place][0]))
-            for place, receipt in zip(checked, written, strict=True)
-        }
-        return [self.gateway.watchers.wrote(receipts[place]) for place in range(len(candidates))]
+        keys = None if idempotency_keys is None else tuple(idempotency_keys)
+        request = AddMany(candidates=tuple(candidates), idempotency_keys=keys)
+        written: Written = await self.handle(request, actor=actor)
+        return written.receipts
 
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
@@ -257,14 +243,7 @@ class MemoryEngine(StewardVerbs):
         A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
         memory is redacted as a whole and kept in parts, with a receipt for each.
         """
-        parts = [part for message in messages for part in in_parts(await self._cuttable(message, actor))]
-        return await self.add_many(message_candidates(parts), actor=actor)
-
-    async def _cuttable(self, message: Message, actor: Actor) -> Message:
-        """`message`, redacted where it will be cut: no card number may end at a cut and look harmless."""
-        if len(message.content) <= MAX_CONTENT_CHARS:
-            return message
-        return replace(message, content=await self._pipeline.redacted(message.content, tenant=actor.tenant))
+        return await self.handle(Record(messages=tuple(messages)), actor=actor)
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
         """Remember what is worth it in something the user said; the report says what was written, blocked and
@@ -282,8 +261,8 @@ class MemoryEngine(StewardVerbs):
         read = await read_messages(self._parts, actor, messages)
         reports: list[RunReport | None] = []
         for message, one, key in zip(messages, read, keys, strict=True):
-            request = TurnRequest(actor=actor, message=message, idempotency_key=key, read=one)
-            reports.append(None if one is None else await run_turn(self._parts, request))
+            turn = Run(message=message, idempotency_key=key)
+            reports.append(None if one is None else await self._turn(turn, actor, read=one))
         return reports
 
     async def update(
@@ -295,7 +274,7 @@ class MemoryEngine(StewardVerbs):
         data: Mapping[str, Any] | None = None,
         context: str | None = None,
         expected_version: int | None = None,
-        origin: Origin = Origin.USER_STATED,
+        origin: Origin | None = None,
     ) -> WriteReceipt:
         """Correct a memory: the same memory_id in its next version, the old one kept in the history. `data` and
         `context` stay as they were where they are not given. `origin` is the channel the words came through: lower
@@ -304,29 +283,19 @@ class MemoryEngine(StewardVerbs):
         Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
         no longer at `expected_version`.
         """
-        known = await self.get(memory_id, actor=actor)
-        if known.status is Status.ACTIVE:
-            proposed = Candidate(content=content, key=known.key, kind=known.kind, level=known.scope.level)
-            reason = (await self.gateway.limit_check(actor))(proposed)
-            if reason is not None:
-                return self.gateway.watchers.wrote(blocked_receipt(proposed, reason))
-        receipt = await self._pipeline.revise(
-            memory_id,
-            content,
-            actor=actor,
-            scopes=self._scopes(actor),
+        request = Update(
+            memory_id=memory_id,
+            content=content,
             data=data,
             context=context,
             expected_version=expected_version,
             origin=origin,
-            gate=await self.gateway.gate(actor),
         )
-        return self.gateway.watchers.wrote(receipt)
+        return await self.handle(request, actor=actor)
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await forget(self.store, self.clock, memory_id, actor=actor, scopes=self._scopes(actor))
-        await self._pipeline.publisher.catch_up()
+        await self.handle(Forget(memory_id=memory_id), actor=actor)
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 
@@ -351,31 +320,28 @@ class MemoryEngine(StewardVerbs):
             if text is not None and (not isinstance(text, str) or not text.strip()):
                 raise InvalidInput(f"{name}:empty")
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
-        request = TurnRequest(
-            actor=actor, message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key, watch=watch
-        )
-        return await run_turn(self._parts, request)
+        turn = Run(message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key)
+        return await self._turn(turn, actor, watch=watch)
 
+    async def _turn(
+        self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
+    ) -> RunReport:
+        """The turn, through the middleware of the door: what it writes passes the door by itself."""
 
-def _gateway(
-    pipeline: MemoryWritePipeline,
-    searcher: Searcher,
-    clock: Clock,
-    policy: Policy | None,
-    grant: Grant | None,
-    limits: Limits | None,
-    budget: Budget | None,
-) -> MemoryGateway:
-    """The gateway, with the defaults of what was not given."""
-    return MemoryGateway(
-        pipeline=pipeline,
-        searcher=searcher,
-        policy=policy or Policy(),
-        grant=grant or Grant(),
-        limits=limits or Limits(),
-        budget=budget or Budget(),
-        clock=clock,
-    )
+        async def proceed(_: Call) -> RunReport:
+            request = TurnRequest(
+                actor=actor,
+                message=turn.message,
+                goal=turn.goal,
+                context=turn.context,
+                idempotency_key=turn.idempotency_key,
+                watch=watch,
+                read=read,
+            )
+            return await run_turn(self._parts, request)
+
+        report: RunReport = await self.door.around(self._call(turn, actor), proceed)
+        return report
 
 
 def _proposers(extractor: Extractor, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:

@@ -32,6 +32,7 @@
     ├── MemoryNotFound          absent, or not yours: the two look alike    memory_not_found
     ├── VersionConflict         the memory changed since it was read        version_conflict
     ├── ReviewDenied            this person may not decide this             review_denied:<why>
+    ├── WriteBlocked            grant, consent, quota or trust forbid it    write_blocked:<reason>
     ├── RevealDenied            this role may not see what stands behind    reveal_denied:<why>
     ├── IdempotencyConflict     one key, two different requests             idempotency_key_reused
     ├── ServiceRefused          a service of ours refused, or is not there  service_refused:<reason>
@@ -285,6 +286,12 @@ class VersionConflict(MnemicError):
     """The memory changed since the version the caller named."""
 
     code = "version_conflict"
+
+
+class WriteBlocked(MnemicError):
+    """The runtime does not allow the change now; `detail` is the reason that a receipt would carry."""
+
+    code = "write_blocked"
 
 
 class ReviewDenied(MnemicError):

@@ -1,29 +1,28 @@
-"""The gate between what was proposed and the memory itself: execution boundary in front of every write and every
-retrieval.
+"""The gateway of a turn: candidates and intents that a model or a rule proposed, within policy, grant and limits.
 
-Policy has judged shapes and allowlists by then; the gateway judges again what must hold whatever the caller checked
-(limits, grant), turns levels into the actor's own scopes, and only then calls the write path or the search.
+Writes go through the door (`mnemic.door`); a retrieval's levels become the actor's own scopes here.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
-from mnemic.errors import BudgetSpent, InvalidIntent
+from mnemic.door import Call, Door, Limiter, Rules, Watchers, Written
+from mnemic.errors import InvalidIntent
 from mnemic.guard.budget import Budget
-from mnemic.guard.execution import Admission, Grant, admit, admit_intent
-from mnemic.guard.limits import LimitCheck, Limits
+from mnemic.guard.execution import Grant, admit_intent
+from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
-from mnemic.identity import token_of
-from mnemic.maintain.consent import consents, limit_check, settling_gate
+from mnemic.maintain.consent import consents
 from mnemic.ports import Clock
+from mnemic.requests import AddMany
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
-from mnemic.write.gate import Gate
+from mnemic.verbs.writing import AddingMany, item_key
 from mnemic.write.pipeline import MemoryWritePipeline
 
 PREFERENCE = "preference"
@@ -47,66 +46,37 @@ class GatewayWrite:
         return [receipt.key for receipt in self.receipts if receipt.stored and receipt.was_duplicate is refreshed]
 
 
-@dataclass(slots=True, kw_only=True)
-class Watchers:
-    """Who is told of every write and every search, whichever verb it came by: for counting. They neither wait nor
-    raise; None: nobody.
-    """
-
-    on_write: Callable[[WriteReceipt], None] | None = None
-    on_search: Callable[[SearchResult], None] | None = None
-
-    def wrote(self, receipt: WriteReceipt) -> WriteReceipt:
-        """Tell of a write; its receipt comes back."""
-        if self.on_write is not None:
-            self.on_write(receipt)
-        return receipt
-
-    def searched(self, result: SearchResult) -> SearchResult:
-        """Tell of a search; its result comes back."""
-        if self.on_search is not None:
-            self.on_search(result)
-        return result
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryGateway:
     """Writes and retrieves what the runtime's grant allows at this moment."""
 
     pipeline: MemoryWritePipeline
     searcher: Searcher
-    policy: Policy
-    grant: Grant
-    budget: Budget
     clock: Clock
+    policy: Policy = field(default_factory=Policy)
+    grant: Grant = field(default_factory=Grant)
+    budget: Budget = field(default_factory=Budget)
     limits: Limits = field(default_factory=Limits)
     watchers: Watchers = field(default_factory=Watchers)
+    door: Door | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
 
-    async def limit_check(self, actor: Actor) -> LimitCheck:
-        """Consent, quotas and retention for the actor, as they stand now."""
-        store, token = self.searcher.store, await self._token(actor)
-        return await limit_check(store, self.clock, self.limits, token, actor)
+    @property
+    def rules(self) -> Rules:
+        """What requests are judged by."""
+        return Rules(policy=self.policy, grant=self.grant, budget=self.budget, limits=self.limits)
 
-    async def gate(self, actor: Actor) -> Gate:
-        """What is asked again in the transaction of each of the actor's writes."""
-        return await settling_gate(self.searcher.store, self.clock, self.limits, await self._token(actor), actor)
+    @property
+    def limiter(self) -> Limiter:
+        """Consent, quotas and retention."""
+        return Limiter(store=self.searcher.store, clock=self.clock, pipeline=self.pipeline)
 
     async def hidden_keys(self, actor: Actor) -> frozenset[str]:
         """The keys the actor has not consented to, as of now: nothing under them is found."""
-        store, token = self.searcher.store, await self._token(actor)
-        return (await consents(store, token, actor.tenant)).hidden(self.policy, self.limits)
-
-    async def _token(self, actor: Actor) -> str:
-        # The pipeline asks for a tenant's secret once: the store's writer must not stand in the way of a search.
-        return token_of(await self.pipeline.secret(actor.tenant), actor.user)
-
-    async def admitted(self, candidates: Sequence[Candidate], actor: Actor) -> tuple[Admission, LimitCheck]:
-        """What the runtime lets through now. Raises BudgetSpent (`max_capture_items`)."""
-        check = await self.limit_check(actor)
-        return admit(candidates, self.grant, self.budget, checks=[check]), check
+        token = await self.limiter.token(actor)
+        return (await consents(self.searcher.store, token, actor.tenant)).hidden(self.policy, self.limits)
 
     async def write(
         self,
@@ -115,28 +85,33 @@ class MemoryGateway:
         actor: Actor,
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
+        engine: Any = None,
     ) -> GatewayWrite:
         """Store what the grant lets through. One bad candidate does not stop the others; its receipt says why.
 
         With an `idempotency_key` a second delivery of the same candidates changes nothing. Raises BudgetSpent
         (`max_capture_items`) before anything is written.
         """
-        if len(candidates) > self.budget.max_capture_items:
-            raise BudgetSpent("max_capture_items")
-        admission, check = await self.admitted(candidates, actor)
-        receipts = await self.pipeline.write_many(
-            admission.allowed,
-            actor=actor,
-            policy=self.policy,
-            idempotency_keys=[item_key(idempotency_key, candidate) for candidate in admission.allowed],
-            deadline=deadline,
-            gate=await self.gate(actor),
+        request = AddMany(
+            candidates=tuple(candidates),
+            idempotency_keys=tuple(item_key(idempotency_key, candidate) for candidate in candidates),
+            captured=True,
         )
-        warned = [
-            self.watchers.wrote(replace(receipt, warnings=check.warnings(candidate)))
-            for candidate, receipt in zip(admission.allowed, receipts, strict=True)
-        ]
-        return GatewayWrite(receipts=tuple(warned), blocked=tuple(admission.blocked))
+        call = Call(request=request, actor=actor, rules=self.rules, deadline=deadline, engine=engine)
+        written: Written = await (self.door or self._own_door()).handle(call)
+        return GatewayWrite(
+            receipts=tuple(one for place, one in enumerate(written.receipts) if place not in written.denied),
+            blocked=tuple(
+                Blocked(key=one.key, reason=one.reason or "", level=one.level)
+                for place, one in enumerate(written.receipts)
+                if place in written.denied
+            ),
+        )
+
+    def _own_door(self) -> Door:
+        """A door for captures alone, of a gateway that was built without an engine."""
+        adding = AddingMany(self.pipeline, self.limiter)
+        return Door(limiter=self.limiter, verbs={AddMany: adding}, watchers=self.watchers)
 
     async def write_captured(
         self,
@@ -212,11 +187,3 @@ class MemoryGateway:
         """
         bias = self.bias(preference_bias)
         return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=standing)
-
-
-def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
-    """The idempotency key of one candidate of a batch: the batch's key and what the candidate says."""
-    if idempotency_key is None:
-        return None
-    said = "\x1f".join((candidate.level, candidate.kind, candidate.key or "", candidate.content))
-    return f"{idempotency_key}:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

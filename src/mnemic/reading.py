@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
+from mnemic.door import Call, Door
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.execution import admit_intent
@@ -19,6 +20,7 @@ from mnemic.maintain.export import everything, exported
 from mnemic.maintain.lineage import Lineage, Use
 from mnemic.ports import Clock, RecordStore, Snapshot
 from mnemic.recall import recall
+from mnemic.requests import Request
 from mnemic.retrieve.asked import intent_of, kind_of, moment
 from mnemic.retrieve.hot import HotReader
 from mnemic.retrieve.search import MAX_TOP_K
@@ -38,15 +40,26 @@ from mnemic.types import (
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
 
+T = TypeVar("T")
+
 
 class ReadVerbs:
     """Verbs that `MemoryEngine` takes over."""
 
     store: RecordStore
     clock: Clock
+    door: Door
     gateway: MemoryGateway
     _hot: HotReader
     _pipeline: MemoryWritePipeline
+
+    async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
+        """Answer a request that changes memory (`mnemic.requests`), through the door (`mnemic.door`)."""
+        answer: T = await self.door.handle(self._call(request, actor, deadline))
+        return answer
+
+    def _call(self, request: Request[Any], actor: Actor, deadline: Deadline | None = None) -> Call:
+        return Call(request=request, actor=actor, rules=self.gateway.rules, engine=self, deadline=deadline)
 
     def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
         """The actor's scopes at every granted level it has an owner for."""

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, NotSupported, StoreFailed
+from mnemic.errors import InvalidInput, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, project, review, rollback, rotate, undo, vault
+from mnemic.maintain import consent, erase, project, review, vault
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.project import DrainReport
-from mnemic.maintain.review import Verdict, Waiting
+from mnemic.maintain.review import Waiting
 from mnemic.maintain.rotate import Rotation
 from mnemic.maintain.subject import json_chunks, opened
 from mnemic.maintain.subject_page import page_chunks
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
-from mnemic.types import Actor, AuditEvent, Level, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.requests import Approve, Consent, Erase, EraseKey, Reject, Reveal, Rollback, RotateDataKeys, Undo
+from mnemic.types import Actor, AuditEvent, Level, Scope, Status, Where, WriteReceipt
 from mnemic.upkeep import UpkeepVerbs
 from mnemic.write.vault import Vault
 
@@ -92,10 +93,7 @@ class StewardVerbs(UpkeepVerbs):
         Only a version that was in force can come back, so this needs no review. Raises MemoryNotFound, InvalidInput
         (`version`), VersionConflict, EmbedderFailed.
         """
-        known, target = await rollback.chosen(self.store, memory_id, version, scopes=self._scopes(actor))
-        draft = await self._pipeline.redraft(target, target.content, actor=actor, origin=target.source.origin)
-        receipt = await rollback.roll_back(self.store, self.clock, known, target, draft, actor=actor)
-        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
+        return await self.handle(Rollback(memory_id=memory_id, version=version), actor=actor)
 
     # -- review -------------------------------------------------------------------------------------------------------
 
@@ -132,37 +130,24 @@ class StewardVerbs(UpkeepVerbs):
         """Let a waiting memory in, and close what it stood against. With `content` it says that instead; with
         `merge_with` it takes the place of these memories of its scope too.
 
-        Raises ReviewDenied (`review_denied:proposer`) for whoever proposed it, MemoryNotFound, VersionConflict,
-        InvalidInput.
+        What a person said about themself they may settle alone; of anything else the proposer cannot approve. What it
+        will say passes policy, grant and limits as if it were added now. Raises ReviewDenied
+        (`review_denied:proposer`), MemoryNotFound, VersionConflict, InvalidInput, and the breaches of policy.
         """
-        known = await review.find(self.store, memory_id, tenant=actor.tenant, scopes=self._reach(actor, whole_tenant))
-        review.require_other(known, actor)
-        draft = None
-        if content is not None:
-            draft = await self._pipeline.redraft(known, content, actor=actor)
-            if draft.blocked is not None:
-                return WriteReceipt(
-                    outcome=Outcome.BLOCKED,
-                    memory_id=memory_id,
-                    key=known.key,
-                    level=known.scope.level,
-                    reason=draft.blocked,
-                    durable=False,
-                )
-        verdict = Verdict(
-            memory_id=memory_id, draft=draft, merged_with=tuple(merge_with), expected_version=expected_version
+        request = Approve(
+            memory_id=memory_id,
+            content=content,
+            merge_with=tuple(merge_with),
+            whole_tenant=whole_tenant,
+            expected_version=expected_version,
         )
-        receipt = await review.approve(
-            self.store, self.clock, known, verdict, reviewer=actor, policy=self.gateway.policy
-        )
-        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
+        return await self.handle(request, actor=actor)
 
     async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
         """Turn a waiting memory down; it is kept as `rejected` until it expires and is never read. Raises
         MemoryNotFound.
         """
-        known = await review.find(self.store, memory_id, tenant=actor.tenant, scopes=self._reach(actor, whole_tenant))
-        return await review.reject(self.store, self.clock, known, reviewer=actor)
+        return await self.handle(Reject(memory_id=memory_id, whole_tenant=whole_tenant), actor=actor)
 
     async def decide(
         self,
@@ -198,20 +183,18 @@ class StewardVerbs(UpkeepVerbs):
         while page := await self.reviews(actor=actor, whole_tenant=whole_tenant, limit=review.PAGE, after=after):
             after = page[-1].memory.memory_id
             aged = [one.memory for one in page if one.age >= older_than]
-            receipts += [
-                await review.reject(self.store, self.clock, memory, reviewer=actor, reason="aged") for memory in aged
-            ]
+            for memory in aged:
+                request = Reject(memory_id=memory.memory_id, whole_tenant=whole_tenant, reason="aged")
+                receipts.append(await self.handle(request, actor=actor))
         return receipts
 
     async def undo(self, memory_id: str, *, actor: Actor) -> UndoReceipt:
         """Take back what a memory replaced: a merge, a new value under a key, an approval; see `mnemic.maintain.undo`.
 
-        Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict.
+        Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict, or WriteBlocked and the breaches
+        of policy where what would hold again may not be written now.
         """
-        policy = self.gateway.policy
-        scopes = self._scopes(actor)
-        receipt = await undo.undo(self.store, self.clock, memory_id, actor=actor, scopes=scopes, policy=policy)
-        await self._pipeline.publisher.catch_up()
+        receipt: UndoReceipt = await self.handle(Undo(memory_id=memory_id), actor=actor)
         return receipt
 
     # -- consent ------------------------------------------------------------------------------------------------------
@@ -223,26 +206,18 @@ class StewardVerbs(UpkeepVerbs):
 
     async def grant_consent(self, key: str, *, actor: Actor) -> None:
         """From now on the user's memories under `key` may be written and found. Raises InvalidInput."""
-        await self._decide(key, actor, granted=True)
-
-    async def _decide(self, key: str, actor: Actor, *, granted: bool) -> str:
-        policy = self.gateway.policy
-        return await consent.decide(
-            self.store, self.clock, key, granted=granted, user=actor.user, actor=actor, policy=policy
-        )
+        await self.handle(Consent(key=key, granted=True), actor=actor)
 
     async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Revocation:
         """From now on nothing is written or found under `key` for this user, in any process; with `erase_held` what
         they hold under it is erased as well. Raises InvalidInput.
         """
-        name = await self._decide(key, actor, granted=False)
+        name = await self.handle(Consent(key=key, granted=False), actor=actor)
         where = Where(scopes=(actor.scope(Level.USER),), keys=frozenset({name}), statuses=frozenset(Status))
         hidden = await self.store.count(where)
         erased = None
         if erase_held:
-            erased = await erase.erase_key(
-                self.store, self.clock, name, user=actor.user, actor=actor, feeds=self._feeds
-            )
+            erased = await self.handle(EraseKey(key=name), actor=actor)
         return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
 
     # -- what stands behind markers ----------------------------------------------------------------------------------
@@ -253,15 +228,9 @@ class StewardVerbs(UpkeepVerbs):
 
         Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
         """
-        reach = self._reach(actor, whole_tenant)
-        if reach is None:
-            held = await self.store.held(actor.tenant, statuses=list(Status), memory_ids=[memory_id])
-            memory = held[0] if held else None
-        else:
-            memory = await self.store.get(memory_id, scopes=reach)
-        if memory is None:
-            raise MemoryNotFound()
-        return await vault.reveal(self.store, self.clock, self.vault, self.redaction, memory, actor=actor, role=role)
+        request = Reveal(memory_id=memory_id, role=role, whole_tenant=whole_tenant)
+        revealed: Revealed = await self.handle(request, actor=actor)
+        return revealed
 
     async def rotate_data_keys(self, *, actor: Actor, subject: str | None = None, keep_old: bool = False) -> Rotation:
         """Another data key for the user `subject`, or for everybody for whom something is sealed in the actor's tenant;
@@ -270,11 +239,8 @@ class StewardVerbs(UpkeepVerbs):
 
         Raises NotSupported (`rotate`) without a key file, InvalidInput, KeyFailed, StoreFailed: a further call goes on.
         """
-        if self.vault is None:
-            raise NotSupported("rotate", hint="nothing is sealed without a key file")
-        return await rotate.rotate_data_keys(
-            self.store, self.clock, self.vault, actor=actor, subject=subject, keep_old=keep_old
-        )
+        rotation: Rotation = await self.handle(RotateDataKeys(subject=subject, keep_old=keep_old), actor=actor)
+        return rotation
 
     # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
 
@@ -304,17 +270,7 @@ class StewardVerbs(UpkeepVerbs):
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
         nothing is learnt about them again. Calling it again goes on where it stopped.
         """
-        receipt = await erase.erase(
-            self.store,
-            self.clock,
-            subject,
-            actor=actor,
-            block=block,
-            sessions=self.sessions,
-            keyring=None if self.vault is None else self.vault.keyring,
-            feeds=self._feeds,
-        )
-        self.gateway.searcher.spoken.forget()
+        receipt: ErasureReceipt = await self.handle(Erase(subject=subject, block=block), actor=actor)
         return receipt
 
     async def export_subject(

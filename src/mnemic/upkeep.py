@@ -5,22 +5,18 @@ embedder, what an archive brings back, a look at what is held.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
-from typing import Any
 
-from mnemic.errors import InvalidInput, RunStopped, ScopeDenied
-from mnemic.guard.contract import check_candidate
-from mnemic.maintain import consolidate, derived, expire, health, reembed
-from mnemic.maintain.archive import Archived, ArchivedMemory, Restorer
+from mnemic.errors import InvalidInput
+from mnemic.maintain import consolidate, health, reembed
+from mnemic.maintain.archive import Archived, ArchivedMemory
 from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reembed import Reembedded
-from mnemic.ports import Completer, Embedder, Reads
+from mnemic.ports import Completer, Embedder
 from mnemic.reading import ReadVerbs
+from mnemic.requests import Derive, Expire, Restore, RestoreConsent
 from mnemic.types import Actor, Candidate, WriteReceipt
-from mnemic.unit_of_work import apply
-from mnemic.write.commit import blocked_receipt
 from mnemic.write.feed import Feed
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -40,10 +36,10 @@ class UpkeepVerbs(ReadVerbs):
         """Mark what has expired in the actor's tenant, purge what was marked a grace period ago; see
         `mnemic.maintain.expire`.
         """
-        rules = rules or ExpiryRules(hard_kinds=self.gateway.limits.hard_kinds)
-        report = await expire.expire(self.store, self.clock, actor=actor, rules=rules, dry_run=dry_run)
-        if not dry_run:
-            await self._pipeline.publisher.catch_up()
+        request = Expire(dry_run=dry_run)
+        if rules is not None:
+            request = Expire(grace=rules.grace, apart=rules.apart, hard_kinds=rules.hard_kinds, dry_run=dry_run)
+        report: ExpiryReport = await self.handle(request, actor=actor)
         return report
 
     async def consolidate(
@@ -67,37 +63,17 @@ class UpkeepVerbs(ReadVerbs):
         return done
 
     async def _derive(self, candidate: Candidate, actor: Actor, sources: Collection[str]) -> WriteReceipt:
-        """Write what was derived, if its sources are there when it is committed. Guard and limits hold as ever."""
-        gateway = self.gateway
-        try:
-            checked = check_candidate(candidate, gateway.policy, gateway.budget)
-        except RunStopped as breach:
-            return blocked_receipt(candidate, breach.reason)
-        admission, _ = await gateway.admitted([checked], actor)
-        if admission.blocked:
-            return blocked_receipt(checked, admission.blocked[0].reason)
-        gate, scope = await gateway.gate(actor), actor.scope(checked.level)
-        await apply(self.store, derived.noted(actor.tenant))
-
-        async def still(tx: Reads, one: Candidate) -> str | None:
-            reason = await gate(tx, one)
-            return reason or (None if await derived.present(tx, scope, sources) else "sources_gone")
-
-        return await self._pipeline.write(checked, actor=actor, policy=gateway.policy, gate=still)
+        """Write what was derived, if its sources are there when it is committed."""
+        return await self.handle(Derive(candidate=candidate, sources=tuple(sources)), actor=actor)
 
     async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
         """Bring back what an archive holds, in every version and state, into the actor's scopes; `refreshed` where it
         is there already. `own`: the program's word that origin, trust and author can be believed; see
         `mnemic.maintain.archive`. Raises InvalidInput, VersionConflict, ScopeDenied, EmbedderFailed, StoreFailed.
         """
-        if (
-            isinstance(line, ArchivedMemory)
-            and (level := line.versions[0].scope.level) not in self.gateway.grant.levels
-        ):
-            raise ScopeDenied(level)
-        given: dict[str, Any] = {"clock": self.clock, "gate": await self.gateway.gate(actor), "own": own}
-        receipt = await Restorer(store=self.store, pipeline=self._pipeline, actor=actor, **given).restore(line)
-        return replace(receipt, degraded=await self._pipeline.publisher.catch_up())
+        if isinstance(line, ArchivedMemory):
+            return await self.handle(Restore(versions=line.versions, own=own), actor=actor)
+        return await self.handle(RestoreConsent(key=line.key, granted=line.granted, at=line.at), actor=actor)
 
     async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
         """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active

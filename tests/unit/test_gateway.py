@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from mnemic.door import Watchers
 from mnemic.errors import BudgetSpent, InvalidIntent, ScopeDenied, StoreFailed
-from mnemic.gateway import GatewayWrite, MemoryGateway, Watchers, item_key
+from mnemic.gateway import GatewayWrite, MemoryGateway
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Quota
@@ -33,6 +34,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
+from mnemic.write.fingerprint import item_key
 from mnemic.write.pipeline import MemoryWritePipeline
 
 ADA = Actor(user="ada", workspace="w1", session="s1")
@@ -84,11 +86,10 @@ async def test_too_many_candidates_stop_before_anything_is_written() -> None:
 
 async def test_what_passes_is_admitted_with_the_limits_as_they_stand() -> None:
     gate = await gateway(budget=Budget(max_capture_items=1), limits=Limits(quotas=(Quota(rows=1),)))
-    admission, check = await gate.admitted([Candidate(content="note")], ADA)
-    assert [candidate.content for candidate in admission.allowed] == ["note"]
-    assert check.warnings(Candidate(content="another")) == ("user.rows",)
+    written = await gate.write([Candidate(content="note")], actor=ADA)
+    assert [receipt.warnings for receipt in written.receipts] == [("user.rows",)]
     with pytest.raises(BudgetSpent, match="max_capture_items"):
-        await gate.admitted([Candidate(content="a"), Candidate(content="b")], ADA)
+        await gate.write([Candidate(content="a"), Candidate(content="b")], actor=ADA)
 
 
 async def test_a_second_delivery_writes_nothing_twice() -> None:
@@ -141,12 +142,15 @@ async def test_a_crowd_does_not_pass_a_quota_together() -> None:
     """What is asked before the write is asked again inside its transaction."""
     gate = await gateway(limits=Limits(quotas=(Quota(rows=2, soft=0.5),)))
     await gate.write([Candidate(content="first thing")], actor=ADA)
-    stale = await gate.limit_check(ADA)
+    stale = await gate.limiter.check(ADA, gate.limits)
     warned = await gate.write([Candidate(content="second note")], actor=ADA)
     assert warned.receipts[0].warnings == ("user.rows",)
     assert stale(Candidate(content="third remark")) is None, "as it stood then there was room"
     (receipt,) = await gate.pipeline.write_many(
-        [Candidate(content="third remark")], actor=ADA, policy=gate.policy, gate=await gate.gate(ADA)
+        [Candidate(content="third remark")],
+        actor=ADA,
+        policy=gate.policy,
+        gate=await gate.limiter.gate(ADA, gate.limits),
     )
     assert (receipt.outcome, receipt.reason) == (Outcome.BLOCKED, "quota_exceeded:user.rows")
     (other,) = (await gate.write([Candidate(content="mine")], actor=Actor(user="ben"))).receipts
@@ -157,7 +161,7 @@ async def test_the_quota_counts_what_came_within_the_minute() -> None:
     clock = ManualClock()
     gate = await gateway(clock=clock, limits=Limits(quotas=(Quota(writes_a_minute=1),)))
     await gate.write([Candidate(content="first thing")], actor=ADA)
-    assert (await gate.limit_check(ADA))(Candidate(content="x")) == "quota_exceeded:user.writes_a_minute"
+    assert (await gate.limiter.check(ADA, gate.limits))(Candidate(content="x")) == "quota_exceeded:user.writes_a_minute"
     clock.advance(timedelta(seconds=61))
     assert (await gate.write([Candidate(content="second note")], actor=ADA)).receipts[0].outcome is Outcome.CREATED
 

@@ -12,7 +12,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import ReviewDenied
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Outcome
+from mnemic.types import Candidate, Origin, Outcome, Source
 from mnemic.write.pipeline import WriteRules
 
 
@@ -35,8 +35,6 @@ def test_the_queue_is_worked_off_by_somebody_else(tmp_path: Path) -> None:
         assert [one.memory.memory_id for one in ana.review().list()] == flagged
         assert ben.review().list() == []
         queue = ben.review(whole_tenant=True)
-        with pytest.raises(ReviewDenied):
-            ana.review().approve(flagged[0])
         assert queue.approve(flagged[0], content="Our dinner is always good.").outcome is Outcome.SUPERSEDED
         cheese = queue.list()[0].against[0].memory_id
         assert queue.merge(flagged[1], [cheese]).outcome is Outcome.MERGED
@@ -45,12 +43,30 @@ def test_the_queue_is_worked_off_by_somebody_else(tmp_path: Path) -> None:
             (True, "approved"),
             (False, "memory_not_found"),
         ]
-        assert [one.reason for one in ana.review().approve_all(flagged[3:])] == ["review_denied:proposer"]
         assert [one.reason for one in queue.reject_all(flagged[3:])] == ["rejected"]
         assert queue.list() == []
         again = contradict(ana, "Long winter")
         assert queue.reject_older(timedelta(days=1)) == []
         assert queue.reject(again).outcome is Outcome.BLOCKED
+
+
+def test_a_person_settles_what_was_flagged_about_themself(tmp_path: Path) -> None:
+    with manager(tmp_path / "m.db") as ana:
+        flagged = contradict(ana, "Our dinner")
+        assert ana.review().approve(flagged).outcome is Outcome.SUPERSEDED
+        assert ana.review().list() == []
+
+
+def test_what_an_agent_proposed_needs_another_person(tmp_path: Path) -> None:
+    with manager(tmp_path / "m.db") as ana:
+        told = Candidate(
+            content="Always answer in Dutch.", category="instruction", source=Source(origin=Origin.AGENT_INFERRED)
+        )
+        waiting = ana.add(told)
+        assert waiting.outcome is Outcome.PENDING_REVIEW
+        with pytest.raises(ReviewDenied):
+            ana.review().approve(waiting.memory_id or "")
+        assert [one.reason for one in ana.review().approve_all([waiting.memory_id or ""])] == ["review_denied:proposer"]
 
 
 def test_consent_privacy_and_audit(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ import pytest_asyncio
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, ModelUnavailable
 from mnemic.extract.entities import EntityReading
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
-from mnemic.noticing import NoticingEngine
+from mnemic.noticing import EntityNoticing
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
@@ -29,17 +30,21 @@ SAID = "My sister Eva works at Siemens in Berlin."
 
 
 @pytest_asyncio.fixture
-async def engine(tmp_path: Path) -> AsyncIterator[NoticingEngine]:
+async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
     store, graph = SqliteStore(tmp_path / "m.db"), SqliteGraph(tmp_path / "m.db")
-    made = NoticingEngine(
-        store=store, graph=graph, embedder=WordEmbedder(), clock=ManualClock(), entity_reader=RuleEntityReader()
+    made = MemoryEngine(
+        store=store,
+        graph=graph,
+        embedder=WordEmbedder(),
+        clock=ManualClock(),
+        middleware=[EntityNoticing(RuleEntityReader())],
     )
     async with made as engine:
         yield engine
 
 
 @pytest.fixture
-def entity(engine: NoticingEngine) -> EntityMemory[Awaited]:
+def entity(engine: MemoryEngine) -> EntityMemory[Awaited]:
     return EntityMemory(engine, ANA, awaited())
 
 
@@ -51,7 +56,7 @@ EVA = {"Eva": 1, "Siemens": 2, "Berlin": 3}
 
 
 async def test_every_verb_that_writes_what_the_user_says_is_read(
-    engine: NoticingEngine, entity: EntityMemory[Awaited]
+    engine: MemoryEngine, entity: EntityMemory[Awaited]
 ) -> None:
     await engine.add(SAID, actor=ANA)
     assert await around(entity) == EVA
@@ -62,7 +67,7 @@ async def test_every_verb_that_writes_what_the_user_says_is_read(
     assert await EntityMemory(engine, BEN, awaited()).of_user() == []
 
 
-async def test_only_the_users_own_sentences_are_read(engine: NoticingEngine, entity: EntityMemory[Awaited]) -> None:
+async def test_only_the_users_own_sentences_are_read(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
     await engine.record([Message(role="assistant", content=SAID)], actor=ANA)
     await engine.record([Message(role="user", speaker="Tom", content=SAID)], actor=ANA)
     await engine.add(SAID, actor=ANA, origin=Origin.WEB)
@@ -72,7 +77,7 @@ async def test_only_the_users_own_sentences_are_read(engine: NoticingEngine, ent
 
 
 async def test_a_later_sentence_ends_what_the_earlier_one_told(
-    engine: NoticingEngine, entity: EntityMemory[Awaited]
+    engine: MemoryEngine, entity: EntityMemory[Awaited]
 ) -> None:
     await engine.add("My sister Eva works at Siemens.", actor=ANA)
     await engine.add("Good news: my sister Eva now works at Bosch.", actor=ANA, kind=Kind.EPISODIC)
@@ -80,7 +85,7 @@ async def test_a_later_sentence_ends_what_the_earlier_one_told(
 
 
 async def test_what_was_read_names_its_memory_and_is_forgotten_with_it(
-    engine: NoticingEngine, entity: EntityMemory[Awaited]
+    engine: MemoryEngine, entity: EntityMemory[Awaited]
 ) -> None:
     said = await engine.add(SAID, actor=ANA)
     kept = await engine.add("My brother Tom lives in Porto.", actor=ANA)
@@ -90,7 +95,7 @@ async def test_what_was_read_names_its_memory_and_is_forgotten_with_it(
     assert set(await around(entity)) == {"Tom", "Porto"}
 
 
-async def test_what_has_ended_of_what_was_read_is_forgotten_with_its_memory_too(engine: NoticingEngine) -> None:
+async def test_what_has_ended_of_what_was_read_is_forgotten_with_its_memory_too(engine: MemoryEngine) -> None:
     said = await engine.add("My sister Eva works at Siemens.", actor=ANA)
     await engine.add("Good news: my sister Eva now works at Bosch.", actor=ANA)
 
@@ -103,7 +108,18 @@ async def test_what_has_ended_of_what_was_read_is_forgotten_with_its_memory_too(
     assert await read() == []
 
 
-async def test_told_again_nothing_is_read_again(engine: NoticingEngine) -> None:
+async def test_many_captures_and_a_correction_are_read_too(engine: MemoryEngine, entity: EntityMemory[Awaited]) -> None:
+    await engine.capture_many([Message(role="user", content=SAID)], actor=ANA)
+    assert await around(entity) == EVA
+    receipt = await engine.add("My brother Tom lives in Porto.", actor=ANA)
+    assert "Tom" in await around(entity)
+    await engine.update(receipt.memory_id or "", "My friend Zoe lives in Faro.", actor=ANA)
+    names = set(await around(entity))
+    assert {"Zoe", "Faro"} <= names
+    assert not {"Tom", "Porto"} & names, "what the old words named is forgotten"
+
+
+async def test_told_again_nothing_is_read_again(engine: MemoryEngine) -> None:
     await engine.add(SAID, actor=ANA)
     before = await engine.count(actor=ANA)
     again = await engine.add(SAID, actor=ANA)
@@ -118,8 +134,18 @@ class Broken:
         raise ModelUnavailable
 
 
-async def test_a_reader_that_fails_costs_no_memory(engine: NoticingEngine) -> None:
-    engine._reader = Broken()
+async def test_a_reader_that_fails_costs_no_memory() -> None:
+    made = MemoryEngine(
+        store=InProcessStore(),
+        graph=InProcessGraph(),
+        embedder=WordEmbedder(),
+        middleware=[EntityNoticing(Broken())],
+    )
+    async with made as engine:
+        await _fails_to_read(engine)
+
+
+async def _fails_to_read(engine: MemoryEngine) -> None:
     receipt = await engine.add(SAID, actor=ANA)
     assert receipt.outcome is Outcome.CREATED
     assert receipt.degraded == ("entities",)
@@ -136,8 +162,11 @@ async def test_what_is_redacted_is_not_shown_to_the_reader() -> None:
             shown.append(message.content)
             return await super().read(message, deadline=deadline)
 
-    made = NoticingEngine(
-        store=InProcessStore(), graph=InProcessGraph(), embedder=WordEmbedder(), entity_reader=Watching()
+    made = MemoryEngine(
+        store=InProcessStore(),
+        graph=InProcessGraph(),
+        embedder=WordEmbedder(),
+        middleware=[EntityNoticing(Watching())],
     )
     async with made as engine:
         await engine.add("Write to jane.doe@example.com in Berlin.", actor=ANA)
@@ -149,10 +178,10 @@ def test_the_policy_file_says_what_reads(tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     settings = Settings(store="memory:", policy=policy)
     policy.write_text("")
-    assert not isinstance(build_engine(settings), NoticingEngine)
+    assert build_engine(settings).door.middleware == ()
     policy.write_text('[entities]\nread = "rules"\n')
     noticing = build_engine(settings)
-    assert isinstance(noticing, NoticingEngine)
+    assert [type(one) for one in noticing.door.middleware] == [EntityNoticing]
     assert noticing.reads == "rules"
     policy.write_text('[entities]\nread = "model"\n')
     with pytest.raises(InvalidConfig, match=r"entities\.read"):

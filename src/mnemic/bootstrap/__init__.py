@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from mnemic.bootstrap.backups import backup_store, restore_store, salvage_store
 from mnemic.bootstrap.copies import build_copies
@@ -34,6 +32,7 @@ from mnemic.compose import Composer
 from mnemic.compose.model import ModelComposer
 from mnemic.compose.offline import OfflineComposer
 from mnemic.config import Settings
+from mnemic.door import Middleware
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extractor
 from mnemic.extract.fallback import FallbackExtractor
@@ -61,6 +60,7 @@ __all__ = [
     "build_graph",
     "build_guard",
     "build_keyring",
+    "build_middleware",
     "build_profile",
     "build_scratch",
     "build_sessions",
@@ -97,8 +97,7 @@ def build_engine(
     extractor, planner, composer = _proposers(completer, embedder, clock)
     fed = [] if keeps_graph(settings) else [GraphProjection(graph)]
     further = build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
-    engine = _engine_of(guard, completer)
-    return engine(
+    return MemoryEngine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
         embedder=embedder,
         clock=clock,
@@ -106,6 +105,7 @@ def build_engine(
         grant=guard.grant,
         budget=guard.budget,
         limits=guard.limits,
+        reads=guard.entities,
         redaction=with_names(guard.redaction),
         keyring=keyring,
         extractor=extractor,
@@ -117,19 +117,19 @@ def build_engine(
         graph=graph,
         projections=[*copies, *fed, *further],
         rules=build_write_rules(settings),
+        middleware=build_middleware(guard, completer),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
     )
 
 
-def _engine_of(guard: GuardFile, completer: Completer | None) -> Callable[..., MemoryEngine]:
-    """The engine that the policy file asks for: one that notices entities, or one that does not."""
+def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Middleware, ...]:
+    """What the policy file asks for around every request: entities that are noticed in ordinary texts."""
     if guard.entities is None:
-        return MemoryEngine
-    from mnemic.noticing import NoticingEngine
+        return ()
+    from mnemic.noticing import EntityNoticing
 
-    reader = build_entity_reader(guard.entities, completer)
-    return partial(NoticingEngine, entity_reader=reader, reads=guard.entities)
+    return (EntityNoticing(build_entity_reader(guard.entities, completer)),)
 
 
 def build_write_rules(settings: Settings) -> WriteRules:

@@ -94,7 +94,7 @@ def admit(candidates: Sequence[Candidate], grant: Grant, budget: Budget, *, chec
         raise BudgetSpent(MAX_CAPTURE_ITEMS)
     allowed, blocked = [], []
     for candidate in candidates:
-        reason = _denial(candidate, grant, checks)
+        reason = denial(candidate, grant) or next(filter(None, (check(candidate) for check in checks)), None)
         if reason is None:
             allowed.append(candidate)
         else:
@@ -114,12 +114,13 @@ def admit_intent(intent: Intent, grant: Grant) -> Intent:
     return replace(intent, levels=tuple(sorted(wanted)))
 
 
-def _denial(candidate: Candidate, grant: Grant, checks: Sequence[Check]) -> str | None:
+def denial(candidate: Candidate, grant: Grant, *, level: bool = True) -> str | None:
+    """The reason why the grant does not allow the candidate, or None. With `level` False its level is not asked."""
     if not grant.allows_key(candidate.key):
         return KEY_DENIED
-    if candidate.level not in grant.levels and not _only_proposes(candidate):
+    if level and candidate.level not in grant.levels and not _only_proposes(candidate):
         return SCOPE_DENIED
-    return next((reason for reason in (check(candidate) for check in checks) if reason is not None), None)
+    return None
 
 
 def _only_proposes(candidate: Candidate) -> bool:

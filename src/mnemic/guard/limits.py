@@ -171,6 +171,10 @@ class LimitCheck:
             self.admitted.append(candidate)
         return reason
 
+    def unless_counted(self, candidate: Candidate) -> str | None:
+        """The reason to block a candidate that adds no memory: retention and consent, no quota."""
+        return self._retention() or self._consent(candidate)
+
     def warnings(self, candidate: Candidate) -> tuple[str, ...]:
         """The limits the candidate counts towards that are used up beyond their soft part."""
         used = [(quota, self._used(quota)) for quota in self.limits.quotas if quota.applies(candidate)]

@@ -150,7 +150,7 @@ class _Desk:
         return {"memories": [shown(one) for one in await self.engine.list(actor=self.memory.actor, limit=limit)]}
 
     async def _captured(self, message: str) -> dict[str, Any]:
-        report = await self.engine.capture(message, actor=self.memory.actor)
+        report = await self.engine.capture(message, actor=self.memory.model)
         answer = {"status": report.status.value, "memories": [settled(receipt) for receipt in report.receipts]}
         return answer if report.stop_reason == "success" else {**answer, "error": report.stop_reason}
 
@@ -158,14 +158,14 @@ class _Desk:
         known = await self.engine.get(memory_id, actor=self.memory.actor)
         if dry_run:
             return {"stored": False, "would_change": shown(known), "dry_run": True}
-        receipt = await self.engine.update(memory_id, content, actor=self.memory.actor, expected_version=known.version)
+        receipt = await self.engine.update(memory_id, content, actor=self.memory.model, expected_version=known.version)
         return settled(receipt)
 
     async def _forgotten(self, memory_id: str, dry_run: bool) -> dict[str, Any]:
         known = await self.engine.get(memory_id, actor=self.memory.actor)
         if dry_run:
             return {"forgotten": False, "would_forget": shown(known), "dry_run": True}
-        await self.engine.forget(memory_id, actor=self.memory.actor)
+        await self.engine.forget(memory_id, actor=self.memory.model)
         return {"forgotten": True}
 
 

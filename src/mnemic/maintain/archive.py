@@ -15,6 +15,7 @@ from typing import Any
 
 from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, VersionConflict
+from mnemic.guard.policy import Policy
 from mnemic.maintain.consent import consent_prefix, subject_token
 from mnemic.maintain.derived import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
@@ -128,6 +129,7 @@ class Restorer:
     pipeline: MemoryWritePipeline
     actor: Actor
     gate: Gate
+    policy: Policy
     own: bool = False
 
     async def restore(self, archived: Archived) -> WriteReceipt:
@@ -157,7 +159,7 @@ class Restorer:
         home = self.actor.scope(memory.scope.level)
         source = replace(memory.source, origin=self._origin(memory.source.origin))
         candidate = replace(candidate_of(memory), source=source, valid_from=None, valid_to=None)
-        return await self.pipeline.drafted(candidate, home=home, actor=self.actor, embedded=newest)
+        return await self.pipeline.drafted(candidate, home=home, actor=self.actor, policy=self.policy, embedded=newest)
 
     def _origin(self, origin: Origin) -> Origin:
         if self.own or origin is Origin.AGENT_INFERRED or TRUST[origin] < TRUST[Origin.IMPORT]:

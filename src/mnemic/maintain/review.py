@@ -1,6 +1,7 @@
 """The review queue: what waits for a person, and what becomes of it.
 
-Whoever proposed a memory cannot approve it. Each decision is one transaction with its line in the audit; what an
+A person settles what was flagged about themself; everything else needs another person than the one who proposed it.
+Each decision is one transaction with its line in the audit; what an
 approval replaces is closed, never lost.
 """
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from mnemic.catalog import CATALOG
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
 from mnemic.guard.expiry import bounded
 from mnemic.guard.policy import Policy
@@ -18,7 +20,9 @@ from mnemic.maintain.trail import Steward
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import (
     Actor,
+    Level,
     Memory,
+    Origin,
     Outcome,
     Scope,
     Status,
@@ -30,7 +34,9 @@ from mnemic.unit_of_work import Unit, commit
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.embed import require_present
+from mnemic.write.gate import Gate, Refused
 from mnemic.write.merge import closing
+from mnemic.write.revise import candidate_of
 from mnemic.write.tokens import keep
 
 PAGE = 200
@@ -110,15 +116,22 @@ async def _proposer(store: RecordStore, memory: Memory) -> str | None:
 
 
 async def approve(
-    store: RecordStore, clock: Clock, known: Memory, verdict: Verdict, *, reviewer: Actor, policy: Policy
+    store: RecordStore,
+    clock: Clock,
+    known: Memory,
+    verdict: Verdict,
+    *,
+    reviewer: Actor,
+    policy: Policy,
+    gate: Gate | None = None,
 ) -> WriteReceipt:
     """Make the waiting memory active and close what it replaces: what it stood against, what `merged_with` names, and
     under a single-valued key the other values.
 
     Its time to live starts at the approval. A statement that is known by now is not stored twice: outcome `refreshed`.
-    Raises ReviewDenied for the proposer, MemoryNotFound, VersionConflict.
+    Raises ReviewDenied (`require_reviewer`), MemoryNotFound, VersionConflict, or Refused by the `gate`.
     """
-    require_other(known, reviewer)
+    require_reviewer(known, reviewer, policy)
     steward = Steward(reviewer, clock.now())
 
     async def work(unit: Unit) -> WriteReceipt:
@@ -135,15 +148,30 @@ async def approve(
             await keep(unit, verdict.draft)
         ends = bounded(_started(pending, steward.now), policy, now=steward.now)
         chosen = replace(chosen, expires_at=ends)
-        return await _approved(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
+        receipt = await _approved(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
+        if gate is not None and (reason := await gate(tx, candidate_of(chosen))) is not None:
+            raise Refused(reason)
+        return receipt
 
     return await commit(store, work)
 
 
-def require_other(known: Memory, reviewer: Actor) -> None:
-    """Raises ReviewDenied where the reviewer is who proposed the memory."""
-    if known.author == reviewer.user:
-        raise ReviewDenied("proposer", hint="somebody else has to look at it")
+def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
+    """Raises ReviewDenied where the reviewer proposed the memory, unless it is a statement about themself."""
+    if known.author == reviewer.user and not _own(known, reviewer, policy):
+        raise ReviewDenied("proposer", hint="another person has to review it")
+
+
+def _own(known: Memory, reviewer: Actor, policy: Policy) -> bool:
+    """Whether it is in the reviewer's own words, at their own level, under no key that policy has reviewed."""
+    rule = None if known.key is None else policy.rule(known.key)
+    return (
+        (known.scope.level, known.scope.owner) == (Level.USER, reviewer.user)
+        and known.source.origin is Origin.USER_STATED
+        and reviewer.channel in (Origin.USER_STATED, Origin.OPERATOR)
+        and not CATALOG[known.kind].reviewed
+        and (rule is None or not (rule.sensitive or rule.on_change == "review"))
+    )
 
 
 async def reject(

@@ -13,6 +13,7 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.embed import require_present
+from mnemic.write.gate import Gate, Refused
 from mnemic.write.merge import closed
 
 _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)
@@ -47,7 +48,14 @@ async def successors(store: RecordStore, memory: Memory) -> list[Memory]:
 
 
 async def roll_back(
-    store: RecordStore, clock: Clock, known: Memory, target: Memory, draft: Draft, *, actor: Actor
+    store: RecordStore,
+    clock: Clock,
+    known: Memory,
+    target: Memory,
+    draft: Draft,
+    *,
+    actor: Actor,
+    gate: Gate | None = None,
 ) -> WriteReceipt:
     """Make `known` say again what `target` said, as its next version, and close what had taken its place.
 
@@ -74,6 +82,8 @@ async def roll_back(
         back = _restored(present, target, draft)
         detail = {"to_version": target.version}
         await unit.apply(Mutation.of(back, "rolled_back", actor=actor, at=back.updated_at, detail=detail))
+        if gate is not None and (reason := await gate(tx, draft.candidate)) is not None:
+            raise Refused(reason)
         ids = tuple(one.memory_id for one in closing if one is not None)
         return replace(receipt_of(Outcome.SUPERSEDED, back, "rolled_back"), superseded=ids)
 

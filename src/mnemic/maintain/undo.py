@@ -7,7 +7,7 @@ first, it stays beside them; where it had waited for review, it waits again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -31,12 +31,23 @@ class UndoReceipt:
     restored: tuple[str, ...]
 
 
-async def undo(
-    store: RecordStore, clock: Clock, memory_id: str, *, actor: Actor, scopes: Sequence[Scope], policy: Policy
-) -> UndoReceipt:
-    """Restore what the active memory replaced; see the module.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reversal:
+    """What an undo will do: the memory it ends, the status this gets, and the versions of each that it had replaced."""
 
-    Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict where it is being changed.
+    known: Memory
+    status: Status
+    earlier: Mapping[str, Sequence[Memory]]
+
+    @property
+    def restored(self) -> list[Memory]:
+        """The memories that will be active again, as they are now."""
+        return [past[-1] for past in self.earlier.values()]
+
+
+async def reversal(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope], policy: Policy) -> Reversal:
+    """What taking back the replacement of the active memory means. Raises MemoryNotFound, InvalidInput
+    (`undo:nothing_replaced`).
     """
     versions = await store.versions(memory_id, scopes=scopes)
     if not versions or versions[-1].status is not Status.ACTIVE:
@@ -47,24 +58,32 @@ async def undo(
     if not earlier:
         raise InvalidInput("undo:nothing_replaced", hint="it replaced nothing that is still there")
     status = _status_after(versions, [past[-1] for past in earlier.values()], policy)
+    return Reversal(known=known, status=status, earlier=earlier)
+
+
+async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Actor) -> UndoReceipt:
+    """Restore what the active memory replaced; see the module. Raises VersionConflict where it is being changed."""
     steward = Steward(actor, clock.now())
+    known, earlier = planned.known, planned.earlier
 
     async def work(unit: Unit) -> UndoReceipt:
-        present = await unit.reads.get(memory_id, scopes=[known.scope])
+        present = await unit.reads.get(known.memory_id, scopes=[known.scope])
         if present is None or present.version != known.version:
             raise VersionConflict
-        waits = status is Status.PENDING_REVIEW
+        waits = planned.status is Status.PENDING_REVIEW
         ended = await steward.change(
             unit,
             present,
             "undone",
             detail={"restoring": list(earlier)},
-            status=status,
+            status=planned.status,
             supersedes=(),
             conflicts_with=tuple(earlier) if waits else present.conflicts_with,
         )
-        restored = [one for one, past in earlier.items() if await _restored(unit, steward, past, memory_id)]
-        return UndoReceipt(memory_id=memory_id, version=ended.version, status=status, restored=tuple(restored))
+        restored = [one for one, past in earlier.items() if await _restored(unit, steward, past, known.memory_id)]
+        return UndoReceipt(
+            memory_id=known.memory_id, version=ended.version, status=planned.status, restored=tuple(restored)
+        )
 
     return await commit(store, work)
 

@@ -37,7 +37,7 @@ from mnemic.types.recalling import ContextBlock, Recalled, RecallRequest
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import Deadline, FrozenDict, JsonValue, Vector, aware, checked_identifier, frozen
-from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust
+from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
@@ -103,6 +103,7 @@ __all__ = [
     "checked_identifier",
     "from_json",
     "frozen",
+    "lowered",
     "subject_of",
     "to_json",
 ]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from mnemic.types.scope import Scope
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, Vector, aware, frozen
-from mnemic.types.words import Kind, Level, Origin, Status, Trust
+from mnemic.types.words import Kind, Level, Origin, Status, Trust, lowered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +32,22 @@ ROLES = frozenset({"user", "assistant", "tool"})
 """
 
 
+_ROLE_ORIGIN = {
+    "assistant": Origin.AGENT_INFERRED,
+    "agent": Origin.AGENT_INFERRED,
+    "ai": Origin.AGENT_INFERRED,
+    "bot": Origin.AGENT_INFERRED,
+    "model": Origin.AGENT_INFERRED,
+    "function": Origin.TOOL_OUTPUT,
+    "tool": Origin.TOOL_OUTPUT,
+}
+"""The highest origin of the words of a role that is not the user's, in lower case."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Serialisable):
-    """One message of a conversation. `derived_from` names the messages that a summary was made of; what was said has
-    none.
+    """One message of a conversation. Its `origin` is at most that of its role: the words of an assistant or of a tool
+    are never the user's. `derived_from` names the messages that a summary was made of; what was said has none.
     """
 
     role: str
@@ -50,6 +62,9 @@ class Message(Serialisable):
     def __post_init__(self) -> None:
         if self.sent_at is not None:
             object.__setattr__(self, "sent_at", aware(self.sent_at, "sent_at"))
+        ceiling = _ROLE_ORIGIN.get(str(self.role).strip().casefold())
+        if ceiling is not None and self.origin in tuple(Origin):
+            object.__setattr__(self, "origin", lowered(ceiling, self.origin))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

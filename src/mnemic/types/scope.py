@@ -9,7 +9,7 @@ from functools import lru_cache
 from mnemic.errors import InvalidInput
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import checked_identifier
-from mnemic.types.words import Level
+from mnemic.types.words import Level, Origin
 
 _LEVELS = tuple(Level)
 
@@ -41,7 +41,10 @@ def subject_of(scope: Scope, author: str | None) -> Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor(Serialisable):
-    """Who asks. Built from the credential or by the embedding program, never from a model's arguments."""
+    """Who asks. Built from the credential or by the embedding program, never from a model's arguments.
+
+    `channel` is how the words come: the origin that what this actor writes can have at most (`mnemic.types.lowered`).
+    """
 
     tenant: str = "default"
     user: str
@@ -49,6 +52,7 @@ class Actor(Serialisable):
     workspace: str | None = None
     session: str | None = None
     task: str | None = None
+    channel: Origin = Origin.USER_STATED
 
     def __post_init__(self) -> None:
         for name in ("tenant", "user", "agent"):

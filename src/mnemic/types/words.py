@@ -47,6 +47,21 @@ class Origin(StrEnum):
     WEB = "web"
 
 
+_RANK = {
+    Origin.OPERATOR: 5,
+    Origin.USER_STATED: 4,
+    Origin.IMPORT: 3,
+    Origin.AGENT_INFERRED: 2,
+    Origin.TOOL_OUTPUT: 1,
+    Origin.WEB: 1,
+}
+
+
+def lowered(channel: Origin, origin: Origin) -> Origin:
+    """The `origin` that a caller names, or that of the `channel` where the caller's would count for more."""
+    return origin if _RANK[origin] <= _RANK[channel] else channel
+
+
 class Trust(IntEnum):
     """How much a memory may change: lower trust never replaces higher trust."""
 

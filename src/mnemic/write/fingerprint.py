@@ -6,6 +6,7 @@ tenants have nothing in common (RFC 2104).
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
 import re
@@ -85,6 +86,14 @@ def request_key(draft: Draft, idempotency_key: object) -> str:
         raise InvalidInput("idempotency_key", hint=f"text of 1 to {MAX_IDEMPOTENCY_KEY_CHARS} characters")
     user = draft.actor.user
     return f"{user}:{keyed_hash(draft.secret, 'idempotency', [user, idempotency_key])[:32]}"
+
+
+def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
+    """The idempotency key of one candidate of a batch: the batch's key and what the candidate says."""
+    if idempotency_key is None:
+        return None
+    said = "\x1f".join((candidate.level, candidate.kind, candidate.key or "", candidate.content))
+    return f"{idempotency_key}:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def request_owner(name: str) -> str:

@@ -156,10 +156,11 @@ class MemoryWritePipeline:
         *,
         actor: Actor,
         scopes: Sequence[Scope],
+        policy: Policy,
         data: Mapping[str, JsonValue] | None = None,
         context: str | None = None,
         expected_version: int | None = None,
-        origin: Origin = Origin.USER_STATED,
+        origin: Origin,
         deadline: Deadline | None = None,
         gate: Gate | None = None,
     ) -> WriteReceipt:
@@ -177,7 +178,7 @@ class MemoryWritePipeline:
         if data is not None or context is not None:
             known = replace(known, data=known.data if data is None else data, context=context or known.context)
         revised = revision_of(known, content, origin, actor)
-        draft = await self.drafted(revised, home=known.scope, actor=actor, laps=laps, deadline=deadline)
+        draft = await self.drafted(revised, home=known.scope, actor=actor, policy=policy, laps=laps, deadline=deadline)
         if draft.blocked is not None:
             return blocked_receipt(draft.candidate, draft.blocked, laps)
 
@@ -191,9 +192,10 @@ class MemoryWritePipeline:
         assert settled is not None
         return await self._publish(settled, laps, deadline)
 
-    async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin = Origin.USER_STATED) -> Draft:
+    async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin, policy: Policy) -> Draft:
         """What would say `content` in the place of `known`; see `drafted`."""
-        return await self.drafted(revision_of(known, content, origin, actor), home=known.scope, actor=actor)
+        revised = revision_of(known, content, origin, actor)
+        return await self.drafted(revised, home=known.scope, actor=actor, policy=policy)
 
     async def drafted(
         self,
@@ -201,6 +203,7 @@ class MemoryWritePipeline:
         *,
         home: Scope,
         actor: Actor,
+        policy: Policy,
         laps: Laps | None = None,
         deadline: Deadline | None = None,
         embedded: bool = True,
@@ -210,7 +213,7 @@ class MemoryWritePipeline:
         `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
         laps = laps or Laps(self._clock)
-        draft = await _prepared(await self._begun(candidate, actor, Policy(), home), self._prepare, self._vault, laps)
+        draft = await _prepared(await self._begun(candidate, actor, policy, home), self._prepare, self._vault, laps)
         if draft.blocked is not None or not embedded:
             return draft
         job = Job(draft, None, laps)

@@ -140,10 +140,28 @@ class Redactor:
             for start, end, value in detector.find(folded):
                 if start < end and not (held and HELD in folded[start:end]):
                     found.append((start, end, entity, value))
+        found = _outside_uuids(found, folded)
         if offsets:
             found = [(offsets[start], offsets[end], entity, value) for start, end, entity, value in found]
         spans = _merged(found, text)
         return [span for span in spans if self._action(span[2]) is not Action.ALLOW] if self._actions else spans
+
+
+_UUID = re.compile(r"(?i)(?<![\w-])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?![\w-])")
+"""An identifier by RFC 9562."""
+_NUMBERS = frozenset({"CARD", "IMEI", "NATIONAL_ID", "PHONE", "SSN"})
+
+
+def _outside_uuids(found: list[_Find], text: str) -> list[_Find]:
+    """The matches, without digits of an identifier that look like somebody's number by chance."""
+    if not any(entity in _NUMBERS for _, _, entity, _ in found):
+        return found
+    identifiers = [match.span() for match in _UUID.finditer(text)]
+    return [
+        one
+        for one in found
+        if one[2] not in _NUMBERS or not any(start <= one[0] and one[1] <= end for start, end in identifiers)
+    ]
 
 
 def marker(entity: str, value: str, secret: bytes) -> str:

@@ -68,8 +68,8 @@ class Revision:
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
-        if draft.review_reason is not None:
-            waiting = pending(draft, [known], self.pending_id, draft.review_reason)
+        if (reason := _review_reason(draft)) is not None:
+            waiting = pending(draft, [known], self.pending_id, reason)
             return await commit(unit, draft, await once(tx, draft, waiting), None)
         candidate = draft.candidate
         memory = known.next_version(
@@ -88,3 +88,10 @@ class Revision:
         await unit.apply(Mutation.of(memory, "revised", actor=draft.actor, at=draft.now))
         await keep(unit, draft)
         return Settled(receipt_of(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(unit.changes))
+
+
+def _review_reason(draft: Draft) -> str | None:
+    """Why a person must see the correction: what holds for any statement of its kind, or the rule of its key."""
+    key = draft.candidate.key
+    reviewed = key is not None and draft.policy.rule(key).on_change == "review"
+    return draft.review_reason or ("key_needs_review" if reviewed else None)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mnemic.compare.change import Change, frame_of, framed, judge
-from mnemic.types import Level, Memory, Outcome
+from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, told_at
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.merge import Near, closed
@@ -26,9 +26,10 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     """The memories of the same person that the draft changes, the most probable first. `opposed`: how words or a judge
     say, by memory_id, that the two contradict each other; then less is needed.
     """
-    if draft.scope.level != Level.USER or not near:
-        return []
     candidate = draft.candidate
+    # Other kinds say by their data what changes: an entity ends a relation, a structured memory a field.
+    if draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM or not near:
+        return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
     moment = told_at(draft)
     found: Changed = []

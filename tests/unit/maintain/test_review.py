@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidInput, MemoryNotFound, ReviewDenied, VersionConflict
+from mnemic.errors import InvalidCandidates, MemoryNotFound, ReviewDenied, VersionConflict
 from mnemic.guard.limits import Limits
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
@@ -175,7 +175,7 @@ async def test_a_version_that_was_not_seen_is_not_approved(engine: MemoryEngine,
 
 async def test_content_that_cannot_be_stored_is_refused(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:
     _, flagged = await contradiction(engine, ana)
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidCandidates):
         await engine.approve(flagged, actor=ben, content="   ")
 
 

@@ -35,6 +35,13 @@ def redact(text: str, secret: bytes = SECRET) -> str:
     return REDACTOR.redact(text, secret).text
 
 
+@pytest.mark.parametrize("identifier", ["01a208fe-9388-7016-8331-a3ae2a036a2f", "01A208FE-9388-7016-8331-555123456789"])
+def test_digits_of_an_identifier_are_no_telephone_number(identifier: str) -> None:
+    assert redact(f"see {identifier}.") == f"see {identifier}."
+    assert "[PHONE#" in redact(f"{identifier} or call +1 212 555 0187"), "only the identifier is spared"
+    assert "[SECRET#" in redact(f"the password is {identifier}"), "what a name announces is not spared"
+
+
 @given(texts)
 def test_twice_is_once(text: str) -> None:
     once = redact(text)

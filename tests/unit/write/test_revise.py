@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.guard.policy import Policy
 from mnemic.types import Actor, Origin, Outcome, Status
 
 
 async def revise(desk: Any, memory_id: str | None, content: str, **options: Any) -> Any:
     actor = options.pop("actor", desk.actor)
-    return await desk.pipeline.revise(memory_id, content, actor=actor, scopes=actor.scopes(["user"]), **options)
+    rules: dict[str, Any] = {"policy": Policy(), "origin": Origin.USER_STATED, "scopes": actor.scopes(["user"])}
+    return await desk.pipeline.revise(memory_id, content, actor=actor, **rules | options)
 
 
 async def test_the_next_version(desk: Any) -> None:

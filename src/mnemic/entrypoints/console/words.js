@@ -58,6 +58,7 @@ const REASONS = {
   memory_not_found: "There is no such memory, or it is not yours to see.",
   version_conflict: "Somebody changed this memory in the meantime. Look at it again first.",
   review_denied: "You may not decide this",
+  write_blocked: "This may not be changed now",
   reveal_denied: "This role may not see what stands behind the markers",
   idempotency_key_reused: "The same request key was used for something else before.",
   not_supported: "The database in use cannot do this",

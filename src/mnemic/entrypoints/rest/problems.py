@@ -24,6 +24,7 @@ _STATUS: tuple[tuple[type[MnemicError], HTTPStatus], ...] = (
     (errors.IdempotencyConflict, HTTPStatus.CONFLICT),
     (errors.ReviewDenied, HTTPStatus.FORBIDDEN),
     (errors.RevealDenied, HTTPStatus.FORBIDDEN),
+    (errors.WriteBlocked, HTTPStatus.FORBIDDEN),
     (errors.ScopeDenied, HTTPStatus.FORBIDDEN),
     (errors.NotSupported, HTTPStatus.NOT_IMPLEMENTED),
     (errors.StoreFull, HTTPStatus.INSUFFICIENT_STORAGE),

@@ -47,6 +47,12 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+LowerOrigin = Annotated[
+    Literal["import", "agent_inferred", "tool_output", "web"] | None,
+    Field(description="Where the words come from, if not from the user: it lowers the trust, and never raises it."),
+]
+
+
 class NewMemory(Strict):
     """One thing to remember."""
 
@@ -60,9 +66,10 @@ class NewMemory(Strict):
     ttl_days: DaysToLive = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.8
     occurred_at: Moment | None = None
+    origin: LowerOrigin = None
 
     def candidate(self, session: str | None) -> Candidate:
-        """What the engine is asked to keep; its origin is the channel's, a caller cannot say it."""
+        """What the engine is asked to keep; its origin is the channel's, or a lower one that the caller names."""
         return Candidate(
             content=self.content,
             kind=Kind(self.kind),
@@ -72,7 +79,7 @@ class NewMemory(Strict):
             data=self.data,
             ttl=timedelta(days=self.ttl_days) if self.ttl is None and self.ttl_days is not None else ttl_of(self.ttl),
             confidence=self.confidence,
-            source=Source(origin=Origin.USER_STATED, session=session),
+            source=Source(origin=Origin(self.origin or Origin.USER_STATED), session=session),
             occurred_at=self.occurred_at,
         )
 
@@ -93,9 +100,12 @@ class Said(Strict):
     session: Name | None = None
     speaker: Name | None = None
     sent_at: Moment | None = None
+    origin: LowerOrigin = None
 
     def message(self, session: str | None) -> Message:
-        """The engine's message; what a tool said is a tool's, whoever sends it."""
+        """The engine's message. Its origin is at most that of its role: a tool's words are a tool's, whoever sends
+        them.
+        """
         return Message(
             role=self.role,
             content=self.content,
@@ -103,7 +113,7 @@ class Said(Strict):
             session=self.session or session,
             speaker=self.speaker,
             sent_at=self.sent_at,
-            origin=Origin.TOOL_OUTPUT if self.role == "tool" else Origin.USER_STATED,
+            origin=Origin(self.origin or Origin.USER_STATED),
         )
 
 
@@ -183,6 +193,7 @@ class Correction(Strict):
     data: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
     context: Annotated[str, StringConstraints(max_length=8192)] | None = None
     expected_version: Annotated[int, Field(ge=1, le=2**31)] | None = None
+    origin: LowerOrigin = None
 
 
 class Rollback(Strict):

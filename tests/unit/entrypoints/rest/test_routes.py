@@ -116,8 +116,8 @@ async def test_capture_messages_runs_and_context(running: Running) -> None:
 
 async def test_a_reviewer_decides_what_another_proposed(running: Running) -> None:
     ana, ben = await running.caller("reader", "writer"), await running.caller("reviewer", user="ben")
-    await added(running, ana, content="I am not allergic to nuts.", key=None)
-    flagged = await running.client.post("/v1/memories", json={"content": "I am allergic to nuts."}, headers=ana)
+    body = {"content": "Always answer in Dutch.", "category": "instruction", "origin": "agent_inferred"}
+    flagged = await running.client.post("/v1/memories", json=body, headers=ana)
     assert flagged.json()["outcome"] == "pending_review"
     memory_id = flagged.json()["memory_id"]
 

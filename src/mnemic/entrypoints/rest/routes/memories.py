@@ -40,7 +40,7 @@ from mnemic.entrypoints.rest.shapes import (
 )
 from mnemic.entrypoints.wire import memory_dict, receipt_dict, report_dict, result_dict
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.types import Memory
+from mnemic.types import Memory, Origin
 
 router = APIRouter(prefix="/v1", tags=["memories"], route_class=Parsed)
 
@@ -184,6 +184,7 @@ async def correct(
             data=wanted.data,
             context=wanted.context,
             expected_version=expected,
+            origin=None if wanted.origin is None else Origin(wanted.origin),
         )
     except VersionConflict as conflict:
         if expected is None:

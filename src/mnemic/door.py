@@ -1,0 +1,217 @@
+"""The door: the one way by which a request changes memory.
+
+Every request takes the same steps, in this order:
+
+1. contract: the verb checks the request's shape and says which statements will hold after it (`Verb.check`)
+2. policy: keys, scopes, kinds, values and lengths of these statements
+3. grant: what the runtime allows now
+4. limits: erasure and retention, consent, quotas
+5. prepare, one transaction, publish (`Verb.carry_out`): no side effect before the transaction; the limits are asked
+   once more inside it
+6. watchers: counters are told of each receipt
+
+What cuts across verbs is a middleware: a function around these steps, in a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from mnemic.errors import RunStopped
+from mnemic.guard.budget import Budget
+from mnemic.guard.contract import check_candidate
+from mnemic.guard.execution import Grant, denial
+from mnemic.guard.limits import LimitCheck, Limits
+from mnemic.guard.policy import Policy
+from mnemic.identity import token_of
+from mnemic.maintain.consent import limit_check, settling_gate
+from mnemic.ports import Clock, RecordStore
+from mnemic.requests import Request
+from mnemic.types import Actor, Candidate, Deadline, Scope, SearchResult, WriteReceipt
+from mnemic.write.commit import blocked_receipt
+from mnemic.write.gate import Gate
+from mnemic.write.pipeline import MemoryWritePipeline
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a request is judged by."""
+
+    policy: Policy = field(default_factory=Policy)
+    grant: Grant = field(default_factory=Grant)
+    budget: Budget = field(default_factory=Budget)
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A statement that will hold once the request is carried out.
+
+    `subject` is the user whose consent and quotas count; `adds` is False where no memory is added by it; `within_grant`
+    is False where the embedding program vouches for the level (a reviewer of the whole tenant). `lenient`: a breach of
+    policy blocks it with the reason instead of ending the request.
+    """
+
+    candidate: Candidate
+    subject: Actor
+    adds: bool = True
+    within_grant: bool = True
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """A proposal as policy spells it, and the reason why it is blocked, or None. `warnings`: limits nearly used up."""
+
+    candidate: Candidate
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def receipt(self) -> WriteReceipt:
+        """The receipt of a proposal that is blocked."""
+        return blocked_receipt(self.candidate, self.reason or "blocked")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request on its way: on whose behalf, by which rules, until when. `engine` is the engine that was asked."""
+
+    request: Any
+    actor: Actor
+    rules: Rules
+    engine: Any = None
+    deadline: Deadline | None = None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The actor's scopes at every granted level that the actor has an owner for."""
+        levels = [level for level in sorted(self.rules.grant.levels) if getattr(self.actor, level, None) is not None]
+        return self.actor.scopes(levels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The answer to many writes: a receipt for each, in order, and the places of those that the guard denied."""
+
+    receipts: list[WriteReceipt]
+    denied: frozenset[int] = frozenset()
+
+
+class Verb(Protocol):
+    """How one kind of request is handled. Only the door calls these methods, `check` first."""
+
+    async def check(self, call: Call) -> Sequence[Proposal]:
+        """The statements that will hold after the request. Raises what is wrong with its shape, or MemoryNotFound."""
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Any:
+        """Prepare, commit one transaction, publish; the answer. A blocked proposal is not written."""
+
+
+Proceed = Callable[[Call], Awaitable[Any]]
+
+
+class Middleware(Protocol):
+    """Wraps the handling of every request: it awaits `proceed`, once at most, and may look at the answer."""
+
+    async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
+        """The answer to the request."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Watchers:
+    """Callbacks after each write and each search, for counting. They neither wait nor raise."""
+
+    on_write: Callable[[WriteReceipt], None] | None = None
+    on_search: Callable[[SearchResult], None] | None = None
+
+    def wrote(self, receipt: WriteReceipt) -> WriteReceipt:
+        """Report a write; returns its receipt."""
+        if self.on_write is not None:
+            self.on_write(receipt)
+        return receipt
+
+    def searched(self, result: SearchResult) -> SearchResult:
+        """Report a search; returns its result."""
+        if self.on_search is not None:
+            self.on_search(result)
+        return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limiter:
+    """Consent, quotas and retention, as they are kept in the store."""
+
+    store: RecordStore
+    clock: Clock
+    pipeline: MemoryWritePipeline
+
+    async def check(self, actor: Actor, limits: Limits) -> LimitCheck:
+        """The limits for the actor as of now."""
+        return await limit_check(self.store, self.clock, limits, await self.token(actor), actor)
+
+    async def gate(self, actor: Actor, limits: Limits) -> Gate:
+        """The same limits, asked again inside the transaction that writes."""
+        return await settling_gate(self.store, self.clock, limits, await self.token(actor), actor)
+
+    async def token(self, actor: Actor) -> str:
+        """The keyed hash that names the actor's user in marks. The tenant's secret is read once and kept."""
+        return token_of(await self.pipeline.secret(actor.tenant), actor.user)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Handles every request that can change memory; see the module."""
+
+    limiter: Limiter
+    verbs: Mapping[type[Request[Any]], Verb]
+    middleware: Sequence[Middleware] = ()
+    watchers: Watchers = field(default_factory=Watchers)
+
+    async def handle(self, call: Call) -> Any:
+        """The answer to the request. Raises InvalidInput, the breaches of policy (RunStopped), and what the engine's
+        method of that name says; then nothing was stored.
+        """
+        return await self.around(call, self._steps)
+
+    async def around(self, call: Call, proceed: Proceed) -> Any:
+        """The answer of `proceed`, called through the middleware, the first one outermost."""
+        for one in reversed(self.middleware):
+            proceed = partial(one, proceed=proceed)
+        return await proceed(call)
+
+    async def _steps(self, call: Call) -> Any:
+        verb = self.verbs[type(call.request)]
+        proposals = await verb.check(call)
+        passed = await self._passed(call, proposals) if proposals else []
+        answer = await verb.carry_out(call, passed)
+        receipts = answer.receipts if isinstance(answer, Written) else [answer]
+        for receipt in receipts:
+            if isinstance(receipt, WriteReceipt):
+                self.watchers.wrote(receipt)
+        return answer
+
+    async def _passed(self, call: Call, proposals: Sequence[Proposal]) -> list[Passed]:
+        """Policy, grant and limits, in this order, for each proposal."""
+        checks: dict[str, LimitCheck] = {}
+        passed = []
+        for one in proposals:
+            try:
+                candidate = check_candidate(one.candidate, call.rules.policy, call.rules.budget)
+            except RunStopped as breach:
+                if not one.lenient:
+                    raise
+                passed.append(Passed(candidate=one.candidate, reason=breach.reason))
+                continue
+            if one.subject.user not in checks:
+                checks[one.subject.user] = await self.limiter.check(one.subject, call.rules.limits)
+            check = checks[one.subject.user]
+            reason = denial(candidate, call.rules.grant, level=one.within_grant)
+            reason = reason or (check(candidate) if one.adds else check.unless_counted(candidate))
+            warnings = () if reason else check.warnings(candidate)
+            passed.append(Passed(candidate=candidate, reason=reason, warnings=warnings))
+        return passed

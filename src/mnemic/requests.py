@@ -1,0 +1,218 @@
+"""Everything that can be asked of memory, as frozen values: copied, compared, pickled, and turned into JSON and back.
+
+A face (library, command line, REST, MCP, client) makes one of these; `MemoryEngine.handle` answers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+from mnemic.types import Candidate, JsonValue, Kind, Memory, Message, Origin, SearchResult, WriteReceipt
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request(Generic[T_co]):
+    """Something asked of memory on behalf of an actor; `T_co` is the type of its answer."""
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add(Request[WriteReceipt]):
+    """Remember one thing."""
+
+    candidate: Candidate
+    idempotency_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddMany(Request[Any]):
+    """Remember many things; a bad one stops no other. `captured`: a turn found them in a message."""
+
+    candidates: tuple[Candidate, ...]
+    idempotency_keys: tuple[str | None, ...] | None = field(default=None, repr=False)
+    captured: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record(Request[Sequence[WriteReceipt]]):
+    """Keep the messages of a conversation themselves."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Request[Any]):
+    """One turn: remember from `message` (a capture, where there is no `goal`), answer `goal` with what is known."""
+
+    message: Message | None = None
+    goal: str | None = field(default=None, repr=False)
+    context: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    idempotency_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update(Request[WriteReceipt]):
+    """Correct a memory. `data` and `context` stay as they are where they are None."""
+
+    memory_id: str
+    content: str = field(repr=False)
+    data: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    context: str | None = field(default=None, repr=False)
+    expected_version: int | None = None
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forget(Request[None]):
+    """Delete a memory with all its versions."""
+
+    memory_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollback(Request[WriteReceipt]):
+    """Make a memory say again what it said in `version`."""
+
+    memory_id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo(Request[Any]):
+    """Take back what a memory replaced."""
+
+    memory_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore(Request[WriteReceipt]):
+    """Bring back a memory of an archive in all its versions, oldest first. `own`: its origin, trust and author are to
+    be believed.
+    """
+
+    versions: tuple[Memory, ...]
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreConsent(Request[WriteReceipt]):
+    """Bring back a consent of an archive, unless something is decided about the key."""
+
+    key: str = field(repr=False)
+    granted: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derive(Request[WriteReceipt]):
+    """Remember what was drawn from other memories, if these are there when it is committed."""
+
+    candidate: Candidate
+    sources: tuple[str, ...]
+
+
+# -- review ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approve(Request[WriteReceipt]):
+    """Let a waiting memory in; with `content` it says that instead, with `merge_with` it replaces these, too."""
+
+    memory_id: str
+    content: str | None = field(default=None, repr=False)
+    merge_with: tuple[str, ...] = ()
+    whole_tenant: bool = False
+    expected_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reject(Request[WriteReceipt]):
+    """Turn a waiting memory down. `reason` is a code, never free text."""
+
+    memory_id: str
+    whole_tenant: bool = False
+    reason: str = "rejected"
+
+
+# -- the person's rights, and the operator's jobs ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consent(Request[str]):
+    """Grant or revoke the actor's consent to memories under a key."""
+
+    key: str = field(repr=False)
+    granted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erase(Request[Any]):
+    """Erase everything about a user of the tenant; with `block` nothing is learnt about them again."""
+
+    subject: str
+    block: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EraseKey(Request[Any]):
+    """Erase what the actor's user holds under one key."""
+
+    key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expire(Request[Any]):
+    """Mark what has expired, purge what was marked a grace period ago. None takes the defaults."""
+
+    grace: timedelta | None = None
+    apart: timedelta | None = None
+    hard_kinds: frozenset[Kind] | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotateDataKeys(Request[Any]):
+    """Give the user `subject`, or everybody of the tenant, another data key."""
+
+    subject: str | None = None
+    keep_old: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reveal(Request[Any]):
+    """Show the values that the markers of a memory stand for."""
+
+    memory_id: str
+    role: str
+    whole_tenant: bool = False
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search(Request[SearchResult]):
+    """Find memories; see `MemoryEngine.search`."""
+
+    query: str = field(repr=False)
+    top_k: int = 10
+    levels: Sequence[str] | None = None
+    kinds: Sequence[Kind | str] | None = None
+    categories: Sequence[str] | None = None
+    keys: Sequence[str] | None = None
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    asked_at: datetime | None = None
+    min_score: float = 0.0
+    max_tokens: int | None = None
+    preference_bias: bool = False
+    named: bool = False

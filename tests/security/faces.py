@@ -1,0 +1,134 @@
+"""One store behind four faces: the library, the command line, REST and MCP, each as its own users call it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from mcp import Client
+
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.app import create_app
+from mnemic.entrypoints.rest.credentials import ApiKeys
+from mnemic.errors import MnemicError
+from mnemic.integrations.mcp import memory_server
+from mnemic.types import Actor, Memory, Status
+
+ANA, BEN = Actor(user="ana"), Actor(user="ben")
+POLICY = """
+open_keys = true
+keyless = true
+
+[keys.seat]
+allowed_values = ["aisle", "window"]
+
+[keys.tier]
+sensitive = true
+allowed_values = ["free", "pro"]
+
+[keys.address]
+on_change = "review"
+"""
+
+
+@dataclass(frozen=True)
+class Faces:
+    """The open faces, and the engine that they share. Each verb returns the reason of a refusal, or None."""
+
+    engine: MemoryEngine
+    client: httpx.AsyncClient
+    headers: dict[str, str]
+
+    async def add(self, face: str, content: str, key: str | None = None) -> str | None:
+        """Ask the face to remember something."""
+        if face == "library":
+            return await _reason(self.engine.add(content, key=key, actor=ANA))
+        if face == "rest":
+            body = {"content": content, **({"key": key} if key else {})}
+            return self._told(await self.client.post("/v1/memories", json=body, headers=self.headers))
+        told = content if key is None else f"My {key} is {content}."
+        return await self._tool("add_memory", content=told)
+
+    async def update(self, face: str, memory_id: str, content: str) -> str | None:
+        """Ask the face to correct a memory."""
+        if face == "library":
+            return await _reason(self.engine.update(memory_id, content, actor=ANA))
+        if face == "rest":
+            path = f"/v1/memories/{memory_id}"
+            return self._told(await self.client.patch(path, json={"content": content}, headers=self.headers))
+        return await self._tool("update_memory", memory_id=memory_id, content=content, dry_run=False)
+
+    async def capture(self, face: str, message: str) -> str | None:
+        """Ask the face to remember what is worth it in a message."""
+        if face == "library":
+            report = await self.engine.capture(message, actor=ANA)
+            return None if report.stop_reason == "success" else report.stop_reason
+        if face == "rest":
+            return self._told(await self.client.post("/v1/capture", json={"message": message}, headers=self.headers))
+        return await self._tool("capture", message=message)
+
+    async def forget(self, face: str, memory_id: str) -> str | None:
+        """Ask the face to delete a memory."""
+        if face == "library":
+            return await _reason(self.engine.forget(memory_id, actor=ANA))
+        if face == "rest":
+            return self._told(await self.client.delete(f"/v1/memories/{memory_id}", headers=self.headers))
+        return await self._tool("forget_memory", memory_id=memory_id, dry_run=False)
+
+    async def held(self) -> list[Memory]:
+        """Everything in the store, whatever its status."""
+        return await self.engine.store.held("default", statuses=list(Status), limit=10_000)
+
+    async def live(self) -> dict[str | None, list[str]]:
+        """What is active, by key."""
+        found: dict[str | None, list[str]] = {}
+        for memory in await self.held():
+            if memory.status is Status.ACTIVE:
+                found.setdefault(memory.key, []).append(memory.content)
+        return found
+
+    async def _tool(self, name: str, **arguments: Any) -> str | None:
+        async with Client(memory_server(self.engine, ANA)) as model:
+            result = await model.call_tool(name, arguments)
+        told = result.structured_content or json.loads(result.content[0].text)  # type: ignore[union-attr]
+        reasons = [told.get("error"), told.get("reason") if told.get("stored") is False else None]
+        return next((str(reason) for reason in reasons if reason), None)
+
+    def _told(self, answer: httpx.Response) -> str | None:
+        if answer.status_code == 204:
+            return None
+        told = answer.json()
+        if answer.status_code >= 400:
+            return str(told.get("reason", answer.status_code))
+        return str(told["reason"]) if told.get("outcome") == "blocked" else None
+
+
+async def _reason(work: Any) -> str | None:
+    try:
+        done = await work
+    except MnemicError as error:
+        return error.reason
+    return done.reason if done is not None and not done.stored else None
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Faces]:
+    """The faces on a new file in `folder`, under `POLICY`."""
+    policy = folder / "policy.toml"
+    policy.write_text(POLICY)
+    engine = build_engine(Settings.load(store=str(folder / "m.db"), policy=str(policy)))
+    async with engine:
+        _, key = await ApiKeys(engine.store, engine.clock).create(
+            tenant="default", roles=("reader", "writer", "subject"), user="ana"
+        )
+        app = create_app(engine, per_second=10_000.0, burst=10_000)
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+            yield Faces(engine, client, {"Authorization": f"Bearer {key}"})

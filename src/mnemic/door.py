@@ -2,11 +2,11 @@
 
 Every request takes the same steps, in this order:
 
-1. contract: the verb checks the request's shape and says which statements will hold after it (`Verb.check`)
+1. contract: the handler checks the request's shape and says which statements will hold after it (`Handler.check`)
 2. policy: keys, scopes, kinds, values and lengths of these statements
 3. grant: what the runtime allows now
 4. limits: erasure and retention, consent, quotas
-5. prepare, one transaction, publish (`Verb.carry_out`): no side effect before the transaction; the limits are asked
+5. prepare, one transaction, publish (`Handler.carry_out`): no side effect before the transaction; the limits are asked
    once more inside it
 6. watchers: counters are told of each receipt
 
@@ -102,7 +102,7 @@ class Written:
     denied: frozenset[int] = frozenset()
 
 
-class Verb(Protocol):
+class Handler(Protocol):
     """How one kind of request is handled. Only the door calls these methods, `check` first."""
 
     async def check(self, call: Call) -> Sequence[Proposal]:
@@ -168,7 +168,7 @@ class Door:
     """Handles every request that can change memory; see the module."""
 
     limiter: Limiter
-    verbs: Mapping[type[Request[Any]], Verb]
+    handlers: Mapping[type[Request[Any]], Handler]
     middleware: Sequence[Middleware] = ()
     watchers: Watchers = field(default_factory=Watchers)
 
@@ -185,10 +185,10 @@ class Door:
         return await proceed(call)
 
     async def _steps(self, call: Call) -> Any:
-        verb = self.verbs[type(call.request)]
-        proposals = await verb.check(call)
+        handler = self.handlers[type(call.request)]
+        proposals = await handler.check(call)
         passed = await self._passed(call, proposals) if proposals else []
-        answer = await verb.carry_out(call, passed)
+        answer = await handler.carry_out(call, passed)
         receipts = answer.receipts if isinstance(answer, Written) else [answer]
         for receipt in receipts:
             if isinstance(receipt, WriteReceipt):

@@ -23,6 +23,7 @@ from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
+from mnemic.handlers import build_handlers
 from mnemic.inject.usage import UsageAudit
 from mnemic.kinds.near import GraphSurroundings
 from mnemic.kinds.patience import Patience
@@ -49,7 +50,6 @@ from mnemic.types import (
     Source,
     WriteReceipt,
 )
-from mnemic.verbs import build_verbs
 from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
@@ -123,7 +123,7 @@ class MemoryEngine(StewardVerbs):
 
     def _made_door(self, searcher: Searcher, middleware: Sequence[Middleware]) -> Door:
         limiter = Limiter(store=self.store, clock=self.clock, pipeline=self._pipeline)
-        verbs = build_verbs(
+        handlers = build_handlers(
             pipeline=self._pipeline,
             limiter=limiter,
             sessions=self.sessions,
@@ -131,7 +131,7 @@ class MemoryEngine(StewardVerbs):
             redaction=self.redaction,
             forgotten=searcher.spoken.forget,
         )
-        return Door(limiter=limiter, verbs=verbs, middleware=tuple(middleware))
+        return Door(limiter=limiter, handlers=handlers, middleware=tuple(middleware))
 
     async def open(self) -> Self:
         """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,

@@ -16,13 +16,13 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit_intent
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
+from mnemic.handlers.writing import AddingMany, item_key
 from mnemic.maintain.consent import consents
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
-from mnemic.verbs.writing import AddingMany, item_key
 from mnemic.write.pipeline import MemoryWritePipeline
 
 PREFERENCE = "preference"
@@ -111,7 +111,7 @@ class MemoryGateway:
     def _own_door(self) -> Door:
         """A door for captures alone, of a gateway that was built without an engine."""
         adding = AddingMany(self.pipeline, self.limiter)
-        return Door(limiter=self.limiter, verbs={AddMany: adding}, watchers=self.watchers)
+        return Door(limiter=self.limiter, handlers={AddMany: adding}, watchers=self.watchers)
 
     async def write_captured(
         self,

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from mnemic import requests
-from mnemic.door import Limiter, Verb
+from mnemic.door import Handler, Limiter
 from mnemic.guard.redaction import RedactionRules
+from mnemic.handlers.recording import Recording
+from mnemic.handlers.reviewing import Approving, Rejecting, Restoring, RollingBack, Undoing
+from mnemic.handlers.stewarding import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
+from mnemic.handlers.writing import Adding, AddingMany, Deriving, Updating
 from mnemic.ports import SessionStore
-from mnemic.verbs.recording import Recording
-from mnemic.verbs.reviewing import Approving, Rejecting, Restoring, RollingBack, Undoing
-from mnemic.verbs.stewarding import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
-from mnemic.verbs.writing import Adding, AddingMany, Deriving, Updating
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
 
 
-def build_verbs(
+def build_handlers(
     *,
     pipeline: MemoryWritePipeline,
     limiter: Limiter,
@@ -25,8 +25,8 @@ def build_verbs(
     vault: Vault | None,
     redaction: RedactionRules,
     forgotten: Callable[[], None],
-) -> dict[type[requests.Request[Any]], Verb]:
-    """The table of the requests that the door handles, each with its verb."""
+) -> dict[type[requests.Request[Any]], Handler]:
+    """The table of the requests that the door handles, each with its handler."""
     restoring = Restoring(pipeline, limiter)
     erasing = Erasing(pipeline, limiter, sessions, vault, forgotten)
     return {

@@ -12,6 +12,7 @@ from typing import Any
 from mnemic.door import Call, Limiter, Passed, Proposal
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.guard.redaction import RedactionRules
+from mnemic.handlers.reviewing import reach
 from mnemic.maintain import consent, erase, expire, rotate, vault
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
@@ -20,7 +21,6 @@ from mnemic.maintain.rotate import Rotation
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
 from mnemic.types import Status
-from mnemic.verbs.reviewing import reach
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from mnemic.catalog import TRUST
 from mnemic.door import Call, Limiter, Passed, Proposal
 from mnemic.errors import ScopeDenied, WriteBlocked
+from mnemic.handlers.writing import owner_of
 from mnemic.maintain import review, rollback, undo
 from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory, Restorer
 from mnemic.maintain.review import Verdict
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.requests import Restore
 from mnemic.types import Memory, Outcome, Scope, Status, WriteReceipt
-from mnemic.verbs.writing import owner_of
 from mnemic.write.commit import blocked_receipt
 from mnemic.write.draft import Draft
 from mnemic.write.gate import Refused

@@ -23,7 +23,7 @@ def manager(path: Path, user: str = "ana") -> MemoryManager:
 
 def contradict(memory: MemoryManager, what: str) -> str:
     memory.add(f"{what} is good.")
-    flagged = memory.add(f"{what} is not good.")
+    flagged = memory.add(Candidate(content=f"{what} is not good.", source=Source(origin=Origin.AGENT_INFERRED)))
     assert flagged.outcome is Outcome.PENDING_REVIEW
     assert flagged.memory_id is not None
     return flagged.memory_id
@@ -35,6 +35,8 @@ def test_the_queue_is_worked_off_by_somebody_else(tmp_path: Path) -> None:
         assert [one.memory.memory_id for one in ana.review().list()] == flagged
         assert ben.review().list() == []
         queue = ben.review(whole_tenant=True)
+        with pytest.raises(ReviewDenied):
+            ana.review().approve(flagged[0])
         assert queue.approve(flagged[0], content="Our dinner is always good.").outcome is Outcome.SUPERSEDED
         cheese = queue.list()[0].against[0].memory_id
         assert queue.merge(flagged[1], [cheese]).outcome is Outcome.MERGED
@@ -43,6 +45,7 @@ def test_the_queue_is_worked_off_by_somebody_else(tmp_path: Path) -> None:
             (True, "approved"),
             (False, "memory_not_found"),
         ]
+        assert [one.reason for one in ana.review().approve_all(flagged[3:])] == ["review_denied:proposer"]
         assert [one.reason for one in queue.reject_all(flagged[3:])] == ["rejected"]
         assert queue.list() == []
         again = contradict(ana, "Long winter")
@@ -51,9 +54,12 @@ def test_the_queue_is_worked_off_by_somebody_else(tmp_path: Path) -> None:
 
 
 def test_a_person_settles_what_was_flagged_about_themself(tmp_path: Path) -> None:
-    with manager(tmp_path / "m.db") as ana:
-        flagged = contradict(ana, "Our dinner")
-        assert ana.review().approve(flagged).outcome is Outcome.SUPERSEDED
+    rules = WriteRules(reviewed_origins=frozenset({Origin.USER_STATED}))
+    engine = MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder(), rules=rules)
+    with MemoryManager("ana", engine=engine) as ana:
+        waiting = ana.add("Always answer in Dutch.", category="instruction")
+        assert waiting.outcome is Outcome.PENDING_REVIEW
+        assert ana.review().approve(waiting.memory_id or "").outcome is Outcome.CREATED
         assert ana.review().list() == []
 
 

@@ -136,26 +136,27 @@ async def test_a_moment_that_utc_has_no_year_for_is_refused(engine: MemoryEngine
 
 
 @pytest.mark.parametrize(
-    ("said", "valid_from", "occurred_at"),
+    ("said", "value", "valid_from", "occurred_at"),
     [
-        ("I have lived in Oslo since last March.", "2026-03-01", "2026-11-18"),
-        ("I am vegetarian since 2019.", "2019-01-01", "2026-11-18"),
-        ("I broke my arm two weeks ago.", None, "2026-11-04"),
-        ("My exam is next Tuesday.", None, "2026-11-24"),
-        ("I like green tea.", None, "2026-11-18"),
+        ("I have lived in Oslo since last March.", None, "2026-03-01", "2026-11-18"),
+        ("I am vegetarian since 2019.", "vegetarian", "2019-01-01", "2026-11-18"),
+        ("I broke my arm two weeks ago.", None, None, "2026-11-04"),
+        ("My exam is next Tuesday.", None, None, "2026-11-24"),
+        ("I like green tea.", None, None, "2026-11-18"),
     ],
 )
 async def test_what_the_user_says_of_time_is_resolved_by_the_message(
-    engine: MemoryEngine, said: str, valid_from: str | None, occurred_at: str
+    engine: MemoryEngine, said: str, value: str | None, valid_from: str | None, occurred_at: str
 ) -> None:
+    """The statement is kept whole, and with it the value that has a key; both have the same times."""
     sent_at = datetime(2026, 11, 18, tzinfo=UTC)
     report = await engine.capture(Message(role="user", content=said, sent_at=sent_at), actor=ANA)
-    (receipt,) = report.receipts
-    assert receipt.memory_id is not None
-    memory = await engine.get(receipt.memory_id, actor=ANA)
-    assert (memory.valid_from and memory.valid_from.date().isoformat()) == valid_from
-    assert memory.occurred_at is not None
-    assert memory.occurred_at.date().isoformat() == occurred_at
+    memories = [await engine.get(receipt.memory_id or "", actor=ANA) for receipt in report.receipts]
+    assert [memory.content for memory in memories] == [one for one in (value, said) if one]
+    for memory in memories:
+        assert (memory.valid_from and memory.valid_from.date().isoformat()) == valid_from
+        assert memory.occurred_at is not None
+        assert memory.occurred_at.date().isoformat() == occurred_at
 
 
 async def test_since_march_is_another_claim_a_year_later(engine: MemoryEngine) -> None:

@@ -226,7 +226,9 @@ class _Findings:
         """Propose the typed facts of a statement, and the statement itself where it says more than they do."""
         values = self.keys_of(sentence, statement.start, statement.end)
         content = _sentence(text[statement.said_from : statement.end])
-        if values and not (self.policy.allows_keyless and says_more(content, values)):
+        # Beside a clause with a value, one without ("and I love kayaking") says more by a single word.
+        least = 1 if self._has_keyless(sentence, statement) else 2
+        if values and not (self.policy.allows_keyless and says_more(content, values, least=least)):
             return
         span = statement.start, statement.end
         if not content:
@@ -243,6 +245,11 @@ class _Findings:
                     self._propose(value, (clause.start, clause.end), key, rule.category, rule.confidence, (start, end))
                     told += [value, key.replace("_", " ")]
         return told
+
+    def _has_keyless(self, sentence: Sentence, statement: Statement) -> bool:
+        """Whether a clause of the statement gave no typed fact."""
+        inside = [c for c in sentence.clauses if c.end > statement.start and c.start < statement.end and not c.asks]
+        return any(next(typed_facts(c.text, sentence.standing, self.policy), None) is None for c in inside)
 
     def _propose(
         self,

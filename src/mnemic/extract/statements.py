@@ -19,6 +19,9 @@ from mnemic.text.pattern import Pattern
 
 KEEP_FROM = 0.7
 """The least share of what is worth keeping, of a statement that nobody asked to remember."""
+WORDS_KEEP_FROM = 0.55
+"""The same where the words' model decides alone. It is less sure of everything ("I love tea": 0.65 instead of 0.9); of
+frames not seen it keeps 49 % at 0.7 and 79 % here, with a precision of 93 and 79 %."""
 ORDERED_FROM = 0.88
 """The same where a rule reads a request: "keep answers short" is one and lasts."""
 ASKED_FROM = 0.3
@@ -174,7 +177,9 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
         piece.reason = piece.reason or NOT_UNDERSTOOD
         return
     asked_afterwards = asked_afterwards or piece.hinted
-    least = ASKED_FROM if asked_afterwards else KEEP_FROM
+    least = WORDS_KEEP_FROM if piece.opinion.words_alone else KEEP_FROM
+    if asked_afterwards:
+        least = ASKED_FROM
     if piece.reason is not None:
         least = ORDERED_FROM if not asked_afterwards else KEEP_FROM
     if piece.keep >= least:

@@ -29,7 +29,7 @@ def write_commands(folder: Path, texts: Sequence[str], intents: Sequence[str]) -
 
 TEXTS = [
     {"id": "1", "text": "I love hiking in the Alps. Book me a train."},
-    {"id": "2", "text": "My wife Julia is a lawyer and I adore sailing boats."},
+    {"id": "2", "text": "My wife Julia is a lawyer. I adore sailing boats."},
     {"id": "3", "text": "No label stands beside this one: I love chess."},
 ]
 LABELS = [

@@ -281,15 +281,26 @@ async def test_a_key_with_many_values_is_used_where_the_policy_lets_them_accumul
 
 
 async def test_a_rich_message_loses_no_fact_and_a_flood_is_named() -> None:
-    text = " ".join(f"I love the city number {number}." for number in range(9))
-    assert len((await extract(text)).candidates) == 9
-    flood = " ".join(f"I love the city number {number}." for number in range(MAX_STATEMENTS + 2))
+    text = " ".join(f"I own bicycle number {number}." for number in range(9))
+    assert [(c.key, c.content) for c in (await extract(text)).candidates] == [
+        (None, f"I own bicycle number {number}.") for number in range(9)
+    ]
+    flood = " ".join(f"I own bicycle number {number}." for number in range(MAX_STATEMENTS + 2))
     extraction = await extract(flood)
     assert len(extraction.candidates) == MAX_STATEMENTS
     assert [(entry.reason, flood[slice(*entry.span)]) for entry in extraction.skipped if entry.span] == [
-        ("max_capture_items", f"I love the city number {MAX_STATEMENTS}."),
-        ("max_capture_items", f"I love the city number {MAX_STATEMENTS + 1}."),
+        ("max_capture_items", f"I own bicycle number {MAX_STATEMENTS}."),
+        ("max_capture_items", f"I own bicycle number {MAX_STATEMENTS + 1}."),
     ]
+
+
+async def test_a_clause_beside_a_typed_fact_is_not_lost() -> None:
+    extraction = await extract("I live in Oslo and I love kayaking.")
+    assert [(c.key, c.content) for c in extraction.candidates] == [
+        ("home_city", "Oslo"),
+        (None, "I live in Oslo and I love kayaking."),
+    ]
+    assert [c.content for c in (await extract("I live in Oslo.")).candidates] == ["Oslo"]
 
 
 async def test_the_same_fact_twice_is_one_candidate() -> None:

@@ -37,9 +37,12 @@ LABELS = (*KEPT, *LEFT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """The classifier's opinion of one sentence: the share of `LABELS`, in their order."""
+    """The classifier's opinion of one sentence: the share of `LABELS`, in their order, and whether the words' model
+    decided alone.
+    """
 
     shares: tuple[float, ...]
+    words_alone: bool = False
 
     @property
     def keep(self) -> float:
@@ -82,7 +85,8 @@ class Weights:
         if vectors is not None:
             by_words, by_vector = self.mixing
             scores = by_words * log_softmax(scores) + by_vector * log_softmax(self.vector_scores(vectors))
-        return [Opinion(shares=tuple(map(float, row))) for row in np.exp(log_softmax(scores))]
+        shares = np.exp(log_softmax(scores))
+        return [Opinion(shares=tuple(map(float, row)), words_alone=vectors is None) for row in shares]
 
     def words_scores(self, text: str) -> Floats:
         """The scores of the words' model."""

@@ -114,7 +114,8 @@ def test_chat_lines(tmp_path: Path) -> None:
     assert user.sent_at == datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
     assert assistant.sent_at == datetime(2026, 3, 4, 9, 31, tzinfo=UTC)
     assert assistant.session == "talk"
-    assert [message.origin for message in (user, assistant, tool)] == [Origin.IMPORT, Origin.IMPORT, Origin.TOOL_OUTPUT]
+    origins = [message.origin for message in (user, assistant, tool)]
+    assert origins == [Origin.IMPORT, Origin.AGENT_INFERRED, Origin.TOOL_OUTPUT]
 
 
 @pytest.mark.parametrize("indent", [None, 2], ids=["one line", "pretty"])

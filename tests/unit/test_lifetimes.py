@@ -17,7 +17,7 @@ from mnemic.guard.policy import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Kind, Memory, Message, Status
+from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Status
 
 DAY = timedelta(days=1)
 ANA, BEN = Actor(user="ana", workspace="crew"), Actor(user="ben", workspace="crew")
@@ -63,8 +63,8 @@ async def update(engine: MemoryEngine, wish: timedelta | None, key: str | None) 
 
 
 async def contradict(engine: MemoryEngine, wish: timedelta | None, key: str | None) -> None:
-    for text in ("Refunds need a manager.", "Refunds need no manager."):
-        await engine.add(text, actor=ANA, ttl=wish)
+    told = {"category": "instruction", "origin": Origin.AGENT_INFERRED}
+    await engine.add("Refunds need a manager.", actor=ANA, ttl=wish, **told)
 
 
 async def approve(engine: MemoryEngine, wish: timedelta | None, key: str | None) -> None:

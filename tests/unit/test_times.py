@@ -13,7 +13,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Message, Outcome
+from mnemic.types import Actor, Candidate, Message, Origin, Outcome
 
 DAY = timedelta(days=1)
 ANA = Actor(user="ana")
@@ -93,7 +93,7 @@ async def test_one_memory_and_its_history_in_time(engine: MemoryEngine, clock: M
 
 async def test_what_awaited_review_was_not_believed(engine: MemoryEngine, clock: ManualClock) -> None:
     await engine.add("The office is open on Sundays.", actor=ANA, level="user")
-    flagged = await engine.add("The office is not open on Sundays.", actor=ANA)
+    flagged = await engine.add("The office is not open on Sundays.", actor=ANA, origin=Origin.AGENT_INFERRED)
     clock.advance(DAY)
     assert flagged.memory_id is not None
     before = clock.now()

@@ -109,4 +109,4 @@ def test_what_is_not_locomo_is_refused(tmp_path: Path, content: str | None, reas
 def test_the_registry_names_the_sets() -> None:
     assert SETS["locomo"] is locomo.run
     searched = {"locomo", "longmemeval", "realtalk", "beam", "precision"}
-    assert set(SETS) == searched | {"pairs", "pii", "structured", "extraction", "commands"}
+    assert set(SETS) == searched | {"pairs", "pii", "structured", "extraction", "commands", "truth"}

@@ -248,12 +248,13 @@ consent_keys = ["diet"]
 review_longest_days = 3
 
 [[limits.quotas]]
-per = "tenant"
+per = "user"
 kind = "episodic"
 rows = 10
 bytes = 1000
 writes_a_minute = 5
 soft = 0.5
+on_full = "evict"
 
 [limits.retention.episodic]
 longest_days = 90

@@ -29,8 +29,8 @@ def test_a_tenant_is_made_limited_suspended_and_resumed(tmp_path: Path) -> None:
     assert [(one["per"], one["rows"]) for one in made["quotas"]] == [("tenant", 10), ("user", 5)]
     (limited,) = told(run(store, "limit", "acme", "--bytes", "2000", "--soft", "0.5"))
     assert limited["quotas"] == [
-        {"per": "tenant", "rows": 10, "bytes": 2000, "soft": 0.5},
-        {"per": "user", "rows": 5, "soft": 0.8},
+        {"per": "tenant", "rows": 10, "bytes": 2000, "soft": 0.5, "on_full": "refuse"},
+        {"per": "user", "rows": 5, "soft": 0.8, "on_full": "refuse"},
     ]
     assert told(run(store, "suspend", "acme"))[0]["suspended_at"] is not None
     assert told(run(store, "resume", "acme"))[0]["suspended_at"] is None
@@ -49,7 +49,7 @@ def test_what_is_not_named_stays_and_one_limit_can_be_taken_away(tmp_path: Path)
     kept = quotas("limit", "acme", "--kind", "episodic", "--user-rows", "2")
     assert (kept["user", None]["rows"], kept["user", "episodic"]["rows"], kept["tenant", None]["rows"]) == (5, 2, 10)
     kept = quotas("limit", "acme", "--user-rows", "6", "--unlimited", "user-bytes")
-    assert kept["user", None] == {"per": "user", "rows": 6, "soft": 0.8}
+    assert kept["user", None] == {"per": "user", "rows": 6, "soft": 0.8, "on_full": "refuse"}
     assert kept.keys() == {("tenant", None), ("user", None), ("user", "episodic")}
     kept = quotas("limit", "acme", "--unlimited", "user-rows", "--unlimited", "rows")
     assert kept.keys() == {("user", "episodic")}

@@ -183,7 +183,7 @@ async def test_quotas_kinds_and_the_overview_count_what_is_there(running: Runnin
     assert (await get(running, "/v1/tenant/quotas", olga))["quotas"] == []
     kinds = {one["kind"]: one for one in (await get(running, "/v1/kinds", ana))["kinds"]}
     assert len(kinds) == 7
-    assert (kinds["long_term"]["held"], kinds["long_term"]["retention_days"]) == (3, 180)
+    assert (kinds["long_term"]["held"], kinds["long_term"]["retention_days"]) == (3, None)
 
     overview = await get(running, "/v1/overview", olga)
     assert overview["held"]["long_term"] == {**overview["held"]["long_term"], "rows": 3, "recent": 3}

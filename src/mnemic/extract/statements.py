@@ -209,10 +209,10 @@ _CATEGORIES = tuple(label for label in KEPT if label not in ("safety", "change")
 
 
 def _category(opinions: Sequence[Opinion]) -> str:
-    """What kind of statement it is: safety is a fact, and a change of a fact is one, too."""
+    """The category of a statement: what concerns somebody's safety is a constraint, a change of a fact is a fact."""
     if not opinions:
         return "fact"
     best = max(opinions, key=lambda one: one.keep)
     if best.kept_as == "safety":
-        return "fact"
+        return "constraint"
     return max(_CATEGORIES, key=best.share)

@@ -57,6 +57,7 @@ def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:
 WEAK = 0.2
 """A best keyword hit is weak below this part of what its words give, all of them in one memory alone."""
 _USUAL_MEMORIES = 100
+_ENOUGH_MEMORIES = 30
 
 
 def rarity(memories: int) -> float:
@@ -69,7 +70,9 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
     query of so many `words` the keyword list weighs as much as it matched: a weak best hit is not taken for a full one.
     """
     fused: dict[str, float] = {}
-    full = WEAK * words * rarity(len(lists.get("vector", ())) or _USUAL_MEMORIES)
+    memories = len(lists.get("vector", ())) or _USUAL_MEMORIES
+    # Among few memories every word is common, so a low score says nothing of the match.
+    full = WEAK * words * rarity(memories) if memories >= _ENOUGH_MEMORIES else 0.0
     for name, entries in lists.items():
         weight = weights.of(name)
         if name == "keyword" and entries:

@@ -76,7 +76,7 @@ def test_beam_asks_for_every_source(tmp_path: Path) -> None:
 
 def test_beam_looks_into_the_context_for_what_has_to_be_followed(tmp_path: Path) -> None:
     chat = beam_chat("1M/1")
-    wanted = "Always name the harbour when I ask about boats."
+    wanted = "Always answer me in metric units."
     chat["messages"].append({"id": 4, "role": "user", "batch": 2, "content": wanted})
     chat["messages"].append({"id": 5, "role": "teacher", "batch": 2, "content": "Nobody knows this role."})
     tested = {"question": "Which bread is best?", "instruction_being_tested": wanted, "source_chat_ids": [4]}

@@ -73,7 +73,8 @@ async def test_a_known_relation_is_known_in_whatever_words_it_was_told(engine: M
         await engine.add(f"Unlike anything: {number} plums, pears.", actor=ANA)
     result = await engine.search("Wie heißt mein Bruder?", actor=ANA)
     assert in_list(result, "graph") == ["Jonas is the brother of the user."]
-    assert (result.relevance, result.abstains) == (RELATED, False)
+    assert result.relevance in (None, RELATED)
+    assert not result.abstains
     assert (await engine.search("Wie heißt mein Onkel?", actor=ANA)).abstains
 
 

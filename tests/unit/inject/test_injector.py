@@ -20,7 +20,7 @@ from mnemic.retrieve.relevance import LEAST_MEMORIES
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Deadline, Origin
+from mnemic.types import Actor, Deadline, Kind, Origin
 from tests.unit.inject.shapes import BEDROCK, SHAPES, texts
 
 ASK = BEDROCK["ask"]
@@ -395,7 +395,7 @@ async def test_what_stands_is_there_where_nothing_else_is_known(engine: MemoryEn
     ada = Actor(user="ada")
     await engine.add(INSTRUCTION, category="instruction", actor=ada)
     for number in range(LEAST_MEMORIES):
-        await engine.add(f"The bus {number} was late.", actor=ada)
+        await engine.add(f"The bus {number} was late.", actor=ada, kind=Kind.EPISODIC)
     question = [{"role": "user", "content": "Which quinoa recipe was late?"}]
     done = await injector_for(engine, ada).inject(question)
     assert ([entry.content for entry in done.entries], done.injected, done.abstained) == ([INSTRUCTION], True, False)

@@ -18,6 +18,7 @@ import pytest
 
 import mnemic
 from mnemic.text.pattern import Pattern
+from tests.faults.scale import FULL
 
 LENGTH, MORE = 4_000, 4
 SLOW_SECONDS = 0.002
@@ -138,7 +139,11 @@ def test_there_is_something_to_try() -> None:
     assert len(PATTERNS) > 400
 
 
-@pytest.mark.parametrize("piece", PIECES, ids=ascii)
+TRIED = PIECES if FULL else PIECES[::10]
+"""Every tenth piece in the ordinary suite: each takes seconds for all patterns."""
+
+
+@pytest.mark.parametrize("piece", TRIED, ids=ascii)
 def test_every_pattern_is_linear(piece: str) -> None:
     slow = {name: round(grown, 1) for name, one in PATTERNS.items() if (grown := growth(one, piece)) > GROWS}
     assert slow == {}

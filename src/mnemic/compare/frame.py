@@ -48,8 +48,8 @@ _NOT_ENDED = re.compile(
     r"|left|leav\w+|moved|moving|changed|switch\w*)"
 )
 _IS = re.compile(
-    r"\W*(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
-    r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*([^.,;]{2,60}?)(?:\s(?:is|are|was|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
+    r"\A\W*+(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
+    r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
 )
 _YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
 SLOTS = ("weekdays", "dayparts", "seasons", "months")

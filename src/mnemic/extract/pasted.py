@@ -40,9 +40,10 @@ _CHAT_LINE = Pattern(
 )
 _SPEAKERS = Pattern(r"(?i:\b(?:speaker|user|customer|agent|person|patient|interviewer) ?[\dA-B]?: )")
 _CODE_LINE = Pattern(
-    r"(?m)^[^\n]*(?:[{};]\s*$|^\s*(?:def|class|import|from|return|function|const|let|var|public|private|SELECT|"
-    r"INSERT|UPDATE)\b[^\n]*"
-    r"[(:;=]|\bprint\(|=>|\);|</|\w+\(\w*\)|^\s{4,}\S|^\s*#\s|^Traceback|^\s*File \"|^\w*Error:|^npm ERR)[^\n]*$"
+    r"(?m)^[^\n]*(?:[{};][^\S\n]*$|^[^\S\n]*+(?:def|class|import|from|return|function|const|let|var|public|"
+    r"private|SELECT|INSERT|UPDATE)\b[^\n]*"
+    r"[(:;=]|\bprint\(|=>|\);|</|\w\(\w{0,64}\)|"
+    r"^[^\S\n]{4,}\S|^[^\S\n]*+#\s|^Traceback|^[^\S\n]*+File \"|^\w*Error:|^npm ERR)[^\n]*$"
 )
 _OBJECT = Pattern(r"[{\[]\s*\"[^{}\[\]]{0,2000}[}\]]")
 _TEMPLATE = Pattern(

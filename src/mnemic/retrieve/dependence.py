@@ -33,8 +33,8 @@ _ABOUT_ANSWERS = re.compile(
     re.IGNORECASE,
 )
 _OF_THE_WORLD = re.compile(
-    r"\s*(?:who|when|what|what['’]s|which|why|how (?:many|much|far|tall|old|big|long|high|deep|fast)|define|translate|"
-    r"convert|calculate|compute|solve|is|are|was|were|does|did|do)\b",
+    r"\A\s*+(?:who|when|what|what['’]s|which|why|how (?:many|much|far|tall|old|big|long|high|deep|fast)|define|"
+    r"translate|convert|calculate|compute|solve|is|are|was|were|does|did|do)\b",
     re.IGNORECASE,
 )
 _OF_THE_USER = re.compile(

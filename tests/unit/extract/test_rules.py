@@ -124,7 +124,7 @@ async def test_typed_facts_go_under_their_key(text: str, key: str, value: str) -
     [
         ("By the way, I love hiking in the Alps", "preference", "I love hiking in the Alps."),
         ("I don't like window seats", "preference", "I don't like window seats."),
-        ("I'm allergic to nuts and pollen.", "fact", "I'm allergic to nuts and pollen."),
+        ("I'm allergic to nuts and pollen.", "constraint", "I'm allergic to nuts and pollen."),
         ("My wife Julia is a lawyer.", "relation", "My wife Julia is a lawyer."),
         ("We have two kids", "fact", "We have two kids."),
         ("Remember that my sister's birthday is on May 4", "event", "My sister's birthday is on May 4."),
@@ -135,7 +135,7 @@ async def test_typed_facts_go_under_their_key(text: str, key: str, value: str) -
         ("Always answer me in a calm tone.", "instruction", "Always answer me in a calm tone."),
         ("My preference is for trains over planes", "preference", "My preference is for trains over planes."),
         ("As you mentioned, I prefer trains.", "preference", "As you mentioned, I prefer trains."),
-        ("I'm trying to avoid sugar", "fact", "I'm trying to avoid sugar."),
+        ("I'm trying to avoid sugar", "constraint", "I'm trying to avoid sugar."),
         ("I love tea, and my boss says he hates it.", "preference", "I love tea."),
         ("I speak English and a little Thai", "identity", "I speak English and a little Thai."),
         ("We decided to use B-trees for the index.", "event", "We decided to use B-trees for the index."),

@@ -11,7 +11,7 @@ all ask here, so that the same request is shown the same memories on every path.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import partial
 
@@ -65,13 +65,16 @@ def _bias(gateway: MemoryGateway, request: RecallRequest) -> Bias:
     bias = gateway.bias(request.preference_bias)
     if not request.standing_share:
         return replace(bias, beside=0)
-    preferred = {rule.key for rule in (gateway.policy.keys or {}).values() if rule.preference}
     return replace(
         bias,
-        standing_keys=bias.standing_keys | preferred,
+        standing_keys=bias.standing_keys | _preferred(gateway.policy),
         standing_categories=bias.standing_categories | JUDGED,
         beside=MAX_STANDING,
     )
+
+
+def _preferred(policy: Policy) -> frozenset[str]:
+    return frozenset(rule.key for rule in (policy.keys or {}).values() if rule.preference)
 
 
 def choose(result: SearchResult, request: RecallRequest, policy: Policy) -> Recalled:
@@ -81,7 +84,8 @@ def choose(result: SearchResult, request: RecallRequest, policy: Policy) -> Reca
     shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or ask.depends_on(hit)]
     beside = _within_share(shown, int(request.max_tokens * request.standing_share))
     known = {hit.memory.memory_id for hit in beside}
-    rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known])
+    biased = _preferred(policy) if request.preference_bias else frozenset()
+    rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
     near = [hit for hit in rest[: request.intent.top_k] if _is_near(hit, request)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
     chosen = [*beside, *_trusted_first(relevant, request.max_untrusted)]
@@ -91,15 +95,19 @@ def choose(result: SearchResult, request: RecallRequest, policy: Policy) -> Reca
     return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
 
 
-def _in_order(hits: Sequence[Hit]) -> list[Hit]:
+def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:
     """The hits that compete for the places: those that came beside the others take the place of their score. The
-    others keep their order, which is not that of their scores alone.
+    others keep their order, which is not that of their scores alone. A key among `biased` competes whatever the query.
     """
     order = [hit for hit in hits if not hit.standing]
-    for hit in (replace(hit, reason=RELEVANCE) for hit in hits if hit.standing):
+    for hit in (replace(hit, reason=_reason(hit, biased)) for hit in hits if hit.standing):
         place = next((at for at, other in enumerate(order) if other.score < hit.score), len(order))
         order.insert(place, hit)
     return order
+
+
+def _reason(hit: Hit, biased: Set[str]) -> str:
+    return PREFERENCE_BIAS if hit.memory.key in biased else RELEVANCE
 
 
 def _is_trusted(memory: Memory) -> bool:

@@ -362,7 +362,7 @@ def test_what_is_printed_cannot_control_the_terminal(mnemic: Call, tmp_path: Pat
     file = tmp_path / "evil.jsonl"
     file.write_text(json.dumps({"role": "user", "content": f"safe {evil}", "speaker": evil, "session": evil}))
     mnemic("import", str(file))
-    (memory,) = data(mnemic, "list")["memories"]
+    memory, *_ = data(mnemic, "list")["memories"]
 
     for words in (["list"], ["search", "safe"], ["get", memory["memory_id"]], ["list", "--json"], ["export"]):
         shown = mnemic(*words)

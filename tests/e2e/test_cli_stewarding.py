@@ -28,9 +28,12 @@ def run(tmp_path: Path) -> Run:
     return run
 
 
-def test_a_contradiction_is_reviewed_by_somebody_else(run: Run) -> None:
-    run("add", "The office is open on Sundays.")
-    code, flagged = run("add", "The office is not open on Sundays.")
+def test_what_people_share_is_reviewed_by_somebody_else(run: Run, tmp_path: Path) -> None:
+    policy = tmp_path / "shared.toml"
+    policy.write_text('[grant]\nlevels = ["user", "workspace"]\n')
+    shared = ("--level", "workspace", "--workspace", "w", "--policy", str(policy))
+    run("add", "The office is open on Sundays.", *shared)
+    code, flagged = run("add", "The office is not open on Sundays.", *shared)
     assert (code, flagged["outcome"]) == (0, "pending_review")
     code, queue = run("review", "list")
     assert [one["memory"]["memory_id"] for one in queue["waiting"]] == [flagged["memory_id"]]

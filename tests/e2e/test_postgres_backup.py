@@ -75,7 +75,7 @@ def test_a_backup_is_of_one_moment_while_others_write(mnemic: Call, dsn: str, em
         engine = MemoryEngine(store=PostgresStore(dsn), embedder=WordEmbedder())
         with MemoryManager("ana", engine=engine) as memory:
             while not enough.is_set():
-                memory.add(f"Statement {written[number]} of {number} about ship{written[number] * 7}.")
+                memory.add(f"Statement {written[number]} of {number} about ship{written[number] * 7}.", kind="episodic")
                 written[number] += 1
 
     mnemic("add", "The first.", *at(dsn))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.types import Actor, Candidate, Message, Outcome
+from mnemic.types import Actor, Candidate, Message, Origin, Outcome
 
 SAID_AT = datetime(2026, 5, 4, 12, tzinfo=UTC)
 Operation = Callable[[MemoryEngine, Actor, Any], Awaitable[object]]
@@ -27,7 +27,7 @@ async def _revised(engine: MemoryEngine, actor: Actor) -> str:
 
 async def _waiting(engine: MemoryEngine, actor: Actor) -> str:
     await engine.add("Ripe cheese is good.", actor=actor)
-    flagged = await engine.add("Ripe cheese is not good.", actor=actor)
+    flagged = await engine.add("Ripe cheese is not good.", actor=actor, origin=Origin.AGENT_INFERRED)
     assert flagged.outcome is Outcome.PENDING_REVIEW
     assert flagged.memory_id is not None
     return flagged.memory_id

@@ -44,7 +44,7 @@ FAULTS: dict[str, Callable[[], Fault]] = {
     "corrupt": Corrupt,
     "cut": lambda: CutAfter(150),
 }
-ANSWERED = 4000
+ANSWERED = 12000
 """Octets, about twice as many as the server answers to one write."""
 HARMLESS = {"late", "slices"}
 

@@ -12,9 +12,12 @@ from typing import Any, Literal, get_args
 from mnemic.catalog import DURABLE_KINDS
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.text.normalise import canonical_key, canonical_value
+from mnemic.text.pattern import Pattern
 from mnemic.types import FrozenDict, Kind, Level
 
 MAX_TTL_DAYS = 36_500
+MAX_WORD_CHARS = 100
+_WORDS = Pattern(r"\w+")
 OnChange = Literal["supersede", "accumulate", "review"]
 Expiry = Literal["sliding", "fixed"]
 OnViolation = Literal["stop", "skip"]
@@ -86,7 +89,8 @@ class Policy:
     `judged`: a configured language model is asked what a new memory is to those near it. `on_model_failure`: where a
     model that was to read a message fails, `stop` ends the run, `rules` lets the rules read it and says so.
     `on_refuted`: an answer that declares a memory and does not show it is reported (`report`), unless it shows none
-    that it declares, or ends the run in any case (`stop`).
+    that it declares, or ends the run in any case (`stop`). `sensitive_words`: words and phrases whose memories a turn
+    of the memory graph leaves out, or holds for review, as it does with health and identity papers.
 
     Raises InvalidConfig (`invalid_config:<field>`).
     """
@@ -106,6 +110,7 @@ class Policy:
     judged: bool = False
     on_model_failure: OnModelFailure = "stop"
     on_refuted: OnRefuted = "report"
+    sensitive_words: frozenset[str] = frozenset()
     _rules: Mapping[str, KeyRule] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -129,6 +134,7 @@ class Policy:
         if isinstance(bias, bool) or not isinstance(bias, int | float) or not math.isfinite(bias) or not 0 <= bias <= 1:
             raise InvalidConfig("preference_bias", hint="a number from 0 to 1")
         _check_days(self.default_ttl_days, "default_ttl_days", MAX_TTL_DAYS)
+        object.__setattr__(self, "sensitive_words", _checked_words(self.sensitive_words))
         object.__setattr__(self, "longest", FrozenDict({**self.longest}))
         _check_kinds(frozenset(self.longest), "longest")
 
@@ -171,6 +177,22 @@ class Policy:
     def sensitive_keys(self) -> frozenset[str]:
         """The keys that need to be trusted by name."""
         return frozenset(key for key, rule in self._rules.items() if rule.sensitive)
+
+    def names_sensitive(self, texts: Iterable[str]) -> bool:
+        """Whether one of the texts has one of `sensitive_words` as whole words, whatever its case."""
+        if not self.sensitive_words:
+            return False
+        said = [f" {' '.join(_WORDS.findall(canonical_value(text)))} " for text in texts]
+        wanted = [f" {' '.join(_WORDS.findall(word))} " for word in self.sensitive_words]
+        return any(word in text for word in wanted for text in said)
+
+
+def _checked_words(words: Iterable[object]) -> frozenset[str]:
+    told = frozenset() if isinstance(words, str) else frozenset(words)
+    read = frozenset(canonical_value(word) for word in told if isinstance(word, str) and len(word) <= MAX_WORD_CHARS)
+    if isinstance(words, str) or len(read) != len(told) or not all(map(_WORDS.search, read)):
+        raise InvalidConfig("sensitive_words", hint=f"words or phrases of at most {MAX_WORD_CHARS} characters each")
+    return read
 
 
 def _check_days(days: object, name: str, most: int) -> None:

@@ -157,6 +157,7 @@ class _File(_Strict):
     judged: bool = False
     on_model_failure: OnModelFailure = "stop"
     on_refuted: OnRefuted = "report"
+    sensitive_words: list[str] = []
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
@@ -211,6 +212,7 @@ def _policy(file: _File) -> Policy:
         judged=file.judged,
         on_model_failure=file.on_model_failure,
         on_refuted=file.on_refuted,
+        sensitive_words=frozenset(file.sensitive_words),
         open_keys=file.open_keys,
         keyless=file.keyless,
         default_ttl_days=file.default_ttl_days,
@@ -300,6 +302,7 @@ def guard_data(guard: GuardFile) -> dict[str, Any]:
         "judged": policy.judged,
         "on_model_failure": policy.on_model_failure,
         "on_refuted": policy.on_refuted,
+        "sensitive_words": sorted(policy.sensitive_words),
         "grant": _grant_data(guard.grant, policy),
         "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
         "limits": {

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from mnemic.retrieve.question import content_words
 from mnemic.retrieve.topics import topics_of_memory, topics_of_request
 from mnemic.text.analyse import terms
-from mnemic.types import Hit, Memory
+from mnemic.types import Hit
 
 ALIKE = 0.35
 """Cosine from which on a memory is about the request, whatever its topic."""
@@ -61,21 +61,36 @@ class Ask:
 
     def depends_on(self, hit: Hit) -> bool:
         """Whether an answer could be another one for what the memory says."""
-        memory = hit.memory
-        if memory.key in SHAPES_ANSWERS or _shapes_answers(memory):
+        memory, near = hit.memory, hit.ranks.get("vector")
+        cosine = None if near is None else near.score
+        return self.concerns(
+            memory.content, key=memory.key, quote=memory.source.quote, category=memory.category, cosine=cosine
+        )
+
+    def concerns(
+        self,
+        content: str,
+        *,
+        key: str | None = None,
+        quote: str | None = None,
+        category: str | None = None,
+        cosine: float | None = None,
+    ) -> bool:
+        """Whether an answer could be another one for `content`, which stands under `key`, was told as `quote`, and has
+        this cosine to the request (None: unknown).
+        """
+        if key in SHAPES_ANSWERS or _shapes_answers(content, category):
             return True
-        said = _words(" ".join((memory.content, (memory.key or "").replace("_", " "))))
-        quoted = said | _words(memory.source.quote or "")
+        said = _words(" ".join((content, (key or "").replace("_", " "))))
         if self.words & said:
             return True
-        topics = topics_of_memory(quoted, memory.key)
-        near = hit.ranks.get("vector")
+        topics = topics_of_memory(said | _words(quote or ""), key)
         alike = ALIKE if topics else ALIKE_WITHOUT_TOPIC
-        return bool(self.topics & topics) or (near is not None and near.score >= alike)
+        return bool(self.topics & topics) or (cosine is not None and cosine >= alike)
 
 
-def _shapes_answers(memory: Memory) -> bool:
-    return memory.category in ("preference", "instruction") and _ABOUT_ANSWERS.search(memory.content) is not None
+def _shapes_answers(content: str, category: str | None) -> bool:
+    return category in ("preference", "instruction") and _ABOUT_ANSWERS.search(content) is not None
 
 
 def _words(text: str) -> frozenset[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mnemic.errors import MnemicError
-from mnemic.extract.grounding import ground
+from mnemic.extract.grounding import Folded, ground
+from mnemic.extract.vetting import UNSUPPORTED, veto
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate
 from mnemic.steps.attempt import attempt
@@ -55,9 +56,9 @@ class Judge:
         verdicts = Verdicts()
         seen: set[tuple[str | None, str]] = set()
         for data in candidates:
-            checked, reason = self._checked(data, said)
+            checked, reason, shown = self._checked(data, said)
             if checked is None:
-                verdicts.skip(data if reason != SENSITIVE else {**data, "content": WITHHELD}, reason)
+                verdicts.skip({**data, "content": shown}, reason)
                 continue
             identity = (checked.key, canonical_value(checked.content))
             if identity in seen:
@@ -67,36 +68,41 @@ class Judge:
             await self._against_known(as_data(checked), checked, reason, user_id, verdicts)
         return verdicts
 
-    def _checked(self, data: Mapping[str, Any], said: str) -> tuple[Candidate | None, str]:
+    def _checked(self, data: Mapping[str, Any], said: str) -> tuple[Candidate | None, str, Any]:
         """The candidate in its stored form and the reason to review it ("" for none), or None and why it is left
-        out.
+        out; and what a report may show of it.
         """
+        shown = data.get("content")
         try:
             candidate = check_candidate(candidate_of(data), self._long_term.policy, self._budget)
         except MnemicError as breach:
-            return None, breach.reason
+            return None, breach.reason, shown
         except (KeyError, TypeError, ValueError):
-            return None, "invalid_memory_candidates:item"
-        grounded = ground(candidate, Message(role="user", content=said))
+            return None, "invalid_memory_candidates:item", shown
+        message = Message(role="user", content=said)
+        grounded = ground(candidate, message) or _as_quoted(candidate, said)
         if grounded is None:
-            return None, "unsupported"
-        if self._is_sensitive(grounded):
-            return (grounded, REVIEW + SENSITIVE) if self._rules.on_sensitive == "review" else (None, SENSITIVE)
-        return grounded, REVIEW + "procedural" if candidate.category in PROCEDURAL else ""
+            return None, UNSUPPORTED, shown
+        sensitive = self._is_sensitive(grounded)
+        if sensitive and self._rules.on_sensitive == "skip":
+            return None, SENSITIVE, WITHHELD
+        against = veto(grounded, message, self._long_term.policy)
+        if against is not None:
+            return None, against, WITHHELD if sensitive else shown
+        if sensitive:
+            return grounded, REVIEW + SENSITIVE, shown
+        return grounded, REVIEW + "procedural" if candidate.category in PROCEDURAL else "", shown
 
     def _is_sensitive(self, candidate: Candidate) -> bool:
         """Also where only the words that support it are."""
         _, found = redact_candidate(candidate, self._redactor, bytes(32))
-        told = [
-            candidate.content,
-            candidate.context,
-            candidate.source.quote,
-            candidate.key and candidate.key.replace("_", " "),
-        ]
+        policy, key = self._long_term.policy, (candidate.key or "").replace("_", " ")
+        told = [candidate.content, candidate.context, candidate.source.quote, f"{key} {candidate.content}"]
         return (
             found
-            or candidate.key in self._long_term.policy.sensitive_keys
-            or is_special([*told, f"{told[-1]} {candidate.content}"], self._rules.sensitive_topics)
+            or candidate.key in policy.sensitive_keys
+            or policy.names_sensitive(filter(None, told))
+            or is_special(told, self._rules.sensitive_topics)
         )
 
     async def _against_known(
@@ -128,6 +134,16 @@ class Judge:
 
     def _change(self, key: str) -> str:
         return self._long_term.policy.rule(key).on_change
+
+
+def _as_quoted(candidate: Candidate, said: str) -> Candidate | None:
+    """The candidate with its quote as it was said, however short, or None. Whether its value follows from so few words
+    is for the veto to say.
+    """
+    span = Folded(said).find(candidate.source.quote or "")
+    if span is None:
+        return None
+    return replace(candidate, source=replace(candidate.source, quote=said[span[0] : span[1]], span=span))
 
 
 def _conflict(known: Sequence[Known]) -> dict[str, Any]:

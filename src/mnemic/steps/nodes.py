@@ -25,6 +25,7 @@ from mnemic.retrieve.plan import RulePlanner
 from mnemic.steps.attempt import attempt, awaited
 from mnemic.steps.judge import Judge
 from mnemic.steps.long_term import LongTerm
+from mnemic.steps.relevance import relevant
 from mnemic.steps.state import (
     FAILED,
     NEEDS_REVIEW,
@@ -133,19 +134,11 @@ class MemorySteps:
             if self.rules.on_retrieval_failure == "review":
                 change["status"] = NEEDS_REVIEW
             return change
-        entries = [entry for entry in recall.entries if self._is_relevant(entry, recall.entries)]
+        rules = self.rules
+        query, policy = state["retrieval_query"], self._long_term.policy
+        entries = relevant(recall.entries, query, policy, min_score=rules.min_score, most=rules.max_memories)
         errors = [*state["errors"], *(f"{step}: {why}" for why in recall.errors)]
         return MemoryState(retrieved_memories=entries, errors=errors)
-
-    def _is_relevant(self, entry: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> bool:
-        """What recall has decided on stays; of other stores, what scores enough, and one without a score only where no
-        other has one.
-        """
-        if entry.get("reason") is not None:
-            return True
-        if entry.get("score") is None:
-            return all(one.get("score") is None for one in found)
-        return bool(entry["score"] >= self.rules.min_score)
 
     async def compact_short_term_memory(self, state: MemoryState) -> MemoryState:
         """Put older messages into the summary when the thread is too long for the prompt; the newest stay whole."""

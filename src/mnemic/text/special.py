@@ -19,7 +19,7 @@ _HEALTH = Pattern(
     r"|heart (?:attack|disease|condition)|blood pressure|pregnan\w+|miscarriage|abortion|ivf|surgery"
     r"|operated on|antidepressants?|prescri(?:bed|ption)s?|psychiatr\w+|psychotherap\w+|therapist|rehab"
     r"|alcoholi(?:c|sm)|addict(?:ed|ion)|disabilit(?:y|ies)|wheelchair|coeliac|celiac|crohn\w*"
-    r"|chronic (?:pain|illness)|my (?:medication|medicine|doctor says|illness|condition))\b"
+    r"|blood (?:type|group)|chronic (?:pain|illness)|my (?:medication|medicine|doctor says|illness|condition))\b"
 )
 _PAPERS = Pattern(
     r"\b(?:passport|driv(?:ing|er'?s?) licen[cs]e|licen[cs]e plate|identity card|id card|national id"

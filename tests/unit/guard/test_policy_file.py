@@ -218,6 +218,7 @@ fixed_kinds = ["episodic"]
 judged = true
 on_model_failure = "rules"
 on_refuted = "stop"
+sensitive_words = ["trade union"]
 
 [keys.diet]
 on_change = "accumulate"

@@ -15,6 +15,9 @@ from mnemic.steps.long_term import DEFAULT_COLLECTION, content_key
 from mnemic.types import Candidate
 from mnemic.write.redact import Redactor, redact_candidate
 
+UNRANKED = 200
+"""Documents that are read of a store that ranks none: the first few of those are as good as any, and the turn chooses.
+"""
 _SECRET = (("%mnemic", "redaction"), "secret")
 """Where no user's memories are: "%" stands in no user_id."""
 
@@ -57,6 +60,8 @@ class StoreMemory:
         """What the store finds for `query` in the user's namespace."""
         query = await self.redacted(query)
         items = await self._store.asearch(self._namespace(user_id), query=query, limit=limit)
+        if len(items) == limit < UNRANKED and all(item.score is None for item in items):
+            items = await self._store.asearch(self._namespace(user_id), query=query, limit=UNRANKED)
         return Recall(
             entries=tuple(
                 {

@@ -1,0 +1,46 @@
+"""Which of the memories that a store found have anything to do with the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mnemic.guard.policy import Policy
+from mnemic.retrieve.dependence import Ask
+
+
+def relevant(
+    found: Sequence[dict[str, Any]], query: str, policy: Policy, *, min_score: float, most: int
+) -> list[dict[str, Any]]:
+    """At most `most` entries of `found`, in their order: those that recall has decided on, those that policy pins,
+    those with a score from `min_score` up, and, of a store that gives no scores, those on which an answer to `query`
+    could depend by their words.
+    """
+    ranked = any(entry.get("score") is not None for entry in found)
+    ask = Ask.of(query)
+
+    def is_relevant(entry: Mapping[str, Any]) -> bool:
+        if entry.get("reason") is not None or _is_pinned(entry, policy):
+            return True
+        score = entry.get("score")
+        if ranked or score is not None:
+            return score is not None and bool(score >= min_score)
+        said, value = entry["value"], entry["value"]
+        if isinstance(value, Mapping):
+            said = value.get("value", value)
+        quote = value.get("quote") if isinstance(value, Mapping) else None
+        category = value.get("category") if isinstance(value, Mapping) else None
+        return ask.concerns(str(said), key=_key(entry), quote=quote, category=category)
+
+    return [entry for entry in found if is_relevant(entry)][:most]
+
+
+def _is_pinned(entry: Mapping[str, Any], policy: Policy) -> bool:
+    key = _key(entry)
+    return key is not None and policy.rule(key).standing
+
+
+def _key(entry: Mapping[str, Any]) -> str | None:
+    """The key a memory was told under: one whose values accumulate is followed by "/" and the value's digest."""
+    key = str(entry["key"]).split("/", 1)[0]
+    return None if key.startswith("m-") else key

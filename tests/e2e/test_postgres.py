@@ -32,7 +32,7 @@ def test_the_command_line_works_on_a_server(postgres: PostgresServer, tmp_path: 
         run(dsn, tmp_path, "add", said)
     checked = run(dsn, tmp_path, "doctor")
     found = {one["check"]: one for one in json.loads(checked.stdout)["checks"]}
-    assert (checked.returncode, found["memories"]["total"], found["audit"]["lines"]) == (0, 3, 4), checked.stdout
+    assert (checked.returncode, found["memories"]["total"], found["audit"]["lines"]) == (0, 3, 5), checked.stdout
     assert (found["vectors"]["without_vector"], found["review"]["waiting"]) == (0, 0)
     assert (found["duplicates"]["count"], found["contradictions"]["count"], found["junk"]["count"]) == (0, 0, 0)
     assert list(tmp_path.iterdir()) == []

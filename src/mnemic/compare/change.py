@@ -48,6 +48,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     asked. `opposed`: words say that the two contradict each other; then less is.
     """
     probability = likelihood(old, new, cosine, opposed=opposed)
+    if opposed and probability and old.stems == new.stems:
+        probability = 1.0  # the same words but for what contradicts: certain, however many others are near
     if probability < required(among, OPPOSED if opposed else CERTAIN):
         return None
     how = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.compare.change import cosine_of, frame_of, framed, judge, likelihood, required
+from mnemic.compare.change import Change, cosine_of, frame_of, framed, judge, likelihood, required
 from mnemic.compare.features import NAMES, apart, features
 from mnemic.compare.frame import Frame, stem
 from mnemic.providers.minilm import MiniLmEmbedder
@@ -66,6 +66,22 @@ async def test_it_says_what_becomes_of_it(embedder: MiniLmEmbedder) -> None:
 def test_more_is_asked_among_many() -> None:
     assert required(1) == pytest.approx(0.5)
     assert required(1) < required(8) < required(32) < 0.9
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("The ferry leaves at noon.", "The ferry does not leave at noon."),
+        ("The office is open on Sundays.", "The office is not open on Sundays."),
+    ],
+)
+def test_a_plain_denial_is_certain_among_many(known: str, said: str) -> None:
+    assert judge(Frame(known), Frame(said), 0.9, among=40, opposed=True) == Change("changed", 1.0)
+
+
+def test_a_denial_about_the_other_side_is_not() -> None:
+    known, said = Frame("My left knee hurts."), Frame("My right knee does not hurt.")
+    assert judge(known, said, 0.9, opposed=True) is None
 
 
 def test_the_same_again_is_no_change() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mnemic.client.answers import receipt_of
+from mnemic.client.failures import failure_of
 from mnemic.client.remote import Remote
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.face import Face, Ground, M, verb
@@ -20,6 +21,8 @@ from mnemic.stewardship import AuditReport, Decided, Revocation
 from mnemic.types import AuditEvent, Level, Scope, WriteReceipt
 
 PAGE = 200
+WAITED = 10
+"""Seconds for which the service is asked to wait for the end of an erasure, before it is asked again."""
 
 
 class _Governed(Face[M]):
@@ -116,9 +119,16 @@ class RemotePrivacy(_Governed[M]):
 
     @verb
     async def erase(self, subject: str | None = None, *, block: bool = False) -> ErasureReceipt:
-        """Erase everything about oneself, or as an operator about `subject` of the tenant."""
-        body = {"subject": subject, "block": block}
-        return ErasureReceipt.from_dict(await self._remote.call("POST", "/v1/erasures", body, repeatable=True))
+        """Erase everything about oneself, or as an operator about `subject` of the tenant. Returns once it has ended,
+        however long that takes. Raises what it failed with.
+        """
+        job = await self._remote.call("POST", "/v1/erasures", {"subject": subject, "block": block}, repeatable=True)
+        place = f"/v1/erasures/{quote(job['erasure_id'], safe='')}"
+        while job["state"] == "running":
+            job = await self._remote.call("GET", place, params={"wait": WAITED})
+        if job["erased"] is None:
+            raise failure_of({"reason": job["reason"]}, None)
+        return ErasureReceipt.from_dict(job["erased"])
 
     @verb
     async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:

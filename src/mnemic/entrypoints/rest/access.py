@@ -18,6 +18,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.boundary import BODY_BYTES, REFUSED
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
+from mnemic.entrypoints.rest.erasures import Erasures
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused, unauthenticated
 from mnemic.entrypoints.rest.sessions import CSRF_HEADER, Sessions, session_cookie
@@ -80,6 +81,7 @@ class Service:
     rate: Rate
     meter: Meter
     watch: Watch
+    erasures: Erasures
     open_to: Principal | None = None
     sign_on: SignOn | None = None
     tenant_rate: Rate | None = None

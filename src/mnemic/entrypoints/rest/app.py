@@ -18,6 +18,7 @@ from mnemic.entrypoints.rest.access import Rate, Service, admit
 from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.described import describe
+from mnemic.entrypoints.rest.erasures import Erasures
 from mnemic.entrypoints.rest.loop_lag import watched_loop
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.observed import Observed, Observer
@@ -101,6 +102,7 @@ def create_app(
         tenant_rate=Rate(engine.clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
         meter=meter or Meter(),
         watch=Watch(store=engine.store, clock=engine.clock),
+        erasures=Erasures(engine.store, engine.clock),
         open_to=open_to,
         tenancy=Tenancy(engine),
         home=home,
@@ -126,7 +128,7 @@ def _routed(service: Service) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.engine, watched_loop(service.meter.lag.observe):
             yield
-            await asyncio.gather(*service.running, return_exceptions=True)
+            await asyncio.gather(*service.running, *service.erasures.running, return_exceptions=True)
 
     app = routes(lifespan)
     app.state.service = service

@@ -23,8 +23,8 @@ from mnemic.entrypoints.rest.problems import Refused, problem
 from mnemic.entrypoints.rest.shares import Shares
 from mnemic.guard import strict_json
 
-OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream", "/v1/erasures", "/v1/erasures/verification"})
-"""They end when they are done, not at a deadline: streams, and erasures, which owe a receipt however large the file. A
+OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream", "/v1/erasures/verification"})
+"""They end when they are done, not at a deadline: streams, and scans for what was erased, however large the file. A
 turn has a budget of its own."""
 COUNTED_APART = frozenset({"/v1/changes"})
 """They stay open for as long as somebody listens, and have limits of their own."""
@@ -121,7 +121,7 @@ class Boundary:
             await send(message)
 
         try:
-            async with asyncio.timeout(None if scope["path"] in OPEN_ENDED else self._bounds.seconds):
+            async with asyncio.timeout(None if _open_ended(scope) else self._bounds.seconds):
                 await self._app(scope, _replayed(body, receive), watched)
         except TimeoutError:
             if not started.is_set():
@@ -166,6 +166,12 @@ class Boundary:
         principal = await self._admit(HTTPConnection(scope), size)
         large.enter_context(self._large.place(principal.tenant, _caller(principal)))
         return True
+
+
+def _open_ended(scope: Scope) -> bool:
+    """A consent that is revoked may erase what is held under its key, and owes the receipt of that."""
+    revokes = scope["method"] == "DELETE" and scope["path"].startswith("/v1/consents/")
+    return revokes or scope["path"] in OPEN_ENDED
 
 
 def _caller(principal: Principal) -> str:

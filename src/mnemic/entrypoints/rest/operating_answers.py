@@ -49,6 +49,16 @@ class ErasureAnswer(Answer):
     fingerprints: list[str]
 
 
+class ErasureJobAnswer(Answer):
+    """An erasure on its way, or its receipt."""
+
+    erasure_id: str
+    state: Literal["running", "done", "failed", "interrupted"]
+    begun_at: str
+    reason: str | None
+    erased: ErasureAnswer | None
+
+
 class RevocationAnswer(Answer):
     """What a revoked consent did."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -48,6 +49,14 @@ class Running:
         """Headers of a new key."""
         _, text = await self.keys.create(tenant=tenant, roles=roles, user=user)
         return {"Authorization": f"Bearer {text}"}
+
+    async def erased(self, headers: dict[str, str], **wanted: object) -> dict[str, Any]:
+        """The receipt of an erasure, once it has ended."""
+        begun = await self.client.post("/v1/erasures", json=wanted, headers=headers)
+        assert begun.status_code == 202, begun.text
+        job = await self.client.get(begun.headers["location"], params={"wait": 10}, headers=headers)
+        receipt: dict[str, Any] = job.json()["erased"]
+        return receipt
 
 
 @pytest.fixture

@@ -212,7 +212,7 @@ async def test_an_import_goes_on_where_it_stopped(running: Running) -> None:
     assert (await running.client.get("/v1/imports/boats", headers=ben)).status_code == 404
 
     subject = await running.caller("subject")
-    await post(running, "/v1/erasures", {}, subject)
+    await running.erased(subject)
     assert (await running.client.get("/v1/imports/boats", headers=ana)).status_code == 404
 
 

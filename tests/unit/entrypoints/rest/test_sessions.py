@@ -215,7 +215,7 @@ async def test_one_persons_own_machine_answers_under_its_own_name_only(host: str
 
 async def test_a_subject_may_verify_their_own_receipt_and_nobody_elses(running: Running) -> None:
     ana, ben = await running.caller("subject", user="ana"), await running.caller("subject", user="ben")
-    receipt = (await running.client.post("/v1/erasures", json={}, headers=ana)).json()
+    receipt = await running.erased(ana)
     own = await running.client.post("/v1/erasures/verification", json=receipt, headers=ana)
     foreign = await running.client.post("/v1/erasures/verification", json=receipt, headers=ben)
     assert own.json()["complete"] is True

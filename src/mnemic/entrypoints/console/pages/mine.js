@@ -1,6 +1,6 @@
 /** My memory: everything held about the person who is signed in, and every right they have over it. */
 
-import { call, fetchFile } from "../api.js";
+import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../elements.js";
 import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget } from "../parts.js";
 import { linkTo } from "../places.js";
@@ -106,9 +106,16 @@ function erasure(who, erased) {
       el("p", { class: "check" }, block, el("label", { for: "erase-block" }, "Remember nothing about me in the future, either"))), { act: "Erase everything", kind: "danger" });
     if (!given) return;
     if (given.typed !== who.user) return say("That is not your name. Nothing was erased.", "bad");
-    if (await attempt(async () => shown.replaceChildren(receiptCard(await call("POST", "/v1/erasures", { body: { block: Boolean(given.block) } }))), "Erased.")) erased();
+    if (await attempt(async () => shown.replaceChildren(receiptCard(await receiptOf(Boolean(given.block)))), "Erased.")) erased();
   };
   return several(el("p", {}, "You get a receipt that says what was erased, in numbers. With it you can check at any time that nothing is left."), button("Erase everything about me", begin, { kind: "danger" }), shown);
+}
+
+async function receiptOf(block) {
+  let job = await call("POST", "/v1/erasures", { body: { block } });
+  while (job.state === "running") job = await call("GET", `/v1/erasures/${job.erasure_id}`, { query: { wait: 10 } });
+  if (!job.erased) throw new Problem(0, job.reason ?? "internal_error");
+  return job.erased;
 }
 
 function receiptCard(receipt) {

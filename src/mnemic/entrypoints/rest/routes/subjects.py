@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import JsonValue
 
@@ -16,13 +17,14 @@ from mnemic.entrypoints.rest.answers import answering
 from mnemic.entrypoints.rest.credentials import Role
 from mnemic.entrypoints.rest.operating_answers import (
     ConsentsAnswer,
-    ErasureAnswer,
+    ErasureJobAnswer,
     RevocationAnswer,
     VerificationAnswer,
 )
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.shapes import Erasure
+from mnemic.errors import MemoryNotFound
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 
@@ -68,16 +70,38 @@ async def export(actor: OneselfOnly, service: TheService) -> StreamingResponse:
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-@router.post("/erasures", **answering(ErasureAnswer))
-async def erase(wanted: Erasure, principal: Erasing, service: TheService) -> dict[str, Any]:
-    """Erase everything about a user: oneself, or as an operator anybody of the tenant. The receipt can be verified."""
+@router.post("/erasures", status_code=HTTPStatus.ACCEPTED, **answering(ErasureJobAnswer, 202))
+async def erase(wanted: Erasure, principal: Erasing, service: TheService, response: Response) -> dict[str, Any]:
+    """Begin to erase everything about a user: oneself, or as an operator anybody of the tenant. The job is fetched
+    under its `erasure_id` for a day, at last with the receipt, which can be verified. Whoever asks again while it runs
+    is told of the same job.
+    """
     subject = wanted.subject or principal.user
     if subject is None:
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:subject")
     if subject != principal.user:
         require_role(principal, Role.OPERATOR)
-    receipt = await service.engine.erase(subject, actor=principal.actor, block=wanted.block)
-    return receipt.as_dict()
+    run = partial(service.engine.erase, subject, actor=principal.actor, block=wanted.block)
+    job = await service.erasures.begin(principal, subject, block=wanted.block, run=run)
+    response.headers["Location"] = f"/v1/erasures/{job.erasure_id}"
+    return job.as_dict()
+
+
+@router.get("/erasures/{erasure_id}", **answering(ErasureJobAnswer))
+async def erasure(
+    erasure_id: Annotated[str, Path(min_length=1, max_length=64)],
+    principal: Erasing,
+    service: TheService,
+    wait: Annotated[float, Query(ge=0, le=10, description="Seconds to wait for its end.")] = 0,
+) -> dict[str, Any]:
+    """How far an erasure has come, at last with its receipt. Others than operators may ask about their own."""
+    job = await service.erasures.find(erasure_id, principal.tenant)
+    own = principal.user is not None and job.subject == await subject_token(
+        service.engine.store, principal.tenant, principal.user
+    )
+    if not (own or Role.OPERATOR in principal.roles):
+        raise MemoryNotFound("erasure")
+    return (await service.erasures.ended(job, wait)).as_dict()
 
 
 @router.post("/erasures/verification", **answering(VerificationAnswer))

@@ -28,15 +28,23 @@ class ReviewQueue(_Governed[M]):
 
     @verb
     async def list(
-        self, *, limit: int = 50, after: str | None = None, older_than: timedelta | None = None
+        self,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        older_than: timedelta | None = None,
+        shared: bool = False,
     ) -> Sequence[Waiting]:
-        """The queue, oldest first, with what each stands against; `after` ends the previous page."""
+        """Return the queue, oldest first, with what each contradicts; `after` ends the previous page. `shared`: what
+        others wrote at shared levels, is read already and not yet trusted, as well.
+        """
         return await self._engine.reviews(
             actor=self._actor,
             whole_tenant=self._whole_tenant,
             limit=limit,
             after=after,
             older_than=older_than,
+            shared=shared,
         )
 
     @verb

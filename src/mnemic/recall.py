@@ -20,7 +20,7 @@ from mnemic.gateway import PREFERENCE, MemoryGateway
 from mnemic.guard.execution import admit_intent
 from mnemic.guard.policy import Policy
 from mnemic.inject.compact import within_tokens
-from mnemic.inject.entry import TRUSTED_ORIGINS
+from mnemic.inject.entry import is_trusted
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
 from mnemic.retrieve.dependence import Ask
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult
@@ -57,7 +57,7 @@ async def recall(
         hidden=partial(gateway.hidden_keys, actor),
     )
     gateway.watchers.searched(result)
-    return choose(result, request, gateway.policy)
+    return choose(result, request, gateway.policy, actor)
 
 
 def _bias(gateway: MemoryGateway, request: RecallRequest) -> Bias:
@@ -77,10 +77,10 @@ def _preferred(policy: Policy) -> frozenset[str]:
     return frozenset(rule.key for rule in (policy.keys or {}).values() if rule.preference)
 
 
-def choose(result: SearchResult, request: RecallRequest, policy: Policy) -> Recalled:
-    """The hits of `result` that are shown."""
+def choose(result: SearchResult, request: RecallRequest, policy: Policy, reader: Actor) -> Recalled:
+    """The hits of `result` that are shown to a model that serves `reader`."""
     ask = Ask.of(request.asked or request.intent.query)
-    standing = [hit for hit in result.hits if hit.standing and _is_trusted(hit.memory)]
+    standing = [hit for hit in result.hits if hit.standing and is_trusted(hit.memory, reader)]
     shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or ask.depends_on(hit)]
     beside = _within_share(shown, int(request.max_tokens * request.standing_share))
     known = {hit.memory.memory_id for hit in beside}
@@ -88,7 +88,7 @@ def choose(result: SearchResult, request: RecallRequest, policy: Policy) -> Reca
     rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
     near = [hit for hit in rest[: request.intent.top_k] if _is_near(hit, request)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
-    chosen = [*beside, *_trusted_first(relevant, request.max_untrusted)]
+    chosen = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
     hits = within_tokens(chosen, request.max_tokens)
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
@@ -108,10 +108,6 @@ def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:
 
 def _reason(hit: Hit, biased: Set[str]) -> str:
     return PREFERENCE_BIAS if hit.memory.key in biased else RELEVANCE
-
-
-def _is_trusted(memory: Memory) -> bool:
-    return memory.source.origin in TRUSTED_ORIGINS
 
 
 def _is_pinned(memory: Memory, policy: Policy) -> bool:
@@ -146,12 +142,12 @@ def _is_near(hit: Hit, request: RecallRequest) -> bool:
     return close or not {"keyword", "key"}.isdisjoint(hit.ranks)
 
 
-def _trusted_first(hits: Sequence[Hit], most: int | None) -> list[Hit]:
+def _trusted_first(hits: Sequence[Hit], most: int | None, reader: Actor) -> list[Hit]:
     """The hits in their order, with at most `most` that came through an untrusted channel."""
     kept: list[Hit] = []
     untrusted = 0
     for hit in hits:
-        if _is_trusted(hit.memory):
+        if is_trusted(hit.memory, reader):
             kept.append(hit)
         elif most is None or untrusted < most:
             kept.append(hit)

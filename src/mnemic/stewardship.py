@@ -22,7 +22,7 @@ from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
 from mnemic.requests import Approve, Consent, Erase, EraseKey, Reject, Reveal, Rollback, RotateDataKeys, Undo
-from mnemic.types import Actor, AuditEvent, Level, Scope, Status, Where, WriteReceipt
+from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, Where, WriteReceipt
 from mnemic.upkeep import UpkeepVerbs
 from mnemic.write.vault import Vault
 
@@ -105,13 +105,18 @@ class StewardVerbs(UpkeepVerbs):
         limit: int = 50,
         after: str | None = None,
         older_than: timedelta | None = None,
+        shared: bool = False,
     ) -> Sequence[Waiting]:
-        """What waits for a person, oldest first, with what it stands against; `after` ends the previous page."""
+        """What waits for a person, oldest first, with what it stands against; `after` ends the previous page. `shared`:
+        what others wrote at the actor's shared levels, is read already and not yet trusted, as well.
+        """
+        unapproved = [scope for scope in self._scopes(actor) if scope.level in SHARED] if shared else ()
         return await review.waiting(
             self.store,
             self.clock,
             tenant=actor.tenant,
             scopes=self._reach(actor, whole_tenant),
+            shared=unapproved,
             limit=limit,
             after=after,
             older_than=older_than,
@@ -177,7 +182,7 @@ class StewardVerbs(UpkeepVerbs):
     async def reject_older(
         self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
     ) -> Sequence[WriteReceipt]:
-        """Turn down everything that has waited for so long, so that the queue does not rot; one receipt each."""
+        """Turn down everything pending for so long, so that the queue does not rot; one receipt each."""
         receipts: list[WriteReceipt] = []
         after = None
         while page := await self.reviews(actor=actor, whole_tenant=whole_tenant, limit=review.PAGE, after=after):

@@ -100,7 +100,7 @@ Ask = Callable[[str], Awaitable[list[str]]]
 
 
 def contents(hits: Any) -> list[str]:
-    return [Entry.of(hit, "memory").content for hit in hits]
+    return [Entry.of(hit, "memory", reader=KIM).content for hit in hits]
 
 
 def in_block(text: str) -> list[str]:

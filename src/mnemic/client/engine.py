@@ -115,9 +115,10 @@ class RemoteEngine:
         limit: int = 50,
         after: str | None = None,
         older_than: timedelta | None = None,
+        shared: bool = False,
     ) -> Sequence[Waiting]:
         """What waits for a person: always in the whole tenant, for those who may review it."""
-        return await self._queue.list(limit=limit, after=after, older_than=older_than)
+        return await self._queue.list(limit=limit, after=after, older_than=older_than, shared=shared)
 
     async def approve(
         self,

@@ -30,9 +30,11 @@ class _Governed(Face[M]):
         super().__init__(ground)
         self._remote = remote
 
-    async def _waiting(self, limit: int, after: str | None, older_than: timedelta | None) -> list[Waiting]:
+    async def _waiting(
+        self, limit: int, after: str | None, older_than: timedelta | None, *, shared: bool = False
+    ) -> list[Waiting]:
         days = None if older_than is None else max(0, older_than.days)
-        asked = {"limit": limit, "cursor": after, "older_than_days": days}
+        asked = {"limit": limit, "cursor": after, "older_than_days": days, "shared": shared or None}
         told = (await self._remote.call("GET", "/v1/reviews", params=asked))["reviews"]
         found = [_waiting_of(one) for one in told]
         return found if older_than is None else [one for one in found if one.age >= older_than]
@@ -50,10 +52,17 @@ class RemoteReviews(_Governed[M]):
 
     @verb
     async def list(
-        self, *, limit: int = 50, after: str | None = None, older_than: timedelta | None = None
+        self,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        older_than: timedelta | None = None,
+        shared: bool = False,
     ) -> Sequence[Waiting]:
-        """Return the queue, oldest first, with what each contradicts; `after` ends the previous page."""
-        return await self._waiting(limit, after, older_than)
+        """Return the queue, oldest first, with what each contradicts; `after` ends the previous page. `shared`: what
+        others wrote at shared levels, is read already and not yet trusted, as well.
+        """
+        return await self._waiting(limit, after, older_than, shared=shared)
 
     @verb
     async def approve(

@@ -68,7 +68,9 @@ class ActorMemories:
         recalled = await self._engine.recall(request, actor=self._actor, deadline=deadline)
         if recalled.errors and not recalled.found.hits:
             raise PartialSearch
-        entries = tuple(Entry.of(hit, self.name, relevance=recalled.relevance) for hit in recalled.hits)
+        entries = tuple(
+            Entry.of(hit, self.name, reader=self._actor, relevance=recalled.relevance) for hit in recalled.hits
+        )
         return Offer(entries=entries, abstained=recalled.abstained)
 
 

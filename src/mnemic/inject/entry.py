@@ -10,10 +10,22 @@ from typing import Protocol, overload
 from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS, estimated_tokens
 from mnemic.inject.escape import defused, visible
 from mnemic.text.normalise import canonical_value
-from mnemic.types import Deadline, Hit, Memory, Origin, Status
+from mnemic.types import SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels whose words are a person's own. What came from a tool, the web or a model is untrusted."""
+
+
+def is_trusted(memory: Memory, reader: Actor) -> bool:
+    """Whether `reader` may take the memory for a person's own words. What another user wrote at a level that people
+    share counts from its approval on.
+    """
+    return memory.source.origin in TRUSTED_ORIGINS and not _is_unapproved(memory, reader)
+
+
+def _is_unapproved(memory: Memory, reader: Actor) -> bool:
+    shared = memory.scope.level in SHARED and memory.trust < Trust.HIGH
+    return shared and memory.author not in (None, reader.user)
 
 
 _CHANNELS: Mapping[Origin, str] = MappingProxyType(
@@ -28,11 +40,15 @@ _CHANNELS: Mapping[Origin, str] = MappingProxyType(
 _OWN_SPEAKERS = frozenset({None, "", "user"})
 
 
-def said_by(memory: Memory) -> str | None:
-    """Who said it: a speaker's name or role, else the channel; None for the user's own words and the operator's."""
+def said_by(memory: Memory, reader: Actor) -> str | None:
+    """Who said it: a speaker's name or role, another user, else the channel; None for the reader's own words and the
+    operator's.
+    """
     source = memory.source
     if source.speaker not in _OWN_SPEAKERS:
         return source.speaker
+    if source.origin in TRUSTED_ORIGINS and _is_unapproved(memory, reader):
+        return memory.author
     return _CHANNELS.get(source.origin)
 
 
@@ -67,19 +83,19 @@ class Entry:
         object.__setattr__(self, "standing", self.standing and self.trusted)
 
     @classmethod
-    def of(cls, hit: Hit, source: str, *, relevance: float | None = None) -> Entry:
-        """A hit of a search as an entry of `source`; `relevance` is the search's."""
+    def of(cls, hit: Hit, source: str, *, reader: Actor, relevance: float | None = None) -> Entry:
+        """A hit of a search as an entry of `source` for a model that serves `reader`; `relevance` is the search's."""
         memory = hit.memory
         text = f"{memory.key}: {memory.content}" if memory.key else memory.content
         return cls(
             content=text + _dated(hit),
             source=source,
             score=hit.score,
-            trusted=memory.source.origin in TRUSTED_ORIGINS,
+            trusted=is_trusted(memory, reader),
             hit=hit,
             standing=hit.standing,
             relevance=relevance,
-            said_by=said_by(memory),
+            said_by=said_by(memory, reader),
         )
 
     @property

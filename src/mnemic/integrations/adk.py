@@ -67,7 +67,7 @@ class MnemicMemoryService(BaseMemoryService):
         memory = self.memory_of(app_name, user_id)
         await memory.open()
         found = await shown_for(self._engine, memory.actor, query, SEARCH_RESULTS)
-        return SearchMemoryResponse(memories=[_entry(shown(hit.memory)) for hit in found.hits])
+        return SearchMemoryResponse(memories=[_entry(shown(hit.memory, memory.actor)) for hit in found.hits])
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Remember what is worth it in what the user said in the session; events that were captured are passed over."""

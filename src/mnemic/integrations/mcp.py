@@ -137,7 +137,7 @@ class _Desk:
 
         async def work() -> dict[str, Any]:
             held = await self.engine.history(memory_id, actor=self.memory.actor)
-            return {"versions": [{**shown(memory), "version": memory.version} for memory in held]}
+            return {"versions": [{**shown(memory, self.memory.actor), "version": memory.version} for memory in held]}
 
         return _json(await _answer(work()))
 
@@ -147,7 +147,11 @@ class _Desk:
         return text_of(injection.messages[0])
 
     async def _listed(self, limit: int) -> dict[str, Any]:
-        return {"memories": [shown(one) for one in await self.engine.list(actor=self.memory.actor, limit=limit)]}
+        return {
+            "memories": [
+                shown(one, self.memory.actor) for one in await self.engine.list(actor=self.memory.actor, limit=limit)
+            ]
+        }
 
     async def _captured(self, message: str) -> dict[str, Any]:
         report = await self.engine.capture(message, actor=self.memory.model)
@@ -157,14 +161,14 @@ class _Desk:
     async def _updated(self, memory_id: str, content: str, dry_run: bool) -> dict[str, Any]:
         known = await self.engine.get(memory_id, actor=self.memory.actor)
         if dry_run:
-            return {"stored": False, "would_change": shown(known), "dry_run": True}
+            return {"stored": False, "would_change": shown(known, self.memory.actor), "dry_run": True}
         receipt = await self.engine.update(memory_id, content, actor=self.memory.model, expected_version=known.version)
         return settled(receipt)
 
     async def _forgotten(self, memory_id: str, dry_run: bool) -> dict[str, Any]:
         known = await self.engine.get(memory_id, actor=self.memory.actor)
         if dry_run:
-            return {"forgotten": False, "would_forget": shown(known), "dry_run": True}
+            return {"forgotten": False, "would_forget": shown(known, self.memory.actor), "dry_run": True}
         await self.engine.forget(memory_id, actor=self.memory.model)
         return {"forgotten": True}
 

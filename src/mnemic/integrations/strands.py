@@ -96,7 +96,7 @@ class MnemicMemoryStore:
         found = await shown_for(self._engine, self._actor, query, min(limit, MAX_TOP_K), deadline=deadline)
         if found.errors and not found.found.hits:
             raise MnemicError("partial")
-        return [_entry(Entry.of(hit, self.name), hit) for hit in found.hits]
+        return [_entry(Entry.of(hit, self.name, reader=self._actor), hit) for hit in found.hits]
 
     async def add(self, content: str, metadata: dict[str, Any] | None = None) -> str | None:
         """Remember `content`; its memory_id. The same content again changes nothing. `metadata` comes back with it.

@@ -156,7 +156,7 @@ class TurnMemory:
         except MnemicError as failure:
             self.counts[f"tool_failed:{failure.reason}"] += 1
             return {"memories": [], "error": failure.reason}
-        answer: dict[str, Any] = {"memories": [shown(hit.memory) for hit in found.hits]}
+        answer: dict[str, Any] = {"memories": [shown(hit.memory, self.actor) for hit in found.hits]}
         return {**answer, "error": "partial"} if found.errors else answer
 
     async def add_memory(self, content: str) -> dict[str, Any]:
@@ -205,11 +205,11 @@ def settled(receipt: WriteReceipt) -> dict[str, Any]:
     return answer | {name: value for name, value in named.items() if value is not None}
 
 
-def shown(memory: Memory) -> dict[str, Any]:
-    """A memory as a model's tool answers it: nothing invisible, who said it where these are not the user's own words,
-    and no live address in those.
+def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
+    """A memory as the tool of a model that serves `reader` answers it: nothing invisible, who said it where these are
+    not the user's own words, and no live address in those.
     """
-    entry = Entry.of(Hit(memory=memory, score=0.0), "memory")
+    entry = Entry.of(Hit(memory=memory, score=0.0), "memory", reader=reader)
     text = visible(entry.content)
     told = {
         "memory_id": memory.memory_id,

@@ -1,8 +1,8 @@
 """The review queue: what waits for a person, and what becomes of it.
 
 A person settles what was flagged about themself; everything else needs another person than the one who proposed it.
-Each decision is one transaction with its line in the audit; what an
-approval replaces is closed, never lost.
+What one person wrote at a level that people share is read at once and waits, too: its approval makes the others trust
+it. Each decision is one transaction with its line in the audit; what an approval replaces is closed, never lost.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from mnemic.guard.policy import Policy
 from mnemic.maintain.trail import Steward
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import (
+    SHARED,
     Actor,
     Level,
     Memory,
@@ -41,6 +42,7 @@ from mnemic.write.tokens import keep
 
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})
+_WAITING = frozenset({Status.PENDING_REVIEW, Status.ACTIVE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,17 +73,22 @@ async def waiting(
     *,
     tenant: str,
     scopes: Sequence[Scope] | None,
+    shared: Sequence[Scope] = (),
     limit: int,
     after: str | None = None,
     older_than: timedelta | None = None,
 ) -> list[Waiting]:
-    """The queue, oldest first; of `scopes`, or of the whole tenant for None. `after` ends the previous page."""
+    """The queue, oldest first; of `scopes`, or of the whole tenant for None. `after` ends the previous page.
+
+    Of the scopes `shared`, it names what is read already and not yet trusted, too (`is_unapproved`).
+    """
     if scopes is None:
         pending = await store.held(tenant, statuses=_PENDING, after=after, limit=limit)
     else:
-        where = Where(scopes=tuple(scopes), statuses=_PENDING)
-        everything = await store.newest(where, limit=await store.count(where))
-        pending = [memory for memory in reversed(everything) if after is None or memory.memory_id > after][:limit]
+        pending = await _newest(store, Where(scopes=tuple(scopes), statuses=_PENDING))
+    if shared:
+        pending += [one for one in await _newest(store, Where(scopes=tuple(shared))) if is_unapproved(one)]
+    pending = sorted((one for one in pending if after is None or one.memory_id > after), key=_by_id)[:limit]
     now = clock.now()
     found = []
     for memory in pending:
@@ -92,14 +99,36 @@ async def waiting(
     return found
 
 
+def _by_id(memory: Memory) -> str:
+    return memory.memory_id
+
+
+async def _newest(store: RecordStore, where: Where) -> list[Memory]:
+    return await store.newest(where, limit=await store.count(where))
+
+
+def is_unapproved(memory: Memory) -> bool:
+    """Whether others read the memory, and trust it less than the channel that it came through."""
+    return (
+        memory.status is Status.ACTIVE
+        and memory.scope.level in SHARED
+        and memory.source.origin is Origin.USER_STATED
+        and memory.trust < Trust.HIGH
+    )
+
+
+def _waits(memory: Memory) -> bool:
+    return memory.status is Status.PENDING_REVIEW or is_unapproved(memory)
+
+
 async def find(store: RecordStore, memory_id: str, *, tenant: str, scopes: Sequence[Scope] | None) -> Memory:
     """The waiting memory of this id, in `scopes` or, for None, anywhere in the tenant. Raises MemoryNotFound."""
     if scopes is not None:
         memory = await store.get(memory_id, scopes=scopes)
     else:
-        page = await store.held(tenant, statuses=_PENDING, memory_ids=[memory_id], limit=1)
+        page = await store.held(tenant, statuses=_WAITING, memory_ids=[memory_id], limit=1)
         memory = page[0] if page else None
-    if memory is None or memory.status is not Status.PENDING_REVIEW:
+    if memory is None or not _waits(memory):
         raise MemoryNotFound
     return memory if memory.author is not None else replace(memory, author=await _proposer(store, memory))
 
@@ -139,7 +168,8 @@ async def approve(
         pending = await _present(tx, known, verdict.expected_version)
         chosen = _corrected(pending, verdict.draft)
         twin = await tx.find_fingerprint(pending.scope, chosen.fingerprint)
-        if twin is not None and twin.memory_id not in (*pending.conflicts_with, *verdict.merged_with):
+        others = (pending.memory_id, *pending.conflicts_with, *verdict.merged_with)
+        if twin is not None and twin.memory_id not in others:
             await steward.change(unit, pending, "rejected", detail={"reason": "duplicate"}, status=Status.REJECTED)
             return receipt_of(Outcome.REFRESHED, twin, "duplicate")
         replaced = await _replaced(tx, pending, verdict.merged_with, policy)
@@ -192,7 +222,7 @@ async def reject(
 
 async def _present(tx: Reads, known: Memory, expected_version: int | None) -> Memory:
     memory = await tx.get(known.memory_id, scopes=[known.scope])
-    if memory is None or memory.status is not Status.PENDING_REVIEW:
+    if memory is None or not _waits(memory):
         raise MemoryNotFound
     if memory.version != (expected_version or known.version):
         raise VersionConflict(hint=f"it is at version {memory.version}")
@@ -219,7 +249,7 @@ async def _approved(
         **{name: getattr(chosen, name) for name in ("content", "context", "source", "fingerprint", "vector")},
         data=data,
         author=chosen.author,
-        trust=Trust(max(memory.trust for memory in (pending, *replaced))),
+        trust=Trust(max(*(memory.trust for memory in (pending, *replaced)), _vouched(chosen))),
         status=Status.ACTIVE,
         expires_at=chosen.expires_at,
         supersedes=supersedes,
@@ -227,6 +257,11 @@ async def _approved(
     )
     outcome = Outcome.MERGED if merged else Outcome.SUPERSEDED if ids else Outcome.CREATED
     return replace(receipt_of(outcome, active, action), superseded=ids)
+
+
+def _vouched(chosen: Memory) -> Trust:
+    """The trust of what is let in: high at a level that people share, where another person has vouched for it."""
+    return Trust.HIGH if chosen.scope.level in SHARED else chosen.trust
 
 
 def _started(pending: Memory, now: datetime) -> Memory:
@@ -264,6 +299,6 @@ async def _replaced(tx: Reads, pending: Memory, merged_with: Sequence[str], poli
             raise MemoryNotFound
     if pending.key is not None and policy.rule(pending.key).on_change != "accumulate":
         for memory in await tx.find_key(pending.scope, pending.key):
-            if memory.kind is pending.kind:
+            if memory.kind is pending.kind and memory.memory_id != pending.memory_id:
                 found[memory.memory_id] = memory
     return list(found.values())

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.policy import KeyRule, Policy
-from mnemic.inject.entry import TRUSTED_ORIGINS, said_by
+from mnemic.inject.entry import is_trusted, said_by
 from mnemic.inject.recall import record_injection
 from mnemic.recall import recall
 from mnemic.text.normalise import canonical_value
@@ -170,8 +170,8 @@ class GatewayMemory:
             "reason": hit.reason,
             "memory_id": memory.memory_id,
             "version": memory.version,
-            "trusted": memory.source.origin in TRUSTED_ORIGINS,
-            "said_by": said_by(memory),
+            "trusted": is_trusted(memory, self._actor(user_id)),
+            "said_by": said_by(memory, self._actor(user_id)),
         }
 
 

@@ -37,11 +37,12 @@ from mnemic.types.recalling import ContextBlock, Recalled, RecallRequest
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import Deadline, FrozenDict, JsonValue, Vector, aware, checked_identifier, frozen
-from mnemic.types.words import Kind, Level, Origin, Outcome, Status, Trust, lowered
+from mnemic.types.words import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
 
 __all__ = [
     "ROLES",
+    "SHARED",
     "Actor",
     "AuditEvent",
     "Blocked",

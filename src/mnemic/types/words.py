@@ -26,6 +26,10 @@ class Level(StrEnum):
     SESSION = "session"
 
 
+SHARED = frozenset({Level.WORKSPACE, Level.AGENT})
+"""Levels at which several users read what one of them wrote."""
+
+
 class Status(StrEnum):
     """Where a memory stands. Only `active` is read unless a filter says otherwise."""
 

@@ -13,6 +13,7 @@ from mnemic.guard.expiry import bounded, end_of
 from mnemic.guard.policy import Policy
 from mnemic.ports import Clock
 from mnemic.types import (
+    SHARED,
     Actor,
     Candidate,
     Memory,
@@ -136,8 +137,13 @@ class Draft:
 
     @property
     def trust(self) -> Trust:
-        """The trust that its channel gives."""
-        return TRUST[self.candidate.source.origin]
+        """The trust that its channel gives. At the levels that people share, what one of them says has less until
+        another person approves it.
+        """
+        origin = self.candidate.source.origin
+        if self.scope.level in SHARED and origin is not Origin.OPERATOR:
+            return min(TRUST[origin], Trust.MEDIUM)
+        return TRUST[origin]
 
     @property
     def starts_at(self) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.types import Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
+from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import Settled, commit, receipt_of, unchanged
 from mnemic.write.conflict import once, pending
@@ -63,12 +63,12 @@ class Revision:
             await unit.apply(unchanged(draft, known, reason="unchanged"))
             return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         await require_present(tx, draft)
-        if draft.trust < known.trust:
+        if draft.trust < known.trust and not _may_ask(draft):
             return Settled(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
-        if (reason := _review_reason(draft)) is not None:
+        if (reason := _review_reason(draft, known)) is not None:
             waiting = pending(draft, [known], self.pending_id, reason)
             return await commit(unit, draft, await once(tx, draft, waiting), None)
         candidate = draft.candidate
@@ -90,8 +90,16 @@ class Revision:
         return Settled(receipt_of(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(unit.changes))
 
 
-def _review_reason(draft: Draft) -> str | None:
-    """Why a person must see the correction: what holds for any statement of its kind, or the rule of its key."""
+def _may_ask(draft: Draft) -> bool:
+    """Whether a person corrects in their own words what is shared: the others decide."""
+    return draft.scope.level in SHARED and draft.candidate.source.origin is Origin.USER_STATED
+
+
+def _review_reason(draft: Draft, known: Memory) -> str | None:
+    """Why a person must see the correction: what applies to any statement of its kind, the rule of its key, or that
+    others have approved what it corrects.
+    """
     key = draft.candidate.key
     reviewed = key is not None and draft.policy.rule(key).on_change == "review"
-    return draft.review_reason or ("key_needs_review" if reviewed else None)
+    lower = "lower_trust" if draft.trust < known.trust else None
+    return draft.review_reason or ("key_needs_review" if reviewed else lower)

@@ -36,7 +36,7 @@ def remembered(origin: Origin, speaker: str | None = None) -> Entry:
         scope=Actor(user="ana").scope("user"), confidence=0.8, created_at=WHEN, updated_at=WHEN,
         source=Source(origin=origin, speaker=speaker), trust=Trust.HIGH,
     )  # fmt: skip
-    return Entry.of(Hit(memory=memory, score=0.5), "notes")
+    return Entry.of(Hit(memory=memory, score=0.5), "notes", reader=Actor(user="ana"))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_memory_tells_when_it_happened() -> None:
         memory_id="m", kind=Kind.LONG_TERM, scope=Actor(user="u").scope("user"), content="aisle", key="seat",
         created_at=when, updated_at=when, source=Source(origin=Origin.USER_STATED), trust=Trust.HIGH,
     )  # fmt: skip
-    block = render([Entry.of(Hit(memory=memory, score=1.0), "memory")], max_tokens=500)
+    block = render([Entry.of(Hit(memory=memory, score=1.0), "memory", reader=Actor(user="u"))], max_tokens=500)
     assert '<entry source="memory" date="2026-03-04">seat: aisle</entry>' in block.text
 
 

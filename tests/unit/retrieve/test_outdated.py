@@ -13,7 +13,7 @@ from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.bias import RELEVANCE, STANDING
 from mnemic.retrieve.outdated import latest_first, outdated
 from mnemic.testing.record_store.setting import START, memory
-from mnemic.types import Hit, Kind, Memory, Source, Trust
+from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
 
 SAID = ("My office is in Turin.", "The office moved from Turin to Genoa.", "I play the flute.")
 
@@ -72,4 +72,6 @@ async def test_what_the_assistant_said_is_outdated_by_the_user(told: Sequence[Me
 
 async def test_a_model_is_shown_when_it_was_said(told: Sequence[Memory]) -> None:
     hit = Hit(memory=told[0], score=0.5, outdated_by="later")
-    assert Entry.of(hit, "memory").content == f"My office is in Turin. (as of {START:%Y-%m-%d})"
+    assert (
+        Entry.of(hit, "memory", reader=Actor(user="ada")).content == f"My office is in Turin. (as of {START:%Y-%m-%d})"
+    )

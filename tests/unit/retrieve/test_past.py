@@ -45,7 +45,7 @@ def contents(result: SearchResult) -> list[str]:
 async def test_a_question_about_the_past_finds_what_was_true_then_first(engine: MemoryEngine, question: str) -> None:
     result = await engine.search(question, actor=ADA)
     assert contents(result) == ["Valencia", "Madrid"]
-    assert Entry.of(result.hits[0], "memory").content == "home_city: Valencia (2026-03-02 to 2026-04-20)"
+    assert Entry.of(result.hits[0], "memory", reader=ADA).content == "home_city: Valencia (2026-03-02 to 2026-04-20)"
 
 
 @pytest.mark.parametrize("question", NOW)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--content", help="approve: what it shall say instead.")
 @click.option("--merge-with", multiple=True, metavar="MEMORY_ID", help="approve: take its place too; may be repeated.")
 @click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="list, reject: what waited so long.")
+@click.option("--shared", is_flag=True, help="list: also what others wrote at shared levels and nobody has approved.")
 @click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
 @click.pass_obj
 def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options: Any) -> int:
@@ -58,7 +59,11 @@ def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options
 def _list(given: Given, options: dict[str, Any]) -> int:
     async def work(engine: MemoryEngine, actor: Actor) -> Sequence[Waiting]:
         return await engine.reviews(
-            actor=actor, whole_tenant=True, limit=options["limit"], older_than=_days(options["older_than"])
+            actor=actor,
+            whole_tenant=True,
+            limit=options["limit"],
+            older_than=_days(options["older_than"]),
+            shared=options["shared"],
         )
 
     waiting = given.with_engine(work)

@@ -36,13 +36,15 @@ async def reviews(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
     older_than_days: Annotated[int | None, Query(ge=0, le=MAX_DAYS)] = None,
+    shared: Annotated[bool, Query()] = False,
 ) -> dict[str, Any]:
-    """What waits in the tenant, oldest first, with what it stands against. `next` is the cursor of the page behind,
-    `waiting` how many there are in all.
+    """Return what waits in the tenant, oldest first, with what it contradicts. `next` is the cursor of the next page,
+    `waiting` how many there are in all. `shared`: what others wrote at shared levels, is read already and not yet
+    trusted, as well.
     """
     older = None if older_than_days is None else timedelta(days=older_than_days)
     found = await service.engine.reviews(
-        actor=principal.actor, whole_tenant=True, limit=limit, after=cursor, older_than=older
+        actor=principal.actor, whole_tenant=True, limit=limit, after=cursor, older_than=older, shared=shared
     )
     last = found[-1].memory.memory_id if len(found) == limit else None
     waiting = await service.engine.store.waiting(principal.tenant)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from mnemic.errors import InvalidInput, MnemicError, StoreFailed
+from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt, StoreFailed
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import consent, erase, project, review, vault
+from mnemic.maintain.belonging import audit_of
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
@@ -21,6 +23,7 @@ from mnemic.maintain.subject_page import page_chunks
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
+from mnemic.ports.keyring import Signing
 from mnemic.requests import Approve, Consent, Erase, EraseKey, Reject, Reveal, Rollback, RotateDataKeys, Undo
 from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, Where, WriteReceipt
 from mnemic.upkeep import UpkeepVerbs
@@ -59,11 +62,17 @@ class MaintenanceReport:
 class AuditReport:
     """How many lines a tenant's audit has, the hash of the last one, and the first that does not follow from the line
     before; None: the whole chain holds. Whoever keeps `last_hash` elsewhere can also tell that the end was cut off.
+
+    So many lines are `signed`, the last of them `signed_to` (0: none): nobody without the key could have changed what
+    comes before it. `signatures_checked`: the key is at hand here; else the hashes alone were compared.
     """
 
     lines: int
     broken_at: int | None
     last_hash: str
+    signed: int = 0
+    signed_to: int = 0
+    signatures_checked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +314,18 @@ class StewardVerbs(UpkeepVerbs):
     async def verify_audit(self, *, actor: Actor) -> AuditReport:
         """Check every line of the tenant's audit."""
         lines, broken_at, last_hash = await self.store.broken_audit(actor.tenant)
-        return AuditReport(lines=lines, broken_at=broken_at, last_hash=last_hash)
+        signed: list[int] = []
+        with suppress(StoreCorrupt):  # a line that cannot be read is broken, and told as such
+            async for event in audit_of(self.store, actor.tenant):
+                signed += [event.sequence] if event.signed else []
+        return AuditReport(
+            lines=lines,
+            broken_at=broken_at,
+            last_hash=last_hash,
+            signed=len(signed),
+            signed_to=max(signed, default=0),
+            signatures_checked=self.vault is not None and isinstance(self.vault.keyring, Signing),
+        )
 
 
 __all__ = ["AuditReport", "Decided", "Form", "MaintenanceReport", "Revocation", "StewardVerbs"]

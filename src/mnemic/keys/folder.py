@@ -36,6 +36,7 @@ FOLLOWED = "mnemic-key/2"
 MAX_CACHED = 10_000
 _SEAL = b"\x01"
 _NAME_BYTES = 16
+_SIGNING_NAME_BYTES = 8
 _GENERATION_BYTES = 4
 _HEADER_BYTES = len(_SEAL) + _NAME_BYTES + _GENERATION_BYTES
 _SEALED_AT = _HEADER_BYTES + NONCE_BYTES
@@ -113,6 +114,7 @@ class KeyFolder:
         self._master = MasterKeys.read(key_file)
         self._cache: dict[bytes, tuple[Seen, _Opened]] = {}
         self._salt: bytes | None = None
+        self._signing: bytes | None = None
         self._mutex = threading.Lock()
 
     def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
@@ -153,6 +155,23 @@ class KeyFolder:
                 return False
             self._put(name, _DataKey(stored.generation))
         return True
+
+    def sign(self, message: bytes) -> str:
+        """The port's `sign`: HMAC-SHA256. The key lies among the data keys, wrapped by the master key as they are."""
+        if self._signing is None:
+            name = self._signing_name()
+            if self._stored(name) is None:
+                self._make(name)
+            stored = self._stored(name)
+            if stored is None or stored.wrapped is None:
+                raise KeyFailed("missing", hint="the key that signs the audit is not in the key folder")
+            self._signing = self._unwrapped(name, stored)
+        key_name = hmac.digest(self._signing, b"mnemic signing key", "sha256")[:_SIGNING_NAME_BYTES].hex()
+        return f"{key_name}:{hmac.digest(self._signing, message, 'sha256').hex()}"
+
+    def _signing_name(self) -> bytes:
+        self._salt = self._salt or self._salted()
+        return hmac.digest(self._salt, b"mnemic signing key", "sha256")[:_NAME_BYTES]
 
     def named(self, subject: Scope) -> bytes:
         return self._name(subject)
@@ -215,7 +234,8 @@ class KeyFolder:
 
     def count(self) -> KeyCount:
         """How many keys of which sort there are."""
-        stored = [self._stored(name) for name in self._names()]
+        signing = self._signing_name()
+        stored = [self._stored(name) for name in self._names() if name != signing]
         live = [one for one in stored if one is not None and one.wrapped is not None]
         return KeyCount(len(live), len(stored) - len(live), sum(bool(one.before) for one in live))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from mnemic.types import Scope
 
@@ -44,3 +44,11 @@ class Keyring(Protocol):
 
     def retire(self, followed: Mapping[bytes, int]) -> int:
         """Destroy the keys before those of `follow`, durably; how many. One that has another successor by now stays."""
+
+
+@runtime_checkable
+class Signing(Protocol):
+    """A keyring that signs too, with a key that outlives every subject's."""
+
+    def sign(self, message: bytes) -> str:
+        """The name of the key, a colon, and the HMAC of `message` in hexadecimal digits. Raises KeyFailed."""

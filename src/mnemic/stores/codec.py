@@ -6,10 +6,11 @@ Times are integer microseconds since 1970, UTC. JSON is strict: no NaN, no infin
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import struct
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from operator import mul
 from typing import Any
@@ -243,9 +244,26 @@ def decode_event(text: str, digest: str) -> AuditEvent:
         raise StoreCorrupt("audit") from error
 
 
-def link(previous: str, event: str) -> str:
-    """The hash of an audit line: SHA-256 over the previous line's hash and the line's own canonical JSON."""
-    return hashlib.sha256(f"{previous}\n{event}".encode()).hexdigest()
+Sign = Callable[[str], str]
+"""The signature of a text, under a key that does not lie in the store."""
+
+
+def link(previous: str, event: str, sign: Sign | None = None) -> str:
+    """The hash of an audit line: SHA-256 over the previous line's hash and the line's own canonical JSON. With `sign` a
+    colon and the signature of that follow: whoever can write rows can make hashes, and no signatures.
+    """
+    digest = hashlib.sha256(f"{previous}\n{event}".encode()).hexdigest()
+    return digest if sign is None else f"{digest}:{sign(digest)}"
+
+
+def follows(hashed: str, previous: str, event: str, sign: Sign | None = None) -> bool:
+    """Whether a line with this hash follows from the one before. Its signature is checked where there is a key to do
+    so: one by another key is none.
+    """
+    digest, colon, signature = hashed.partition(":")
+    if digest != link(previous, event):
+        return False
+    return not colon or sign is None or hmac.compare_digest(signature.encode(), sign(digest).encode())
 
 
 def first_broken(events: Iterable[AuditEvent], *, previous: str = "") -> int | None:
@@ -255,7 +273,7 @@ def first_broken(events: Iterable[AuditEvent], *, previous: str = "") -> int | N
     """
     expected = None
     for event in events:
-        if event.hash != link(previous, encode_event(event)) or expected not in (None, event.sequence):
+        if not follows(event.hash, previous, encode_event(event)) or expected not in (None, event.sequence):
             return event.sequence
         previous, expected = event.hash, event.sequence + 1
     return None

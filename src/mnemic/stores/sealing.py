@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
 from mnemic.ports import Anew, Keyring
-from mnemic.stores.codec import CUES, dump, load, memory_fields, memory_from
+from mnemic.ports.keyring import Signing
+from mnemic.stores.codec import CUES, Sign, dump, load, memory_fields, memory_from
 from mnemic.types import Memory, Scope, Vector, subject_of
 
 ERASED = "[erased]"
@@ -50,6 +51,12 @@ class Sealer:
         self._keyring = keyring
         self._vectors = vectors
         self.seals = seals and keyring is not None
+
+    @property
+    def sign(self) -> Sign | None:
+        """Signs a line of the audit with the keyring's own key; None without one."""
+        keyring = self._keyring
+        return (lambda text: keyring.sign(text.encode())) if isinstance(keyring, Signing) else None
 
     def body(self, memory: Memory) -> str:
         """The memory as JSON, without its scope and its vector."""

@@ -100,6 +100,11 @@ class AuditEvent(Serialisable):
     def __post_init__(self) -> None:
         object.__setattr__(self, "detail", frozen(self.detail))
 
+    @property
+    def signed(self) -> bool:
+        """Whether `hash` carries a signature beside the digest, by a key that does not lie in the store."""
+        return ":" in self.hash
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRequest:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mnemic.maintain.consolidate import Consolidated
     from mnemic.maintain.erase import ErasureReceipt
     from mnemic.maintain.review import Waiting
-    from mnemic.stewardship import MaintenanceReport
+    from mnemic.stewardship import AuditReport, MaintenanceReport
     from mnemic.types import Actor, WriteReceipt
 
 
@@ -268,11 +268,25 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
         return Exit.OK
     report = given.with_engine(lambda engine, actor: engine.verify_audit(actor=actor))
     whole = report.broken_at is None
-    told = {"holds": whole, "lines": report.lines, "broken_at": report.broken_at, "last_hash": report.last_hash}
-    given.show(
-        told, lambda: f"{report.lines} lines, " + ("the chain holds" if whole else f"broken at {report.broken_at}")
-    )
+    told = {
+        "holds": whole,
+        "lines": report.lines,
+        "broken_at": report.broken_at,
+        "last_hash": report.last_hash,
+        "signed": report.signed,
+        "signed_to": report.signed_to,
+        "signatures_checked": report.signatures_checked,
+    }
+    chain = "the chain holds" if whole else f"broken at {report.broken_at}"
+    given.show(told, lambda: f"{report.lines} lines, {chain}, {_signed(report)}")
     return Exit.OK if whole else Exit.REFUSED
+
+
+def _signed(report: AuditReport) -> str:
+    if not report.signed:
+        return "no line is signed"
+    checked = "" if report.signatures_checked else "; not checked, for that takes the key file"
+    return f"{report.signed} lines are signed, the last is {report.signed_to}{checked}"
 
 
 @click.command("maintain", cls=Command)

@@ -275,7 +275,9 @@ class PostgresStore(SingleReads):
         return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, before, limit))
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
-        return await self._ready.connections.read(lambda session: upkeep.broken_audit(session, tenant))
+        return await self._ready.connections.read(
+            lambda session: upkeep.broken_audit(session, tenant, self._sealer.sign)
+        )
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
         return await outbox.pending(self._ready.connections, projection, limit)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnemic.stores.codec import encode_event, link
+from mnemic.stores.codec import Sign, encode_event, link
 from mnemic.stores.postgres.rows import columns
 from mnemic.types import AuditEvent
 
@@ -26,16 +26,21 @@ class Trails:
         self._ends: dict[str, tuple[int, str]] = {}
 
     async def append(
-        self, ask: Ask, tenant: str, events: Sequence[AuditEvent], entries: Sequence[tuple[Any, ...]]
+        self,
+        ask: Ask,
+        tenant: str,
+        events: Sequence[AuditEvent],
+        entries: Sequence[tuple[Any, ...]],
+        sign: Sign | None = None,
     ) -> None:
         """Events behind the tenant's last, and outbox entries with them."""
-        if tenant in self._ends and await self._appended(ask, tenant, self._ends[tenant], events, entries):
+        if tenant in self._ends and await self._appended(ask, tenant, self._ends[tenant], events, entries, sign):
             return
         head = await ask("audit_head", tenant)
         if not head:
             await ask("make_audit_head", tenant)
             head = await ask("audit_head", tenant)
-        await self._appended(ask, tenant, (head[0]["sequence"], head[0]["hash"]), events, entries)
+        await self._appended(ask, tenant, (head[0]["sequence"], head[0]["hash"]), events, entries, sign)
 
     async def _appended(
         self,
@@ -44,6 +49,7 @@ class Trails:
         end: tuple[int, str],
         events: Sequence[AuditEvent],
         entries: Sequence[tuple[Any, ...]],
+        sign: Sign | None,
     ) -> bool:
         """Whether `end` was the end: nothing was written where it was not."""
         sequence, previous = end
@@ -51,7 +57,7 @@ class Trails:
         for event in events:
             sequence += 1
             line = encode_event(replace(event, sequence=sequence))
-            previous = link(previous, line)
+            previous = link(previous, line, sign)
             lines.append((sequence, line, previous))
         given = (*columns(lines, 3), sequence, previous, *columns(entries, 5), *end)
         if not await ask("append_trail", tenant, *given):

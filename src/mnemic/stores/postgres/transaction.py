@@ -89,7 +89,7 @@ class PostgresTransaction(Transaction):
                 for entry in self._entries.get(tenant, ())
             ]
             if tenant in self._events:
-                await self._trails.append(self._rows, tenant, self._events[tenant], entries)
+                await self._trails.append(self._rows, tenant, self._events[tenant], entries, self._sealer.sign)
             else:
                 await self._rows("enqueue", tenant, *columns(entries, 5))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import decode_event, link, moment_of, to_micros
+from mnemic.stores.codec import Sign, decode_event, follows, moment_of, to_micros
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.rows import memory_of, raw, storable
 from mnemic.stores.postgres.statements import load
@@ -94,7 +94,7 @@ async def audit(session: Session, tenant: str, after: int, before: int | None, l
     return [decode_event(row["event"], row["hash"]) for row in rows]
 
 
-async def broken_audit(session: Session, tenant: str) -> tuple[int, int | None, str]:
+async def broken_audit(session: Session, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:
     """The port's `broken_audit`, page by page. The text itself is checked, so that no changed byte escapes."""
     await session.enter(tenant)
     lines, last, previous = 0, 0, ""
@@ -102,7 +102,7 @@ async def broken_audit(session: Session, tenant: str) -> tuple[int, int | None, 
     while page := await session.fetch(_UPKEEP["audit"], tenant, last, _PAGE):
         for last, event, digest in page:
             lines += 1
-            whole = last == lines and digest == link(previous, event) and _tells(event, tenant, lines)
+            whole = last == lines and follows(digest, previous, event, sign) and _tells(event, tenant, lines)
             if broken is None and not whole:
                 broken = last
             previous = digest

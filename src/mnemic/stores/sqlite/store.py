@@ -288,7 +288,7 @@ class SqliteStore(SingleReads):
         return [decode_event(event, digest) for event, digest in (rows if before is None else reversed(rows))]
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
-        return await self._read(lambda connection: upkeep.broken_audit(connection, tenant))
+        return await self._read(lambda connection: upkeep.broken_audit(connection, tenant, self._sealer.sign))
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
         return await self._read(lambda connection: outbox.pending(connection, projection, limit))

@@ -182,7 +182,8 @@ class SqliteTransaction(Transaction):
         last = self._rows(sql, (event.tenant,))
         sequence, previous = last[0] if last else (0, "")
         line = encode_event(replace(event, sequence=sequence + 1))
-        self._rows("INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, link(previous, line)))
+        chained = link(previous, line, self._kept.sealer.sign)
+        self._rows("INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, chained))
 
     async def enqueue(self, entry: OutboxEntry) -> None:
         where = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)

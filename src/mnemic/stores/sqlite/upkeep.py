@@ -14,7 +14,7 @@ import apsw
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
 from mnemic.stores.checks import damaged, text_check
-from mnemic.stores.codec import decode_event, dump, link, moment_of, to_micros
+from mnemic.stores.codec import Sign, decode_event, dump, follows, moment_of, to_micros
 from mnemic.stores.sqlite.damage import placeholder
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import KeptRequest, Kind, Memory, Scope, Usage
@@ -165,7 +165,7 @@ def traces(
     return {place: fetch(connection, sql, wanted)[0][0] for place, sql in _TRACES.items()}
 
 
-def broken_audit(connection: apsw.Connection, tenant: str) -> tuple[int, int | None, str]:
+def broken_audit(connection: apsw.Connection, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:
     """The port's `broken_audit`. The canonical text itself is checked, so that no changed byte escapes."""
     lines, previous = 0, ""
     broken: int | None = None
@@ -173,7 +173,7 @@ def broken_audit(connection: apsw.Connection, tenant: str) -> tuple[int, int | N
         lines += 1
         # As bytes: a changed one may leave no valid text behind.
         text, told = (bytes(value).decode("utf-8", "replace") for value in (event, digest))
-        whole = sequence == lines and told == link(previous, text) and _tells(text, tenant, lines)
+        whole = sequence == lines and follows(told, previous, text, sign) and _tells(text, tenant, lines)
         if broken is None and not whole:
             broken = sequence
         previous = told

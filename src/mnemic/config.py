@@ -119,6 +119,12 @@ class Settings:
         None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", "OPENAI_API_KEY")
     )
     api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
+    wishes: str | None = setting(
+        None, "What the language model shall keep of messages or leave out, in a few sentences."
+    )
+    categories: frozenset[str] | None = setting(
+        None, "What it may call a memory (JSON list). Default: preference, instruction, fact ...", read=words
+    )
     model_timeout_seconds: float = setting(
         60,
         "Longest wait for one model call, in seconds; the turn's budget may be shorter.",

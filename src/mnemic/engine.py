@@ -15,6 +15,7 @@ from mnemic.compose.offline import OfflineComposer
 from mnemic.door import Call, Door, Limiter, Middleware, Written
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract import Extraction, Extractor
+from mnemic.extract.model import TURNS_BEFORE, windows
 from mnemic.extract.rules import RuleExtractor
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
@@ -31,6 +32,7 @@ from mnemic.maintain.project import Drainer
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.projections import Projection
+from mnemic.proposing import read_messages
 from mnemic.requests import Add, AddMany, Forget, Record, Run, Update
 from mnemic.retrieve.asked import kind_of
 from mnemic.retrieve.hot import HotReader
@@ -38,7 +40,7 @@ from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
 from mnemic.trace import RunReport, Watch
-from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, read_messages, run_turn
+from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
 from mnemic.types import (
     Actor,
     Candidate,
@@ -258,11 +260,14 @@ class MemoryEngine(StewardVerbs):
         for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
         """
         keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
-        read = await read_messages(self._parts, actor, messages)
         reports: list[RunReport | None] = []
-        for message, one, key in zip(messages, read, keys, strict=True):
-            turn = Run(message=message, idempotency_key=key)
-            reports.append(None if one is None else await self._turn(turn, actor, read=one))
+        for places in windows(messages):  # one is written before the next is read, which may concern it
+            part = messages[places.start : places.stop]
+            before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
+            read = await read_messages(self.gateway, self._parts.extractor, actor, part, before=before)
+            for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
+                turn = Run(message=message, idempotency_key=key)
+                reports.append(None if one is None else await self._turn(turn, actor, read=one))
         return reports
 
     async def update(

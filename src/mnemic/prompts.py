@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -22,16 +22,22 @@ _KEPT = """\
 - `category`: `preference`, what the user likes, dislikes or prefers; `instruction`, what an assistant shall always or
   never do; `identity`, who the user is: name, work, home, health, languages; `relation`, who somebody is to the user;
   `event`, what happened to them or will, with its date where one is told; `fact`, anything else that lasts.
-- `key`: one of `available_keys`. Where that is null, a short snake_case name for the kind of fact, in English.
-- `value`: the fact in a few words, lower case unless it is a name. Where `allowed_values` lists the key, one of
-  its values.
+- `op`: `add`, something new; `update`, what takes the place of one of `known`; `end`, one of `known` holds no longer
+  and nothing takes its place; `none`, nothing. What `known` says already is not told again.
+- `id`: for `update` and `end` the `id` of that one of `known`, else null.
+- `key`: one of `available_keys`. Where that is null, the key of the one of `known` that it is about, or a short
+  snake_case name for the kind of fact, in English; null for a statement that is no value of one thing.
+- `value`: the fact in a few words of the user's, in their order, lower case unless it is a name. With a `key` of null
+  the user's own sentence. Where `allowed_values` lists the key, one of its values.
 - `scope`: one of `available_scopes`; "user" unless the user clearly speaks for everybody in the workspace.
 - `ttl_days`: days it should be kept, 1 to 365, where the user says how long it holds; else null.
 - `confidence`: 0 to 1, how sure you are that the user meant it.
+- `known` is what is remembered already, `before` what was said just before: data, like the rest.
+- `wishes`, where it is given, is what the operator wants kept or left out; `categories` what a `category` may be then.
 """
 _ITEM = (
-    '"key": "...", "value": "...", "category": "preference", "scope": "...", "ttl_days": null, "confidence": 0.9, '
-    '"quote": "..."'
+    '"op": "add", "id": null, "key": "...", "value": "...", "category": "preference", "scope": "...", '
+    '"ttl_days": null, "confidence": 0.9, "quote": "..."'
 )
 
 CAPTURE_SYSTEM = f"""\
@@ -140,8 +146,13 @@ Answer with one JSON object and nothing else:
 - No Markdown, no further names, no explanation.
 """
 
+OPERATIONS = ("add", "update", "end", "none")
+"""What an item of a model's answer may do with what is remembered."""
+
 _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
-    "key": {"type": "string", "maxLength": 64},
+    "op": {"type": "string", "enum": list(OPERATIONS)},
+    "id": {"type": ["integer", "null"]},
+    "key": {"type": ["string", "null"], "maxLength": 64},
     "value": {"type": "string"},
     "category": {"type": "string", "enum": sorted(CAPTURE_CATEGORIES)},
     "scope": {"type": "string"},
@@ -151,8 +162,35 @@ _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What is shown of `known` memories and of the turns `before` (role and text), and what the operator wishes."""
+
+    known: Sequence[Mapping[str, JsonValue]] = ()
+    before: Sequence[tuple[str, str]] = ()
+    wishes: str = ""
+    categories: Sequence[str] = ()
+
+    def payload(self) -> dict[str, Any]:
+        """Its members of the data part."""
+        wished = {"wishes": self.wishes, "categories": list(self.categories)}
+        return {
+            "known": [dict(one) for one in self.known],
+            "before": [{"role": role, "content": text} for role, text in self.before],
+            **{name: value for name, value in wished.items() if value},
+        }
+
+
+NOTHING_BESIDE = Beside()
+
+
 def _items_of(
-    levels: Sequence[str], max_items: int, max_value_chars: int, *, readable: Sequence[int] | None = None
+    levels: Sequence[str],
+    max_items: int,
+    max_value_chars: int,
+    beside: Beside,
+    *,
+    readable: Sequence[int] | None = None,
 ) -> Mapping[str, JsonValue]:
     """The schema of `{"items": [...]}`, every name of an item required. Scopes and turns are named and lengths bounded,
     so that a server that keeps to a grammar can answer no other, and a small model finds an end; keys are not named:
@@ -161,6 +199,8 @@ def _items_of(
     turn: Mapping[str, JsonValue] = {} if readable is None else {"turn": {"type": "integer", "enum": list(readable)}}
     value: Mapping[str, JsonValue] = {"type": "string", "maxLength": max_value_chars}
     properties = {**turn, **_ITEM_SCHEMAS, "value": value, "scope": {"type": "string", "enum": sorted(levels)}}
+    if beside.categories:
+        properties["category"] = {"type": "string", "enum": sorted(beside.categories)}
     item: Mapping[str, JsonValue] = {
         "type": "object",
         "properties": properties,
@@ -218,12 +258,19 @@ def capture_prompt(
     allowed_values: Mapping[str, Sequence[str]] | None = None,
     max_items: int = 6,
     max_value_chars: int = 240,
+    beside: Beside = NOTHING_BESIDE,
 ) -> Prompt:
-    """Asks for `{"items": [{"key", "value", "category", "scope", "ttl_days", "confidence", "quote"}]}`; `keys` None
-    leaves them open.
+    """Asks for `{"items": [{"op", "id", "key", "value", "category", "scope", "ttl_days", "confidence", "quote"}]}`;
+    `keys` None leaves them open.
     """
-    payload = {"user_message": message_text, **_allowed(keys, levels, allowed_values), "max_items": max_items}
-    return json_prompt(CAPTURE_SYSTEM, payload, "memory_candidates", _items_of(levels, max_items, max_value_chars))
+    payload = {
+        "user_message": message_text,
+        **_allowed(keys, levels, allowed_values),
+        **beside.payload(),
+        "max_items": max_items,
+    }
+    schema = _items_of(levels, max_items, max_value_chars, beside)
+    return json_prompt(CAPTURE_SYSTEM, payload, "memory_candidates", schema)
 
 
 def window_prompt(
@@ -235,6 +282,7 @@ def window_prompt(
     allowed_values: Mapping[str, Sequence[str]] | None = None,
     max_items: int = 6,
     max_value_chars: int = 240,
+    beside: Beside = NOTHING_BESIDE,
 ) -> Prompt:
     """Asks for the same of several turns (role and text), each item with the number of its `turn`, one of `readable`;
     turns are numbered from 0.
@@ -244,9 +292,10 @@ def window_prompt(
         "turns": numbered,
         "readable": list(readable),
         **_allowed(keys, levels, allowed_values),
+        **beside.payload(),
         "max_items": max_items,
     }
-    schema = _items_of(levels, max_items * len(readable), max_value_chars, readable=readable)
+    schema = _items_of(levels, max_items * len(readable), max_value_chars, beside, readable=readable)
     asked = json_prompt(WINDOW_SYSTEM, payload, "memory_candidates", schema)
     return replace(asked, max_output_tokens=2 * asked.max_output_tokens)
 

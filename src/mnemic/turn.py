@@ -25,7 +25,6 @@ from mnemic.errors import (
     escape_detail,
 )
 from mnemic.extract import Extraction, Extractor
-from mnemic.extract.fallback import read_all
 from mnemic.gateway import GatewayWrite, MemoryGateway
 from mnemic.guard.budget import MAX_SECONDS, check_answer_length, check_time
 from mnemic.guard.contract import Answer, check_answer
@@ -36,6 +35,7 @@ from mnemic.inject.recall import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.ports.metering import counting
+from mnemic.proposing import as_shown, read_message
 from mnemic.recall import recall
 from mnemic.retrieve.plan import Planner
 from mnemic.retrieve.state import memory_state
@@ -191,28 +191,10 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
 
 
 async def _extracted(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> Extraction:
-    shown = replace(message, content=await _as_shown(parts, request.actor, parts.extractor, message.content))
-    gateway = parts.gateway
-    return await parts.extractor.extract(shown, policy=gateway.policy, budget=gateway.budget, deadline=run.deadline)
-
-
-async def read_messages(
-    parts: TurnParts, actor: Actor, messages: Sequence[Message]
-) -> list[Extraction | MnemicError | None]:
-    """What several messages of the actor's give, read together where the extractor can; None for those that are not
-    the user's own words. To be passed on as `TurnRequest.read`.
-    """
-    gateway = parts.gateway
-    shown = [replace(one, content=await _as_shown(parts, actor, parts.extractor, one.content)) for one in messages]
-    deadline = gateway.budget.deadline(gateway.clock.monotonic)
-    return await read_all(parts.extractor, shown, policy=gateway.policy, budget=gateway.budget, deadline=deadline)
-
-
-async def _as_shown(parts: TurnParts, actor: Actor, proposer: object, text: str) -> str:
-    """`text` as `proposer` may see it: redacted where it would go to a model."""
-    if not getattr(proposer, "asks_model", False):
-        return text
-    return await parts.gateway.pipeline.redacted(text, tenant=actor.tenant)
+    found, unknown = await read_message(parts.gateway, parts.extractor, request.actor, message, deadline=run.deadline)
+    if unknown is not None:
+        run.errors.append(f"capture:known: {unknown}")
+    return found
 
 
 def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
@@ -222,7 +204,7 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
 async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, Recalled]:
     """The intent that is proposed for `goal`, once it has passed policy, and what it finds under the grant."""
     gateway = parts.gateway
-    asked = await _as_shown(parts, request.actor, parts.planner, goal)
+    asked = await as_shown(parts.gateway, request.actor, parts.planner, goal)
     raw = await parts.planner.plan(
         asked, levels=sorted(gateway.policy.levels), budget=gateway.budget, deadline=run.deadline
     )
@@ -289,7 +271,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     await record_injection(
         parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values())
     )
-    asked = await _as_shown(parts, request.actor, parts.composer, goal)
+    asked = await as_shown(parts.gateway, request.actor, parts.composer, goal)
     raw = await parts.composer.compose(asked, request.context, injected, deadline=run.deadline)
     answer, run.basis = check_answer(raw), Basis.of(parts.composer, raw)
     _judge(parts, answer, run)

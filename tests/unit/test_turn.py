@@ -359,7 +359,7 @@ async def test_the_same_key_in_two_scopes_is_cited_with_its_scope() -> None:
     both = {
         "items": [
             {"key": "update_channel", "value": "email", "quote": "use email as the channel"},
-            {"key": "update_channel", "value": "English", "scope": "workspace", "quote": "write in English"},
+            {"key": "update_channel", "value": "email", "scope": "workspace", "quote": "use email as the channel"},
         ]
     }
     grant = Grant.of(POLICY, levels=["user", "workspace"])

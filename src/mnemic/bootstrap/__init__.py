@@ -94,7 +94,7 @@ def build_engine(
     completer = completer or build_completer(settings, clock)
     sessions, copies = build_sessions(settings.sessions, clock)
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
-    extractor, planner, composer = _proposers(completer, embedder, clock)
+    extractor, planner, composer = _proposers(settings, completer, embedder, clock)
     fed = [] if keeps_graph(settings) else [GraphProjection(graph)]
     further = build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
     return MemoryEngine(
@@ -141,10 +141,13 @@ def build_write_rules(settings: Settings) -> WriteRules:
     )
 
 
-def _proposers(completer: Completer | None, embedder: Embedder, clock: Clock) -> tuple[Extractor, Planner, Composer]:
+def _proposers(
+    settings: Settings, completer: Completer | None, embedder: Embedder, clock: Clock
+) -> tuple[Extractor, Planner, Composer]:
     if completer is None:
         return RuleExtractor(embedder), RulePlanner(), OfflineComposer()
-    by_model = FallbackExtractor(ModelExtractor(completer), RuleExtractor(embedder))
+    reader = ModelExtractor(completer, wishes=settings.wishes or "", categories=sorted(settings.categories or ()))
+    by_model = FallbackExtractor(reader, RuleExtractor(embedder))
     return by_model, ModelPlanner(completer, clock), ModelComposer(completer)
 
 

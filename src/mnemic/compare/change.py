@@ -25,6 +25,8 @@ LEAST_COSINE = 0.12
 """Statements further apart are never compared: the vectors say that they have nothing in common."""
 UNTURNED_COSINE = 0.3
 """The same for a statement in which no word says that something has changed."""
+NAMED_COSINE = 0.2
+"""The same where a language model has named the earlier statement."""
 CERTAIN = 0.5
 """The probability from which a statement takes the place of another."""
 OPPOSED = 0.25
@@ -60,6 +62,15 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         else "changed"
     )
     return Change(how, probability)
+
+
+def bears(old: Frame, new: Frame, cosine: float) -> bool:
+    """Whether `new` may be about what `old` says, where somebody who has read both says so: no rule tells them apart,
+    and they share a word, an attribute, or enough of their meaning.
+    """
+    if old.plain == new.plain or apart(old, new):
+        return False
+    return bool(old.stems & new.stems or old.attributes & new.attributes) or cosine >= NAMED_COSINE
 
 
 def required(among: int, alone: float = CERTAIN) -> float:

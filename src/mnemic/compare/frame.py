@@ -234,6 +234,12 @@ class Frame:
         return self._slots[name]
 
 
+def stated_until(text: str) -> int:
+    """How many characters of `text` state something, before it begins to ask."""
+    said = _stated(text.rstrip())
+    return len(said) if text.startswith(said) else 0
+
+
 def _stated(sentence: str) -> str:
     """What a sentence states, before it asks something; nothing where all of it asks. A wish for a change put as a
     question states it.

@@ -21,6 +21,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import KeptEmbedder
+from mnemic.extract import Extractor
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.ports import Completer, Embedder
 from mnemic.types import Actor, Message, SearchResult
@@ -29,11 +30,13 @@ CHUNK = 256
 
 
 @asynccontextmanager
-async def throwaway_engine(embedder: Embedder, completer: Completer | None = None) -> AsyncIterator[MemoryEngine]:
+async def throwaway_engine(
+    embedder: Embedder, completer: Completer | None = None, *, extractor: Extractor | None = None
+) -> AsyncIterator[MemoryEngine]:
     """An open engine with default rules on a SQLite file that is gone afterwards. Nothing in it is worth an fsync."""
     with TemporaryDirectory(prefix="mnemic-eval-") as folder:
         store = build_store(str(Path(folder) / "eval.db"), durability="fast")
-        async with MemoryEngine(store=store, embedder=embedder, completer=completer) as engine:
+        async with MemoryEngine(store=store, embedder=embedder, completer=completer, extractor=extractor) as engine:
             yield engine
 
 

@@ -25,6 +25,7 @@ from mnemic.conversations.records import open_file, records
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.oracle import Answers, Oracle
 from mnemic.evaluate.outcome import SEED
 from mnemic.evaluate.progress import Progress, silent
 from mnemic.evaluate.replay import chosen_embedder, throwaway_engine
@@ -41,6 +42,7 @@ from mnemic.evaluate.truth_match import (
     matches,
     shown,
 )
+from mnemic.extract.model import ModelExtractor
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Memory, Message
 
@@ -104,6 +106,11 @@ class _Played:
         texts = [shown(memory) for memory in self.active]
         return sum(any(cover(one, text) >= KEPT_FROM for text in texts) for one in self.row["now_true"])
 
+    def unsupported(self) -> list[str]:
+        """Memories with a word that the message they were made of does not have."""
+        told = [(content, message) for _, message, content in self.born.values()]
+        return [content for content, message in told if content_words(content) - content_words(message)]
+
     def as_dict(self) -> dict[str, Any]:
         """The conversation as one JSON line."""
         return {
@@ -115,6 +122,7 @@ class _Played:
             "active": [shown(memory) for memory in self.active],
             "laundered": self.laundered(),
             "junk": self.junk(),
+            "unsupported": self.unsupported(),
             "true_kept": [self.true_kept(), len(self.row["now_true"])],
         }
 
@@ -128,10 +136,12 @@ def run(
     vectors: Path | None = None,
     embedder: Embedder | None = None,
     seed: int = SEED,
+    oracle: Answers | None = None,
     **_: object,
 ) -> dict[str, Any]:
     """Measure the lines under `path`, of each file the first `limit`: `updates`, `updates_with_record`, `turns` and
-    `settings`; `per_question` is a file for one JSON line a line.
+    `settings`; `per_question` is a file for one JSON line a line. With `oracle` a language model's part is played from
+    the labels (`mnemic.evaluate.oracle`), and only conversations are read.
 
     Raises InvalidInput for data that is not there or has another shape.
     """
@@ -140,13 +150,13 @@ def run(
         raise InvalidInput("data:truth", hint="expected updates*.jsonl or turns*.jsonl")
     made = chosen_embedder(embedder, vectors)
     try:
-        figures, told = asyncio.run(_measured(updates[:limit], turns[:limit], made, progress))
+        figures, told = asyncio.run(_measured(updates[:limit], [] if oracle else turns[:limit], made, progress, oracle))
     except (KeyError, TypeError, AttributeError):
         raise InvalidInput("data:truth", hint="a line has another shape than expected") from None
     if per_question is not None:
         lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in told)
         per_question.write_text("".join(lines), encoding="utf-8")
-    return {**figures, "settings": conditions(seed=seed, set="truth", embedder=made.space.model)}
+    return {**figures, "settings": conditions(seed=seed, set="truth", embedder=made.space.model, model=oracle)}
 
 
 def _read(path: Path, name: str) -> list[Line]:
@@ -163,14 +173,18 @@ def _read(path: Path, name: str) -> list[Line]:
 
 
 async def _measured(
-    updates: Sequence[Line], turns: Sequence[Line], embedder: Embedder, progress: Progress
+    updates: Sequence[Line], turns: Sequence[Line], embedder: Embedder, progress: Progress, answers: Answers | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     figures: dict[str, Any] = {}
     told: list[dict[str, Any]] = []
-    async with throwaway_engine(embedder) as engine:
+    oracle = None if answers is None else Oracle(answers)
+    extractor = None if oracle is None else ModelExtractor(oracle)
+    async with throwaway_engine(embedder, extractor=extractor) as engine:
         for name, recorded in (("updates", False), ("updates_with_record", True)) if updates else ():
             played = []
             for place, row in enumerate(updates, start=1):
+                if oracle is not None:
+                    oracle.line = row
                 played.append(await _play(engine, row, recorded))
                 progress(name, place, len(updates))
             figures[name] = _updates(played)
@@ -272,6 +286,7 @@ def _updates(played: Sequence[_Played]) -> dict[str, Any]:
             "lines": sum(bool(one.laundered()) for one in played),
             "memories": sum(len(one.laundered()) for one in played),
         },
+        "unsupported": sum(len(one.unsupported()) for one in played),
         "never_store_kept": {
             "quotes": sum(len(one.row["never_store"]) for one in played),
             "memories": sum(len(one.junk()) for one in played),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 from mnemic.errors import MnemicError, ModelFailed
 from mnemic.extract import Extraction, Extractor, WindowExtractor, is_users_own
+from mnemic.extract.around import ALONE, Around, InformedExtractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy
@@ -21,27 +23,37 @@ MODELS_SHARE = 0.8
 class FallbackExtractor:
     """`model` first, `rules` where it fails."""
 
-    model: WindowExtractor
+    model: InformedExtractor
     rules: Extractor = field(default_factory=RuleExtractor)
 
     asks_model = True
+    reads_known = True
 
-    async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
+    async def extract(
+        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: Around = ALONE
+    ) -> Extraction:
         """As `Extractor`. Raises ModelFailed only where policy says that the run shall stop."""
         if policy.on_model_failure == "stop":
-            return await self.model.extract(message, policy=policy, budget=budget, deadline=deadline)
+            return await self.model.extract(message, policy=policy, budget=budget, deadline=deadline, around=around)
         try:
-            return await self.model.extract(message, policy=policy, budget=budget, deadline=_share(deadline))
+            within = _share(deadline)
+            return await self.model.extract(message, policy=policy, budget=budget, deadline=within, around=around)
         except ModelFailed as failure:
             return await self._by_rules(message, failure, policy, budget, deadline)
 
     async def extract_window(
-        self, messages: Sequence[Message], *, policy: Policy, budget: Budget, deadline: Deadline
+        self,
+        messages: Sequence[Message],
+        *,
+        policy: Policy,
+        budget: Budget,
+        deadline: Deadline,
+        around: Around = ALONE,
     ) -> list[Extraction | MnemicError]:
         """As `WindowExtractor`; the messages of a call that failed are read by rules one by one."""
         stops = policy.on_model_failure == "stop"
         within = deadline if stops else _share(deadline)
-        read = await self.model.extract_window(messages, policy=policy, budget=budget, deadline=within)
+        read = await self.model.extract_window(messages, policy=policy, budget=budget, deadline=within, around=around)
         if stops:
             return read
         for place, one in enumerate(read):
@@ -61,20 +73,29 @@ def _share(deadline: Deadline) -> Deadline:
 
 
 async def read_all(
-    extractor: Extractor, messages: Sequence[Message], *, policy: Policy, budget: Budget, deadline: Deadline
+    extractor: Extractor,
+    messages: Sequence[Message],
+    *,
+    policy: Policy,
+    budget: Budget,
+    deadline: Deadline,
+    around: Around = ALONE,
 ) -> list[Extraction | MnemicError | None]:
     """What each of `messages` gives: by windows where the extractor reads those, else one by one; None for those that
     are not the user's own.
     """
+    asked: dict[str, Any] = {"policy": policy, "budget": budget, "deadline": deadline}
+    if isinstance(extractor, InformedExtractor):
+        asked["around"] = around
     if isinstance(extractor, WindowExtractor):
-        found = await extractor.extract_window(messages, policy=policy, budget=budget, deadline=deadline)
+        found = await extractor.extract_window(messages, **asked)
         return [one if is_users_own(message) else None for one, message in zip(found, messages, strict=True)]
     read: list[Extraction | MnemicError | None] = []
     for message in messages:
         one: Extraction | MnemicError | None = None
         if is_users_own(message):
             try:
-                one = await extractor.extract(message, policy=policy, budget=budget, deadline=deadline)
+                one = await extractor.extract(message, **asked)
             except MnemicError as stop:
                 one = stop
         read.append(one)

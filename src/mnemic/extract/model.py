@@ -7,37 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
-from mnemic.catalog import TRUST
-from mnemic.errors import InvalidInput, MnemicError, ModelInvalidSchema, RunStopped
+from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInvalidSchema, RunStopped
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.grounding import ground
-from mnemic.extract.vetting import UNSUPPORTED, veto
-from mnemic.extract.when import timed
+from mnemic.extract.around import ALONE, WINDOW_TURNS, Around
+from mnemic.extract.operations import Reading, proposed
 from mnemic.guard.budget import Budget
-from mnemic.guard.contract import check_candidates, drop_duplicates, parse_json
+from mnemic.guard.contract import drop_duplicates, parse_json
 from mnemic.guard.policy import Policy
 from mnemic.ports import Completer
 from mnemic.ports.metering import metered
-from mnemic.prompts import capture_prompt, window_prompt
-from mnemic.text.normalise import clean_content
-from mnemic.types import Candidate, Cost, Deadline, Message, Skipped, Source, Trust
+from mnemic.prompts import Beside, capture_prompt, window_prompt
+from mnemic.text.normalise import canonical_key, clean_content
+from mnemic.types import Candidate, Cost, Deadline, Message, Skipped
 
 MAX_MESSAGE_CHARS = 32_768
-WINDOW_TURNS = 12
-"""Turns of one call."""
 WINDOW_CHARS = 16_000
 """Characters of one call; a longer message has a call of its own."""
 TURNS_BEFORE = 2
 """Turns of the window before that are shown, and not read again."""
 MAX_CONTEXT_CHARS = 600
 """What is shown of a turn that is not the user's own."""
-
-CONFIDENCE_CEILING: Mapping[Trust, float] = MappingProxyType({Trust.HIGH: 0.95, Trust.MEDIUM: 0.8, Trust.LOW: 0.5})
-"""The most that a model's own number may claim, by the trust of the message's channel: a model that says 1.0 has still
-only read one message. A cut is named in `Candidate.clamped`."""
 
 Read = Extraction | MnemicError
 """What a message of a window gives, or why its run must stop."""
@@ -47,12 +38,19 @@ class ModelExtractor:
     """Asks a model for candidates and keeps those that the user's words support."""
 
     asks_model = True
+    reads_known = True
 
-    def __init__(self, completer: Completer) -> None:
+    def __init__(self, completer: Completer, *, wishes: str = "", categories: Sequence[str] = ()) -> None:
+        """Ask `completer`. `wishes`: what the operator wants kept or left out, in a few sentences; `categories`: what a
+        statement may be instead of the usual ones.
+        """
         self._completer = metered(completer)
+        self._wishes, self._categories = wishes.strip(), tuple(canonical_key(one) for one in categories)
 
-    async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
-        """The grounded candidates of `message`; see `Extractor`.
+    async def extract(
+        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: Around = ALONE
+    ) -> Extraction:
+        """The grounded candidates of `message`; see `InformedExtractor`.
 
         Messages that are not the user's own are not even shown to the model. Raises ModelFailed in its kinds
         (`llm_timeout`, `llm_unavailable`, `llm_invalid_json`, `llm_empty`), InvalidCandidates and the policy's
@@ -72,13 +70,27 @@ class ModelExtractor:
             allowed_values=_allowed_values(policy),
             max_items=budget.max_capture_items,
             max_value_chars=budget.max_value_chars,
+            beside=self._beside(around),
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
-        checked = check_candidates(parse_json(completion.text), policy, budget)
-        return replace(_grounded(checked.candidates, checked.skipped, message, policy), cost=Cost.of(completion))
+        items = _items(parse_json(completion.text))
+        found = _proposals(items, message, around, policy, budget, self._categories)
+        return replace(found, cost=Cost.of(completion))
+
+    def _beside(self, around: Around) -> Beside:
+        before = [(one.role, text) for one in around.before if isinstance(text := _shown(one), str) and text]
+        return around.beside(
+            [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before], self._wishes, self._categories
+        )
 
     async def extract_window(
-        self, messages: Sequence[Message], *, policy: Policy, budget: Budget, deadline: Deadline
+        self,
+        messages: Sequence[Message],
+        *,
+        policy: Policy,
+        budget: Budget,
+        deadline: Deadline,
+        around: Around = ALONE,
     ) -> list[Read]:
         """The grounded candidates of each of `messages`, in order, in as few calls as their length allows; see
         `WindowExtractor`. A call that fails stops the runs of its own messages. The cost of a call stands with its
@@ -98,7 +110,7 @@ class ModelExtractor:
         for places in windows(shown):
             own = [place for place in places if is_users_own(shown[place]) and isinstance(texts[place], str)]
             try:
-                found = await self._window(messages, shown, places, own, policy, budget, deadline)
+                found = await self._window(messages, shown, places, own, policy, budget, deadline, around)
             except RunStopped as stop:
                 found = dict.fromkeys(own, stop)
             for place, one in found.items():
@@ -114,6 +126,7 @@ class ModelExtractor:
         policy: Policy,
         budget: Budget,
         deadline: Deadline,
+        around: Around,
     ) -> dict[int, Read]:
         if not own:
             return {}
@@ -126,10 +139,11 @@ class ModelExtractor:
             allowed_values=_allowed_values(policy),
             max_items=budget.max_capture_items,
             max_value_chars=budget.max_value_chars,
+            beside=self._beside(around),
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
         items, strays = _by_turn(parse_json(completion.text), {place - first: place for place in own})
-        read = {place: _read(items[place], given[place], policy, budget) for place in own}
+        read = {place: _read(items[place], given[place], around, policy, budget, self._categories) for place in own}
         top = next((place for place in own if isinstance(read[place], Extraction)), None)
         if top is not None:
             one = read[top]
@@ -174,6 +188,16 @@ def _shown(message: Message) -> str | InvalidInput:
     return text if own else text[:MAX_CONTEXT_CHARS]
 
 
+def _items(raw: object) -> Sequence[object]:
+    """The items of an answer. Raises InvalidCandidates."""
+    if not isinstance(raw, Mapping):
+        raise InvalidCandidates("not_object")
+    items = raw.get("items")
+    if not isinstance(items, list | tuple):
+        raise InvalidCandidates("items")
+    return items
+
+
 def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any]], int]:
     """The items of each message, by its place, and how many name none of them. Raises ModelInvalidSchema."""
     told = raw.get("items") if isinstance(raw, Mapping) else None
@@ -190,55 +214,43 @@ def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any
     return items, strays
 
 
-def _read(items: list[Any], message: Message, policy: Policy, budget: Budget) -> Read:
+def _read(
+    items: list[Any], message: Message, around: Around, policy: Policy, budget: Budget, categories: Sequence[str]
+) -> Read:
     try:
-        checked = check_candidates({"items": items}, policy, budget)
+        return _proposals(items, message, around, policy, budget, categories)
     except RunStopped as breach:
         return breach
-    return _grounded(checked.candidates, checked.skipped, message, policy)
 
 
-def _grounded(
-    candidates: tuple[Candidate, ...], skipped: tuple[Skipped, ...], message: Message, policy: Policy
+def _proposals(
+    items: Sequence[object], message: Message, around: Around, policy: Policy, budget: Budget, categories: Sequence[str]
 ) -> Extraction:
+    """What the items of a model's answer give. Raises RunStopped for a breach where the policy stops at one."""
     kept: list[Candidate] = []
-    unsupported: list[Skipped] = []
-    for candidate in candidates:
-        supported = ground(_from_channel(candidate, message), message)
-        reason = UNSUPPORTED if supported is None else veto(supported, message, policy)
-        if supported is None or reason is not None:
-            span = None if supported is None else supported.source.span
-            unsupported.append(Skipped(reason=reason or UNSUPPORTED, key=candidate.key, span=span))
-        else:
-            kept.append(supported)
+    skipped: list[Skipped] = []
+    if len(items) > budget.max_capture_items:
+        if policy.on_violation == "stop":
+            raise InvalidCandidates("too_many_items")
+        skipped.append(Skipped(reason=InvalidCandidates("too_many_items").reason))
+    reading = Reading(message=message, around=around, policy=policy, budget=budget, categories=categories)
+    for item in items[: budget.max_capture_items]:
+        one = proposed(item, reading)
+        if isinstance(one, Candidate):
+            _add(kept, one)
+        elif one is not None:
+            skipped.append(one)
     distinct, doubles = drop_duplicates(kept)
-    return Extraction(candidates=distinct, skipped=(*skipped, *unsupported, *doubles))
+    return Extraction(candidates=distinct, skipped=(*skipped, *doubles))
 
 
-def _from_channel(candidate: Candidate, message: Message) -> Candidate:
-    """The candidate with origin and confidence as the message's channel gives them, whatever the model said."""
-    ceiling = CONFIDENCE_CEILING[TRUST[message.origin]]
-    too_sure = candidate.confidence > ceiling
-    told = replace(
-        candidate,
-        confidence=min(candidate.confidence, ceiling),
-        clamped=tuple(dict.fromkeys((*candidate.clamped, *(("confidence",) if too_sure else ())))),
-        source=source_of(message, quote=candidate.source.quote),
-        occurred_at=message.sent_at,
-    )
-    return timed(told, candidate.source.quote or "", message.sent_at)
-
-
-def source_of(message: Message, *, quote: str | None = None, span: tuple[int, int] | None = None) -> Source:
-    """Where a candidate of `message` comes from."""
-    return Source(
-        origin=message.origin,
-        ref=message.message_id,
-        session=message.session,
-        speaker=message.speaker,
-        quote=quote,
-        span=span,
-    )
+def _add(kept: list[Candidate], one: Candidate) -> None:
+    """Add a candidate; the same statement about several memories takes the place of them all."""
+    for place, other in enumerate(kept):
+        if one.replaces and (other.key, other.level, other.content) == (one.key, one.level, one.content):
+            kept[place] = replace(other, replaces=tuple(dict.fromkeys((*other.replaces, *one.replaces))))
+            return
+    kept.append(one)
 
 
 def _keys(policy: Policy) -> list[str] | None:

@@ -24,7 +24,7 @@ from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic.extract.clauses import Clause, clauses
-from mnemic.extract.model import source_of
+from mnemic.extract.operations import source_of
 from mnemic.extract.pasted import data_spans, fiction_from, merged
 from mnemic.extract.signals import QUOTED, TRANSIENT, mood_of, payload_follows
 from mnemic.extract.statements import NOT_UNDERSTOOD, Piece, Statement, decided, pieces_of

@@ -12,6 +12,8 @@ from mnemic.text.analyse import terms
 from mnemic.text.pattern import Pattern
 
 _TYPED = (*english.RULES, *spanish.RULES)
+TABLE_KEYS = frozenset(rule.key for rule in _TYPED if rule.key is not None)
+"""The keys that the tables read values under."""
 _REJECTED_ALTERNATIVE = Pattern(
     r"\s(?:over|rather than|instead of|not|but not|en lugar de|en vez de)\s.*|(?<!prefer)(?<!prefiero)\s(?:to|"
     r"a)\s(?:the\s)?"

@@ -8,11 +8,16 @@ said of somebody else support nothing that is claimed of the user.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemic.compare.frame import stated_until
 from mnemic.extract.classify.classifier import weights
 from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.grounding import Folded, same_word
+from mnemic.extract.pasted import data_spans, fiction_from
 from mnemic.extract.remember import asked_to_remember
-from mnemic.extract.signals import TRANSIENT, is_certain, left_out, mood_of, payload_follows
+from mnemic.extract.signals import QUOTED, TRANSIENT, is_certain, left_out, mood_of, payload_follows
 from mnemic.extract.statements import THIRD_PARTY
 from mnemic.extract.tables import pattern
 from mnemic.extract.typed import typed_facts
@@ -23,8 +28,10 @@ from mnemic.types import Candidate, Message
 UNSUPPORTED = "unsupported"
 NEGATED = "negated"
 PAST = "past"
-LASTS_FROM = 0.7
+LASTS_FROM = 0.5
 """The classifier's share from which an order is read as one that lasts."""
+CHANGES_FROM = 0.2
+"""The same where the order is said to change something that is known."""
 _DENIAL = pattern(
     r"\b(?:not|no|never|nobody|none|nothing|neither|nor|without|\w+n't|dont|cant|isnt|stopped|quit|gave up|hate|"
     r"dislike|avoid|nicht|"
@@ -64,46 +71,147 @@ _QUESTIONED = pattern(
 )
 
 
+_BEFORE = pattern(
+    r"\b(?:instead of|rather than|replac\w+|left|quit|sold|gave up|ditch\w*|cancel\w*|statt|"
+    r"anstatt|au lieu d[e']|"
+    r"en lugar de|en vez de|invece di|em vez de|in plaats van)\s+(?:(?:in|at|for|the|my|our|a|an|das|die|"
+    r"den|mein\w*|le|"
+    r"la|el|mi|il|o|de|het|mijn)\s+)?$"
+)
+_LEAVES = pattern(r"\b(?:from|von|aus|de|d'|desde|da|do|van)\s+(?:(?:the|my|our)\s+)?$")
+_ARRIVES = pattern(
+    r"\b(?:mov\w+|switch\w*|chang\w+|went|relocat\w+|transferr\w*|gezogen|gewechselt|passé\w*|déménagé\w*|mud\w+|"
+    r"cambi\w+|pass\w+|trasferit\w+|mudei|troquei|verhuisd|overgestapt)\b"
+)
+_REPORT = pattern(r"(?:\b(?:the|my|our|a)\s+)?\b[\w'-]{2,20}\s+(?:said|says|told|told (?:me|us)|wrote|tells)\b[.!,]?")
+_SO_I = pattern(r"\b(?:so|and now|now|hence|therefore)\s+(?:i|i'm|im|i've|we|we're|my|our)\b")
+_NEVER_SAID = pattern(
+    r"\b(?:i|we) (?:never|didn't|did not|haven't|have not) (?:said|say|told|tell|mentioned|mention)\b"
+)
+_ASIDE = pattern(r"^\s*[,;:–—(-]|^\s*[\U0001F300-\U0001FAFF]")
+SHORTEST_OWN = 3
+"""Words of the user's own that there are at least before a report."""
+MAX_BEFORE = 8
+"""Clauses before a quote that may say that a text follows."""
+
+
 def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
     """Why a grounded candidate of a model may not be kept, or None."""
     span = candidate.source.span
-    if span is None or not _follows(candidate, policy):
+    if span is None or not follows(candidate, policy):
         return UNSUPPORTED
-    said = [clause for clause in clauses(message.content) if clause.start < span[1] and clause.end > span[0]]
-    shown = any(payload_follows(clause) and clause.end <= span[0] for clause in clauses(message.content)[:8])
-    if shown:
+    told = clauses(message.content)
+    said = [clause for clause in told if clause.start < span[1] and clause.end > span[0]]
+    before = [clause for clause in told[:MAX_BEFORE] if clause.end <= span[0]]
+    if any(payload_follows(clause) or fiction_from(clause.sentence) for clause in before):
         return TRANSIENT
-    return next((reason for clause in said if (reason := _against(clause, candidate)) is not None), None)
+    reasons = [_against(clause, candidate) for clause in said]
+    if candidate.key is None and None in reasons:  # beside what is told, a request is no harm
+        reasons = [reason for reason in reasons if reason != TRANSIENT]
+    against = next((reason for reason in reasons if reason is not None), None)
+    shown = any(start < span[1] and end > span[0] for start, end in data_spans(message.content))
+    return against or (QUOTED if shown else None)
 
 
-def _follows(candidate: Candidate, policy: Policy) -> bool:
+def follows(candidate: Candidate, policy: Policy) -> bool:
     """Whether the value stands in the quote, or follows from it."""
     quote = candidate.source.quote or ""
     if Folded(quote).find(candidate.content) is not None:
         return True
-    words = terms(quote)
-    wanted = [term for term in terms(candidate.content) if len(term) > 2 or term.isdigit()]
-    if wanted and all(any(same_word(one, other) for other in words) for one in wanted):
-        return True
-    read = [(key, value) for clause in clauses(quote) for _, key, value in typed_facts(clause.text, True, policy)]
-    return any(key == candidate.key and value.casefold() == candidate.content.casefold() for key, value in read)
+    wanted = terms(candidate.content)
+    return _in_order(wanted, terms(quote)) or candidate.content.casefold() in _read(quote, candidate.key, policy)
+
+
+def _in_order(wanted: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether `words` hold `wanted` in that order: "tea over coffee" does not follow from "coffee over tea"."""
+    rest = iter(words)
+    return bool(wanted) and all(any(same_word(one, other) for other in rest) for one in wanted)
+
+
+def _read(quote: str, key: str | None, policy: Policy) -> set[str]:
+    """The values that the tables read of the quote under `key`, in lower case."""
+    told = [fact for clause in clauses(quote) for fact in typed_facts(clause.text, True, policy)]
+    return {value.casefold() for _, name, value in told if name == key}
+
+
+def _is_left_behind(candidate: Candidate, text: str) -> bool:
+    """Whether the clause names the value as what was before, or gives the first place to another."""
+    found = Folded(text).find(candidate.content)
+    if candidate.key is None or found is None or _SAYS_OVER.search(candidate.key):
+        return False
+    return bool(_BEFORE.search(text[: found[0]]) or (_LEAVES.search(text[: found[0]]) and _ARRIVES.search(text)))
 
 
 def _against(clause: Clause, candidate: Candidate) -> str | None:
     text = clause.text
-    reason = left_out(clause, mood_of(clause.sentence))
-    if _QUESTIONED.search(text) and asked_to_remember(text) is None:
-        return TRANSIENT
-    if reason is not None and asked_to_remember(text) is None:
-        lasting = not is_certain(clause, reason) and weights().opinions([text])[0].keep >= LASTS_FROM
-        if not lasting and reason != "not_durable":
+    if asked_to_remember(text) is None:
+        reason = TRANSIENT if _QUESTIONED.search(text) else left_out(clause, mood_of(clause.sentence))
+        if reason is not None and not _is_said_all_the_same(clause, reason, candidate):
             return reason
     named = f"{candidate.key or ''} {candidate.content}"
-    if _OVER.search(text) and not _SAYS_OVER.search(named):
+    if (_OVER.search(text) and not _SAYS_OVER.search(named)) or _is_left_behind(candidate, text):
         return PAST
     if _DENIAL.search(text) and not _DENIAL.search(candidate.content) and not _SAYS_DENIAL.search(named):
         return NEGATED
     return THIRD_PARTY if _of_somebody_else(text, named) else None
+
+
+def _is_said_all_the_same(clause: Clause, reason: str, candidate: Candidate) -> bool:
+    """Whether the user states the quoted words although a rule gives `reason` against their clause: they come before
+    what is asked, beside what somebody told, or are an order that lasts or changes what is known.
+    """
+    span = candidate.source.span
+    assert span is not None
+    if reason == "not_durable":
+        return True
+    if reason == QUOTED:
+        return _is_beside_a_report(clause, span)
+    if clause.asks:
+        return _is_before_a_question(clause, span)
+    if is_certain(clause, reason):
+        return False
+    least = CHANGES_FROM if candidate.replaces else LASTS_FROM
+    return weights().opinions([clause.text])[0].keep >= least
+
+
+def _is_before_a_question(clause: Clause, span: tuple[int, int]) -> bool:
+    """Whether the span ends where a clause that ends in a question does not ask yet."""
+    end = span[1] - clause.start
+    if end <= stated_until(clause.text):
+        return True
+    told = clause.text[:end]
+    if not _ASIDE.search(clause.text[end:]):
+        return False
+    alone = replace(clause, text=told, end=clause.start + end, sentence=told, asks=False)
+    return left_out(alone, mood_of(told)) is None
+
+
+def said_until(text: str, end: int) -> int:
+    """Where in a clause the statement ends whose quote ends at `end`: before what is asked after it, or with all."""
+    if not text.rstrip().endswith(("?", "？")):
+        return len(text)
+    stated = stated_until(text)
+    if end <= stated:
+        return stated
+    return end if _ASIDE.search(text[end:]) else len(text)
+
+
+def _is_beside_a_report(clause: Clause, span: tuple[int, int]) -> bool:
+    """Whether the span holds what the user makes of a report ("the doctor told me to stop, so I'm on tea now") or says
+    before it ("no lifting for two weeks, the doctor says"), or it is the user who said nothing of the kind.
+    """
+    sentence = clause.sentence
+    reported = _REPORT.search(sentence)
+    if _NEVER_SAID.search(sentence):
+        return True
+    if reported is None:
+        return False
+    start, end = (place - clause.sentence_start for place in span)
+    before = sentence[max(0, start) : reported.start()].rstrip()
+    if before.endswith((",", ";", "-", "–", "—", "(")) and len(before.split()) >= SHORTEST_OWN:
+        return True
+    concluded = _SO_I.search(sentence, reported.end())
+    return concluded is not None and end > concluded.end()
 
 
 def _of_somebody_else(text: str, named: str) -> bool:

@@ -58,21 +58,29 @@ class Answer:
 
 
 def parse_json(text: object) -> object:
-    """The value of strict JSON `text` (rules: `mnemic.guard.strict_json`).
+    """The value of strict JSON `text` (rules: `mnemic.guard.strict_json`), which one Markdown fence may enclose.
 
     Raises ModelEmpty for blank text, ModelInvalidJson for anything else that is not strict JSON.
     """
     if isinstance(text, str) and not text.strip():
         raise ModelEmpty
     try:
-        return strict_json.loads(text)
+        return strict_json.loads(_unfenced(text) if isinstance(text, str) else text)
     except strict_json.NotStrictJson as error:
         raise ModelInvalidJson(hint=str(error)) from None
 
 
+def _unfenced(text: str) -> str:
+    """`text` without a Markdown fence around all of it."""
+    stripped = text.strip()
+    head, line_end, rest = stripped.partition("\n")
+    fenced = line_end and head.strip().lower() in ("```", "```json") and rest.endswith("```")
+    return rest.removesuffix("```") if fenced else text
+
+
 def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
     """The candidates in a model's `{"items": [{"key", "value", ...}]}`, an item with `category`, `scope`, `ttl_days`,
-    `confidence` and `quote` where it has them.
+    `confidence` and `quote` where it has them; a `key` of null is a statement without a key, where policy allows it.
 
     Other names are ignored. The length of the list is checked before any item. A breach raises InvalidCandidates,
     KeyNotAllowed or ScopeNotAllowed; under `on_violation="skip"` the item is skipped with that reason instead, and so
@@ -179,8 +187,9 @@ def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:
         raise InvalidCandidates("item")
     if "key" not in item or "value" not in item:
         raise InvalidCandidates("missing_keys")
-    key = _key(item["key"], policy)
-    value = _value(item["value"], key, policy, budget)
+    keyless = item["key"] is None and policy.allows_keyless
+    key = None if keyless else _key(item["key"], policy)
+    value = _free_text(item["value"]) if key is None else _value(item["value"], key, policy, budget)
     level = _level(item.get("scope", Level.USER.value), policy)
     ttl, clamped_ttl = _ttl(_days(item.get("ttl_days")), LONGEST_MODEL_TTL)
     confidence, clamped_confidence = _confidence(item.get("confidence", DEFAULT_CONFIDENCE))

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 import numpy as np
 
 from mnemic.compare.change import LEAST_COSINE, frame_of, judge
+from mnemic.compare.frame import plain
 from mnemic.retrieve.bias import STANDING
 from mnemic.retrieve.diversity import Entry
 from mnemic.types import Kind, Memory
@@ -21,12 +23,18 @@ COMPARED = 24
 """How many of the best are compared with each other."""
 FEWER = 4
 """Of what a question found, so many count as one of what a statement is near: nothing is closed by their order."""
+LEAST_PART = 0.25
+"""How much of a message a statement is at least that makes the whole of it outdated."""
+NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6
 
 
-def outdated(memories: Sequence[Memory]) -> dict[str, str]:
-    """For each of the memories that a later one takes the place of, the memory_id of that: of several the latest."""
+def outdated(memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMORIES) -> dict[str, str]:
+    """For each of the memories that a later one takes the place of, the memory_id of that: of several the latest.
+
+    `closed`: what they superseded, by memory_id. A message that says nothing else than one of these is as outdated.
+    """
     told = sorted((one for one in memories if one.kind in _KINDS and one.vector is not None), key=_moment)
     if len(told) < 2 or len({len(one.vector or b"") for one in told}) > 1:
         return {}
@@ -36,6 +44,9 @@ def outdated(memories: Sequence[Memory]) -> dict[str, str]:
     for later in range(1, len(told)):
         for earlier in range(later):
             cosine = float(cosines[earlier, later])
+            if _told_what_was_closed(told[earlier], told[later], closed):
+                found[told[earlier].memory_id] = told[later].memory_id
+                continue
             if cosine < LEAST_COSINE or not _comparable(told[earlier], told[later]):
                 continue
             if judge(frame_of(told[earlier]), frame_of(told[later]), cosine, among=len(told) // FEWER + 1) is not None:
@@ -43,10 +54,12 @@ def outdated(memories: Sequence[Memory]) -> dict[str, str]:
     return found
 
 
-def latest_first(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> tuple[list[Entry], dict[str, str]]:
+def latest_first(
+    entries: Sequence[Entry], memories: Mapping[str, Memory], closed: Mapping[str, Memory] = NO_MEMORIES
+) -> tuple[list[Entry], Mapping[str, str]]:
     """`entries`, best first, with what is outdated after what took its place, and what is outdated by what."""
     compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != STANDING and one in memories]
-    found = outdated(compared)
+    found = outdated(compared, closed)
     if not found:
         return list(entries), found
     scores = {memory_id: score for memory_id, score, _ in entries}
@@ -58,6 +71,23 @@ def latest_first(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> tu
     return sorted(changed, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True), found
 
 
+def _told_what_was_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:
+    """Whether `earlier` is the message that told what `later` has taken the place of."""
+    if earlier.kind is not Kind.EPISODIC or _moment(earlier) >= _moment(later) or earlier.scope != later.scope:
+        return False
+    said = plain(earlier.content)
+    olds = [closed[one] for one in later.supersedes if one in closed]
+    return any(
+        old.source.session == earlier.source.session and _is_most_of(plain(old.source.quote or old.content), said)
+        for old in olds
+    )
+
+
+def _is_most_of(part: str, said: str) -> bool:
+    part = part.strip(" .,;:!?")
+    return bool(part) and part in said and len(part) >= LEAST_PART * len(said)
+
+
 def _comparable(earlier: Memory, later: Memory) -> bool:
     """Whether the one may take the place of the other: the same person said both, with as much trust, at two times."""
     return (
@@ -65,8 +95,8 @@ def _comparable(earlier: Memory, later: Memory) -> bool:
         and earlier.scope == later.scope
         and earlier.author == later.author
         and later.trust >= earlier.trust
-        and _speaker(later) != "assistant"
-        and _speaker(earlier) in (_speaker(later), "assistant")
+        and _speaker(later) not in ("assistant", "tool")
+        and _speaker(earlier) in (_speaker(later), "assistant", "tool")
     )
 
 

@@ -20,11 +20,12 @@ from mnemic.retrieve.past import asks_past, held_then
 from mnemic.retrieve.signals import Lifts, sign_ranks
 from mnemic.retrieve.underway import Lists, Search
 from mnemic.retrieve.why import why
-from mnemic.types import Hit, Memory, SearchResult, Signals, Where
+from mnemic.types import Hit, Kind, Memory, SearchResult, Signals, Where
 
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 NO_RELEVANCES: Mapping[str, float] = MappingProxyType({})
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
+NOTHING_PASSED: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,10 @@ async def result_of(
     rest = [entry for entry in in_order(kept, biased, request.bias.bonus) if entry[0] not in beside]
     rest = spread(rest, ranked.signals, per_session)
     known = await _best(search, ranked, rest[:COMPARED], moment)
-    rest, passed = (held_then(rest, known), {}) if asks_past(search.question) else latest_first(rest, known)
+    if asks_past(search.question):
+        rest, passed = held_then(rest, known), NOTHING_PASSED
+    else:
+        rest, passed = latest_first(rest, known, await _closed(search, known, moment))
     rest = rest[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)
@@ -76,6 +80,14 @@ async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment
     """The memories of the best entries."""
     more = [memory_id for memory_id, _, _ in entries if memory_id not in ranked.read]
     return {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
+
+
+async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot) -> Mapping[str, Memory]:
+    """What the best memories have superseded, where messages are among them that may have told it."""
+    if not any(memory.kind is Kind.EPISODIC for memory in known.values()):
+        return NO_MEMORIES
+    ids = dict.fromkeys(one for memory in known.values() for one in memory.supersedes)
+    return await moment.get_many(list(ids), scopes=search.where.scopes) if ids else NO_MEMORIES
 
 
 def _enough(memory_id: str, score: float, ranked: Ranked, least: float) -> bool:

@@ -73,7 +73,8 @@ class Candidate(Serialisable):
 
     `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory
     and is never shown. `ttl` counts from the write; None leaves it to the policy and the kind, and
-    `mnemic.guard.expiry.FOREVER` asks for no end.
+    `mnemic.guard.expiry.FOREVER` asks for no end. `replaces` names memories of its scope that it is said to take the
+    place of; the write path decides.
     """
 
     content: str = field(repr=False)
@@ -90,6 +91,7 @@ class Candidate(Serialisable):
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     clamped: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", frozen(self.data))

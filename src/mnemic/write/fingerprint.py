@@ -74,6 +74,7 @@ def request_digest(draft: Draft) -> str:
     parts += [candidate.ttl and candidate.ttl.total_seconds(), candidate.confidence]
     parts += [_moment(moment) for moment in (candidate.occurred_at, candidate.valid_from, candidate.valid_to)]
     parts += [source.origin, source.ref, source.session, source.speaker, source.quote, source.span]
+    parts += [candidate.replaces] if candidate.replaces else []
     return keyed_hash(draft.secret, "request", parts)
 
 

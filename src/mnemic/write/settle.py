@@ -12,7 +12,7 @@ from mnemic.write.commit import Request, Settled, commit, replayed
 from mnemic.write.conflict import by_key, contradicted, once, pending
 from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.merge import Near, merge, refresh
-from mnemic.write.supersede import also, changed, own, superseding
+from mnemic.write.supersede import Changed, also, changed, named, own, superseding
 
 MAX_LINEAGE = 64
 """Originals that one memory may stand for. A statement that would merge beyond that is kept beside it, so that merging
@@ -58,14 +58,16 @@ async def _decide(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: La
     peers = await _peers(tx, draft)
     decision = await _by_rules(tx, draft, peers, memory_id)
     if decision is not None and decision.outcome is Outcome.SUPERSEDED:
-        decision = also(decision, draft, changed(draft, await _around(tx, draft), {}))
+        around = await _around(tx, draft)
+        decision = also(decision, draft, [*await _named(tx, draft, around), *changed(draft, around, {})])
     if decision is not None:
         laps.note("conflict", decision.reason or str(decision.outcome))
         laps.note("merge", "skipped")
         return decision
     around = await _around(tx, draft)
     near = _near(draft, around, peers)
-    decision, found = _compared(draft, around, near, memory_id)
+    named = await _named(tx, draft, around)
+    decision, found = _compared(draft, around, near, named, memory_id)
     laps.note("conflict", found)
     if decision is None and found == "none":
         decision = await _merged(tx, draft, near, memory_ids)
@@ -76,7 +78,7 @@ async def _decide(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: La
 
 
 def _compared(
-    draft: Draft, around: Sequence[Near], near: Sequence[Near], memory_id: str
+    draft: Draft, around: Sequence[Near], near: Sequence[Near], named: Changed, memory_id: str
 ) -> tuple[Decision | None, str]:
     """What the draft contradicts or takes the place of, and a word on it for the receipt. What words call opposite is
     never merged, whatever becomes of it: what is about something else by its frame is kept beside it.
@@ -88,10 +90,24 @@ def _compared(
         return pending(draft, [memory for memory, _ in foreign], memory_id, reason), reason
     by_peers = [one for one in near if one not in around]
     found = changed(draft, [*around, *by_peers], {memory.memory_id: how for memory, how in opposed})
+    known = {memory.memory_id for memory, _ in named}
+    found = [*named, *(one for one in found if one[0].memory_id not in known)]
     if found:
         decision = superseding(draft, found, memory_id)
         return decision, decision.reason or str(decision.outcome)
     return None, "kept_apart" if opposed else "none"
+
+
+async def _named(tx: Reads, draft: Draft, around: Sequence[Near]) -> Changed:
+    """The memories that the candidate is said to take the place of, as far as they are live, the same person's, no
+    later than it and about the same thing.
+    """
+    cosines = {one.memory.memory_id: one.cosine for one in around}
+    found = [await tx.get(memory_id, scopes=[draft.scope]) for memory_id in draft.candidate.replaces]
+    live = [
+        memory for memory in found if memory is not None and memory.status is Status.ACTIVE and _live(memory, draft)
+    ]
+    return named(draft, [Near(memory, cosines.get(memory.memory_id, 0.0)) for memory in live])
 
 
 async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:

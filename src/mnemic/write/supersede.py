@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mnemic.compare.change import Change, frame_of, framed, judge
+from mnemic.compare.change import Change, bears, frame_of, framed, judge
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, told_at
 from mnemic.write.draft import Decision, Draft, starts_at
@@ -46,6 +46,25 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         if told is not None:
             found.append((memory, told))
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
+
+
+def named(draft: Draft, near: Sequence[Near]) -> Changed:
+    """Those of the memories a proposer named that the draft may take the place of: the same person's, not later, and by
+    their frames not about something else.
+    """
+    candidate, moment = draft.candidate, told_at(draft)
+    if not near or candidate.kind is not Kind.LONG_TERM:
+        return []
+    new = framed(candidate.content, candidate.key, candidate.source.quote)
+    how = "ended" if new.cues & {"end", "weak_end"} else "changed"
+    return [
+        (one.memory, Change(how, 1.0))
+        for one in near
+        if own(one.memory, draft)
+        and one.memory.kind is Kind.LONG_TERM
+        and not (moment is not None and starts_at(one.memory) > moment)
+        and bears(frame_of(one.memory), new, one.cosine)
+    ][:MOST_CLOSED]
 
 
 def own(memory: Memory, draft: Draft) -> bool:

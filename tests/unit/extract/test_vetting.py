@@ -26,7 +26,7 @@ def vetoed(text: str, key: str | None, value: str, quote: str | None) -> str | N
         ("I am not vegan.", "diet", "vegan", "I am not vegan", "negated"),
         ("My husband is a baker.", "job", "baker", "My husband is a baker", "third_party"),
         ("I used to live in Turin.", "home_city", "Turin", "I used to live in Turin", "past"),
-        ("Translate: I live in Turin.", "home_city", "Turin", "I live in Turin", "transient"),
+        ("Translate: I live in Turin.", "home_city", "Turin", "I live in Turin", "quoted"),
     ],
 )
 def test_what_the_words_do_not_claim_is_vetoed(text: str, key: str, value: str, quote: str, reason: str) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.extract.around import WINDOW_TURNS
 from mnemic.extract.fallback import FallbackExtractor
-from mnemic.extract.model import WINDOW_CHARS, WINDOW_TURNS, ModelExtractor, windows
+from mnemic.extract.model import WINDOW_CHARS, ModelExtractor, windows
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
@@ -175,10 +176,11 @@ def test_windows_keep_to_a_session_a_count_and_a_size() -> None:
 
 async def test_the_turns_before_a_window_are_shown_and_not_read_again(tmp_path: Path) -> None:
     talk = [replace(TALK[0], content=f"Number {number} of many.", message_id=str(number)) for number in range(14)]
-    with ScriptedModelServer([{"items": []}, {"items": [item(0, "n", "Number 10", "Number 10 of many")]}]) as server:
+    with ScriptedModelServer([{"items": []}, {"items": [item(0, "n", "Number 12", "Number 12 of many")]}]) as server:
         async with engine_of(tmp_path, server) as engine:
             reports = own(await engine.capture_many(talk, actor=ANA))
         shown = json.loads(server.requests[1].user)
-    assert [turn["content"] for turn in shown["turns"]] == [one.content for one in talk[10:]]
-    assert shown["readable"] == [2, 3]
-    assert [len(report.skipped) for report in reports[-2:]] == [1, 0]
+    assert [turn["content"] for turn in shown["before"]] == [one.content for one in talk[10:12]]
+    assert [turn["content"] for turn in shown["turns"]] == [one.content for one in talk[12:]]
+    assert shown["readable"] == [0, 1]
+    assert [len(report.receipts) for report in reports[-2:]] == [1, 0]

@@ -295,7 +295,8 @@ class TestJson:
         "text",
         [
             "{",
-            "```json\n{}\n```",
+            "```json\n{}\n``` trailing",
+            "```python\n{}\n```",
             "{} trailing",
             "{'a': 1}",
             '{"a": NaN}',

@@ -75,3 +75,25 @@ async def test_a_model_is_shown_when_it_was_said(told: Sequence[Memory]) -> None
     assert (
         Entry.of(hit, "memory", reader=Actor(user="ada")).content == f"My office is in Turin. (as of {START:%Y-%m-%d})"
     )
+
+
+async def test_the_message_that_told_what_was_closed_is_outdated_with_it(told: Sequence[Memory]) -> None:
+    first, _, third = told
+    message = replace(first, memory_id="message", kind=Kind.EPISODIC, content="Hi! My office is in Turin. Any tips?")
+    closing = replace(third, supersedes=(first.memory_id,))
+    closed = {first.memory_id: first}
+    assert outdated([message, closing], closed) == {"message": closing.memory_id}
+    assert outdated([message, third], closed) == {}
+    elsewhere = replace(message, source=Source(session="another"))
+    assert outdated([elsewhere, closing], closed) == {}
+    long = replace(message, content=message.content + " And so on, and so forth." * 9)
+    assert outdated([long, closing], closed) == {}
+    later = replace(message, occurred_at=START + timedelta(days=9))
+    assert outdated([later, closing], closed) == {}
+
+
+async def test_what_a_tool_said_may_be_outdated_by_the_user(told: Sequence[Memory]) -> None:
+    first, second, _ = told
+    tool = replace(first, source=Source(speaker="tool"))
+    assert outdated([tool, second]) == {tool.memory_id: second.memory_id}
+    assert outdated([first, replace(second, source=Source(speaker="tool"))]) == {}

@@ -58,6 +58,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
 @click.option("--ablate", is_flag=True, help="Also measure what each list and sign of the ranking buys.")
 @click.option("--model", is_flag=True, help="Extraction: let the configured language model read.")
+@click.option(
+    "--oracle",
+    type=click.Choice(["right", "wrong"]),
+    help="Truth: play a language model from the labels, one that answers rightly or wrongly.",
+)
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the intervals and samples.")
 @click.option("--report", metavar="DIR", type=_FOLDER, help="Write a page with charts, and the result, to this folder.")
 @click.pass_obj
@@ -70,6 +75,7 @@ def eval_(
     vectors: Path | None,
     ablate: bool,
     model: bool,
+    oracle: str | None,
     seed: int | None,
     report: Path | None,
 ) -> None:
@@ -88,6 +94,8 @@ def eval_(
 
     if model and name != "extraction":
         raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
+    if oracle and name != "truth":
+        raise click.UsageError("--oracle goes with truth", ctx=click.get_current_context())
     progress, end = _told()
     try:
         result = RUNNERS[name](
@@ -99,6 +107,7 @@ def eval_(
             ablate=ablate,
             seed=SEED if seed is None else seed,
             **({"model": True} if model else {}),
+            **({"oracle": oracle} if oracle else {}),
         )
     finally:
         end()

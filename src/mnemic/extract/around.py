@@ -1,0 +1,97 @@
+"""The surroundings of a message: the memories that may concern it, and the turns before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from mnemic.errors import MnemicError
+from mnemic.extract import Extraction
+from mnemic.guard.budget import Budget
+from mnemic.guard.policy import Policy
+from mnemic.prompts import Beside
+from mnemic.types import Deadline, JsonValue, Memory, Message
+
+WINDOW_TURNS = 12
+"""Turns of a conversation that one call reads."""
+MAX_KNOWN = 24
+"""Memories that are shown with a message."""
+MAX_KNOWN_CHARS = 300
+"""Characters that are shown of each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """`known`: live memories that may concern a message, `before`: the turns before it, oldest first. In a model's
+    answer a memory's id is its place in `known`, from 1.
+    """
+
+    known: tuple[Memory, ...] = ()
+    before: tuple[Message, ...] = ()
+
+    def memory(self, number: object) -> Memory | None:
+        """The memory that a model calls `number`; None for anything else."""
+        if type(number) is not int or not 1 <= number <= len(self.known):
+            return None
+        return self.known[number - 1]
+
+    def beside(self, shown: Sequence[tuple[str, str]], wishes: str, categories: Sequence[str]) -> Beside:
+        """The same as a prompt shows it, with the turns before as `shown`."""
+        entries = [_entry(number, memory) for number, memory in enumerate(self.known, start=1)]
+        return Beside(known=entries, before=shown, wishes=wishes, categories=categories)
+
+
+ALONE = Around()
+"""A message of which nothing else is known."""
+
+
+@runtime_checkable
+class InformedExtractor(Protocol):
+    """Reads messages beside what is known already; `reads_known` marks it."""
+
+    reads_known: bool
+
+    async def extract(
+        self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: Around = ALONE
+    ) -> Extraction:
+        """As `Extractor`, with operations on the memories of `around`."""
+
+    async def extract_window(
+        self,
+        messages: Sequence[Message],
+        *,
+        policy: Policy,
+        budget: Budget,
+        deadline: Deadline,
+        around: Around = ALONE,
+    ) -> list[Extraction | MnemicError]:
+        """As `WindowExtractor`, with operations on the memories of `around`."""
+
+
+def _entry(number: int, memory: Memory) -> dict[str, JsonValue]:
+    return {
+        "id": number,
+        "key": memory.key,
+        "text": memory.content[:MAX_KNOWN_CHARS],
+        "since": memory.happened_at.date().isoformat(),
+    }
+
+
+def known_key(key: str, around: Around, policy: Policy) -> str:
+    """`key`, or the known one that is meant by it: the same words in another order or spelling ("favourite_colour"), or
+    a more general word for one known key ("city" where there is "home_city").
+    """
+    names = dict.fromkeys([*(policy.keys or ()), *(one.key for one in around.known if one.key is not None)])
+    if key in names:
+        return key
+    words = _words(key)
+    same = [name for name in names if sorted(_words(name)) == sorted(words)]
+    wider = [name for name in names if _words(name)[-len(words) :] == words]
+    meant = same or wider
+    return meant[0] if len(meant) == 1 else key
+
+
+def _words(key: str) -> list[str]:
+    words = key.replace("our_", "or_").replace("favour", "favor").split("_")
+    return ["color" if word == "colour" else word.removesuffix("s") or word for word in words]

@@ -1,0 +1,212 @@
+"""The operations that a model proposes, each held to the words of the message.
+
+`add` brings something, `update` takes the place of a known memory, `end` says that one holds no longer. A proposal is
+inferred by an agent, unless its content is the user's own sentence, or the tables read the same key and value in it:
+then it has the message's own origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from mnemic.catalog import TRUST
+from mnemic.errors import InvalidInput, RunStopped
+from mnemic.extract.around import Around, known_key
+from mnemic.extract.classify.classifier import weights
+from mnemic.extract.clauses import clause_around, clauses
+from mnemic.extract.grounding import Folded, ground
+from mnemic.extract.typed import TABLE_KEYS, typed_facts
+from mnemic.extract.vetting import UNSUPPORTED, follows, said_until, veto
+from mnemic.extract.when import timed
+from mnemic.guard.budget import Budget
+from mnemic.guard.contract import check_candidate, check_candidates
+from mnemic.guard.policy import Policy
+from mnemic.text.normalise import canonical_key
+from mnemic.types import Candidate, Memory, Message, Origin, Skipped, Source, Trust, lowered
+
+UNKNOWN_MEMORY = "unknown_memory"
+"""The reason where an operation names no memory that was shown."""
+UNKNOWN_OPERATION = "unknown_operation"
+INSTRUCTION = "instruction"
+STANDING_FROM = 0.5
+"""The classifier's share from which a sentence is an instruction for good, whatever a model calls it."""
+
+CONFIDENCE_CEILING: Mapping[Trust, float] = MappingProxyType({Trust.HIGH: 0.95, Trust.MEDIUM: 0.8, Trust.LOW: 0.5})
+"""The most that a model's own number may claim, by the trust of the message's channel: a model that says 1.0 has still
+only read one message. A cut is named in `Candidate.clamped`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a proposal is read by."""
+
+    message: Message
+    around: Around
+    policy: Policy
+    budget: Budget
+    categories: Sequence[str] = ()
+
+
+def proposed(item: object, reading: Reading) -> Candidate | Skipped | None:
+    """The candidate of one item of a model's answer, why it is left out, or None for `none`.
+
+    Raises RunStopped for a breach of the contract, where the policy stops at one.
+    """
+    told: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {}
+    operation = told.get("op", "add")
+    if operation == "none":
+        return None
+    if operation not in ("add", "update", "end"):
+        return Skipped(reason=UNKNOWN_OPERATION)
+    target = None if operation == "add" else reading.around.memory(told.get("id"))
+    if operation != "add" and target is None:
+        return Skipped(reason=UNKNOWN_MEMORY, key=_nameable(told.get("key")))
+    if operation == "end":
+        return _ending(told.get("quote"), target, reading)
+    if isinstance(item, Mapping):
+        item = {**told, "key": _meant(told.get("key"), target, reading)} if "key" in told else item
+    checked = check_candidates({"items": [item]}, reading.policy, reading.budget)
+    if not checked.candidates:
+        return checked.skipped[0]
+    candidate = checked.candidates[0]
+    if told.get("category") in reading.categories:
+        candidate = replace(candidate, category=told["category"])
+    return _supported(candidate, target, reading)
+
+
+def _meant(key: object, target: Memory | None, reading: Reading) -> object:
+    """The key of an item: that of the memory it updates, or the known one that is meant by the model's."""
+    if key is None or not isinstance(key, str):
+        return key
+    if target is not None and target.key is not None:
+        return target.key
+    try:
+        return known_key(canonical_key(key), reading.around, reading.policy)
+    except InvalidInput:
+        return key
+
+
+def _supported(candidate: Candidate, target: Memory | None, reading: Reading) -> Candidate | Skipped:
+    message = reading.message
+    grounded = ground(_from_channel(candidate, message), message)
+    if grounded is None or not follows(grounded, reading.policy):
+        return Skipped(reason=UNSUPPORTED, key=candidate.key)
+    if candidate.key is None:
+        grounded = _in_own_words(grounded, message)
+    else:
+        grounded = _under_right_key(grounded, reading.policy)
+    grounded = replace(grounded, replaces=() if target is None else (target.memory_id,))
+    reason = veto(grounded, message, reading.policy)
+    if reason is not None:
+        return Skipped(reason=reason, key=candidate.key, span=grounded.source.span)
+    trusted = _trusted(grounded, reading)
+    if target is not None and target.trust > TRUST[trusted.source.origin] and reading.policy.allows_keyless:
+        # A reading of the model's takes the place of nothing that the user said, but the user's own words may.
+        trusted = _trusted(_in_own_words(replace(grounded, key=None), message), reading)
+    return trusted
+
+
+def _ending(quote: object, target: Memory | None, reading: Reading) -> Candidate | Skipped:
+    """The user's own words for the end of a known memory."""
+    assert target is not None
+    message = reading.message
+    words = quote.strip() if isinstance(quote, str) else ""
+    span = Folded(message.content).find(words) if words else None
+    if span is None:
+        return Skipped(reason=UNSUPPORTED, key=target.key)
+    key = None if reading.policy.allows_keyless else target.key
+    start, end = clause_around(message.content, *span)
+    said = message.content[start:end].strip()
+    told = Candidate(content=said, key=key, category="fact", source=Source(quote=said))
+    try:
+        checked = check_candidate(told, reading.policy, reading.budget)
+    except RunStopped as breach:
+        return Skipped(reason=breach.reason, key=key)
+    return _supported(checked, target, reading)
+
+
+def _under_right_key(candidate: Candidate, policy: Policy) -> Candidate:
+    """The candidate under the key that the tables read its value under, where it is a key of theirs that was given."""
+    if candidate.key not in TABLE_KEYS:
+        return candidate
+    read = [
+        (key, value)
+        for one in clauses(candidate.source.quote or "")
+        for _, key, value in typed_facts(one.text, True, policy)
+    ]
+    right = {key for key, value in read if value.casefold() == candidate.content.casefold()}
+    return replace(candidate, key=right.pop()) if len(right) == 1 and policy.allows(min(right)) else candidate
+
+
+def _from_channel(candidate: Candidate, message: Message) -> Candidate:
+    """The candidate with origin and confidence as the message's channel gives them, whatever the model said."""
+    ceiling = CONFIDENCE_CEILING[TRUST[message.origin]]
+    too_sure = candidate.confidence > ceiling
+    told = replace(
+        candidate,
+        confidence=min(candidate.confidence, ceiling),
+        clamped=tuple(dict.fromkeys((*candidate.clamped, *(("confidence",) if too_sure else ())))),
+        source=source_of(message, quote=candidate.source.quote),
+        occurred_at=message.sent_at,
+    )
+    return timed(told, candidate.source.quote or "", message.sent_at)
+
+
+def _in_own_words(candidate: Candidate, message: Message) -> Candidate:
+    """A statement as the user said it: the clauses that its quote touches."""
+    span = candidate.source.span
+    assert span is not None
+    start, end = clause_around(message.content, *span)
+    end = start + said_until(message.content[start:end], span[1] - start)
+    words = message.content[start:end].strip(" ,;:-–—\n")
+    if not words:
+        return candidate
+    source = replace(candidate.source, quote=message.content[start:end], span=(start, end))
+    return replace(candidate, content=words[0].upper() + words[1:], source=source)
+
+
+def _trusted(candidate: Candidate, reading: Reading) -> Candidate:
+    """The candidate with the origin that it deserves."""
+    if _is_users_reading(candidate, reading.policy):
+        return candidate
+    inferred = lowered(candidate.source.origin, Origin.AGENT_INFERRED)
+    return replace(candidate, source=replace(candidate.source, origin=inferred))
+
+
+def _is_users_reading(candidate: Candidate, policy: Policy) -> bool:
+    """Whether the content is the user's own sentence, or what the tables read in it under the same key."""
+    quote = candidate.source.quote or ""
+    if candidate.key is None:
+        whole = Folded(quote).text.strip(" .,;:!") == Folded(candidate.content).text.strip(" .,;:!")
+        return whole and (candidate.category != INSTRUCTION or _is_standing(quote))
+    read = [(key, value) for one in clauses(quote) for _, key, value in typed_facts(one.text, True, policy)]
+    return any(key == candidate.key and value.casefold() == candidate.content.casefold() for key, value in read)
+
+
+def _is_standing(text: str) -> bool:
+    return weights().opinions([text])[0].share(INSTRUCTION) >= STANDING_FROM
+
+
+def _nameable(key: object) -> str | None:
+    try:
+        return canonical_key(key) if isinstance(key, str) else None
+    except InvalidInput:
+        return None
+
+
+def source_of(message: Message, *, quote: str | None = None, span: tuple[int, int] | None = None) -> Source:
+    """Where a candidate of `message` comes from."""
+    return Source(
+        origin=message.origin,
+        ref=message.message_id,
+        session=message.session,
+        speaker=message.speaker,
+        quote=quote,
+        span=span,
+    )
+
+
+__all__: Sequence[str] = ("CONFIDENCE_CEILING", "Reading", "proposed", "source_of")

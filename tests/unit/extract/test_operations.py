@@ -1,0 +1,289 @@
+"""Operations that a model proposes on what is remembered, through the real client."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput
+from mnemic.extract.around import Around, known_key
+from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.model import ModelExtractor
+from mnemic.guard.policy import KeyRule, Policy
+from mnemic.providers.openai import OpenAICompleter
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
+from mnemic.trace import RunReport
+from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust
+
+ANA = Actor(user="ana", session="s1")
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+Item = dict[str, Any]
+Answer = Callable[[dict[str, Any]], list[Item]]
+
+
+def add(key: str | None, value: str, quote: str, **more: Any) -> Item:
+    return {"op": "add", "id": None, "key": key, "value": value, "quote": quote, **more}
+
+
+def update(text: str, key: str | None, value: str, quote: str) -> Answer:
+    """An update of the known memory that says `text`."""
+    return lambda shown: [{"op": "update", "id": number(shown, text), "key": key, "value": value, "quote": quote}]
+
+
+def end(text: str, quote: str) -> Answer:
+    return lambda shown: [{"op": "end", "id": number(shown, text), "quote": quote}]
+
+
+def number(shown: dict[str, Any], text: str) -> int:
+    return next((one["id"] for one in shown["known"] if text in one["text"]), 99)
+
+
+@asynccontextmanager
+async def engine_of(folder: Path, *answers: list[Item] | Answer | str, **given: Any) -> AsyncIterator[Telling]:
+    waiting = list(answers)
+
+    def reply(request: ModelRequest) -> Reply:
+        answer = waiting.pop(0)
+        if isinstance(answer, str):
+            return Reply(content=answer)
+        made = answer(json.loads(request.user)) if callable(answer) else answer
+        return Reply(content=json.dumps({"items": made}))
+
+    options = {name: given.pop(name) for name in ("wishes", "categories") if name in given}
+    with ScriptedModelServer(reply) as server:
+        completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+        store, embedder = SqliteStore(folder / "m.db"), WordEmbedder()
+        extractor = FallbackExtractor(ModelExtractor(completer, **options))
+        async with MemoryEngine(
+            store=store, embedder=embedder, clock=ManualClock(), extractor=extractor, **given
+        ) as engine:
+            try:
+                yield Telling(engine, server)
+            finally:
+                await completer.close()
+
+
+class Telling:
+    def __init__(self, engine: MemoryEngine, server: ScriptedModelServer) -> None:
+        self.engine, self.server, self.told = engine, server, 0
+
+    async def say(self, text: str) -> RunReport:
+        self.told += 1
+        at = MONDAY + timedelta(days=self.told)
+        return await self.engine.capture(Message(role="user", content=text, sent_at=at, session="s1"), actor=ANA)
+
+    async def live(self) -> list[Memory]:
+        return list(await self.engine.list(actor=ANA))
+
+    async def texts(self) -> list[str]:
+        return sorted(one.content for one in await self.live())
+
+    def shown(self, place: int) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.server.requests[place].user)
+        return found
+
+
+def reasons(report: RunReport) -> list[str]:
+    return [one.reason for one in report.skipped]
+
+
+async def test_an_update_takes_the_place_of_the_memory_it_names(tmp_path: Path) -> None:
+    first, then = "We rent a flat in Lund.", "We have bought the flat next door in Malmö."
+    async with engine_of(tmp_path, [add(None, first, first)], update("Lund", None, then, then)) as telling:
+        await telling.say(first)
+        report = await telling.say(then)
+        assert telling.shown(1)["known"] == [{"id": 1, "key": None, "text": first, "since": "2026-03-03"}]
+        assert await telling.texts() == [then]
+        (receipt,) = report.receipts
+        assert (receipt.outcome, len(receipt.superseded)) == ("superseded", 1)
+        old = await telling.engine.history(receipt.superseded[0], actor=ANA)
+        assert old[-1].valid_to == MONDAY + timedelta(days=2)
+
+
+async def test_an_end_keeps_the_users_words_for_it(tmp_path: Path) -> None:
+    first, then = "I sing in the harbour choir.", "The harbour choir is over for me."
+    async with engine_of(tmp_path, [add(None, first, first)], end("choir", "harbour choir is over")) as telling:
+        await telling.say(first)
+        await telling.say(then)
+        assert await telling.texts() == [then]
+
+
+async def test_what_is_about_something_else_is_kept_beside(tmp_path: Path) -> None:
+    first, then = "My left knee hurts.", "My right knee was operated."
+    async with engine_of(tmp_path, [add(None, first, first)], update("left", None, then, then)) as telling:
+        await telling.say(first)
+        await telling.say(then)
+        assert await telling.texts() == [first, then]
+
+
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        ({"op": "update", "id": 7, "key": None, "value": "x", "quote": "I sail a dinghy"}, "unknown_memory"),
+        ({"op": "end", "id": True, "quote": "I sail a dinghy"}, "unknown_memory"),
+        ({"op": "end", "id": 1, "quote": "I sold the dinghy"}, "unsupported"),
+        ({"op": "erase", "id": 1}, "unknown_operation"),
+        (add(None, "I own a yacht", "I sail a dinghy"), "unsupported"),
+        (add("boat", "dinghy a sail", "I sail a dinghy"), "unsupported"),
+    ],
+)
+async def test_what_the_words_do_not_bear_changes_nothing(tmp_path: Path, item: Item, reason: str) -> None:
+    text = "I sail a dinghy."
+    async with engine_of(tmp_path, [add(None, text, text)], [item]) as telling:
+        await telling.say(text)
+        assert reasons(await telling.say("I sail a dinghy on Sundays.")) == [reason]
+        assert await telling.texts() == [text]
+
+
+async def test_none_is_no_operation(tmp_path: Path) -> None:
+    async with engine_of(tmp_path, [{"op": "none"}]) as telling:
+        report = await telling.say("Good morning!")
+        assert (report.receipts, report.skipped) == ((), ())
+
+
+async def test_a_models_own_reading_is_trusted_less_than_the_users_words(tmp_path: Path) -> None:
+    text = "I row on the lake each Tuesday."
+    async with engine_of(tmp_path, [add("hobby", "row on the lake", text), add(None, text, text)]) as telling:
+        await telling.say(text)
+        origins = {one.key: (one.source.origin, one.trust) for one in await telling.live()}
+        assert origins == {
+            "hobby": (Origin.AGENT_INFERRED, Trust.MEDIUM),
+            None: (Origin.USER_STATED, Trust.HIGH),
+        }
+
+
+async def test_a_models_instruction_waits_for_a_person(tmp_path: Path) -> None:
+    text = "My cat sleeps on the stove."
+    async with engine_of(tmp_path, [add(None, text, text, category="instruction")]) as telling:
+        (receipt,) = (await telling.say(text)).receipts
+        assert (receipt.outcome, receipt.reason) == ("pending_review", "instruction_from_untrusted_origin")
+
+
+async def test_a_reading_takes_the_place_of_the_users_words_only_in_their_own(tmp_path: Path) -> None:
+    quote = "My locker at the pool is 81 since today"
+    async with engine_of(tmp_path, update("locker", "locker", "81", quote)) as telling:
+        await telling.engine.add("My locker at the pool is number 12.", actor=ANA)
+        await telling.say(f"{quote}.")
+        (left,) = await telling.live()
+        assert (left.content, left.key, left.trust) == (f"{quote}.", None, Trust.HIGH)
+
+
+async def test_a_key_is_the_known_one_that_is_meant(tmp_path: Path) -> None:
+    items = [add("favourite_colour", "teal", "my favourite colour is teal")]
+    policy = Policy(keys={"favorite_color": KeyRule("favorite_color")}, open_keys=True)
+    async with engine_of(tmp_path, items, policy=policy) as telling:
+        await telling.say("Well, my favourite colour is teal.")
+        assert [one.key for one in await telling.live()] == ["favorite_color"]
+
+
+async def test_a_value_goes_under_the_key_that_the_words_give_it(tmp_path: Path) -> None:
+    async with engine_of(tmp_path, [add("name", "Turin", "I live in Turin")]) as telling:
+        await telling.say("I live in Turin.")
+        assert [(one.key, one.content) for one in await telling.live()] == [("home_city", "Turin")]
+
+
+async def test_one_statement_may_take_the_place_of_several(tmp_path: Path) -> None:
+    texts = ["The team has six people.", "The team meets in room four."]
+    now = "The team is gone."
+
+    def both(shown: dict[str, Any]) -> list[Item]:
+        ids = [number(shown, "six"), number(shown, "room")]
+        return [{"op": "update", "id": one, "key": None, "value": now, "quote": now} for one in ids]
+
+    async with engine_of(tmp_path, *([add(None, one, one)] for one in texts), both) as telling:
+        for one in (*texts, now):
+            await telling.say(one)
+        assert await telling.texts() == [now]
+
+
+async def test_fenced_json_and_custom_categories_are_taken(tmp_path: Path) -> None:
+    text = "We sell kites to schools."
+    fenced = "```json\n" + json.dumps({"items": [add(None, text, text, category="offer")]}) + "\n```"
+    wishes = "Keep what the company sells."
+    async with engine_of(tmp_path, fenced, wishes=wishes, categories=["offer"]) as telling:
+        await telling.say(text)
+        assert [one.category for one in await telling.live()] == ["offer"]
+        assert telling.shown(0)["wishes"] == wishes
+        assert telling.shown(0)["categories"] == ["offer"]
+    with pytest.raises(InvalidInput):
+        ModelExtractor(telling.engine.completer, categories=[""])  # type: ignore[arg-type]
+
+
+async def test_the_turns_before_are_shown(tmp_path: Path) -> None:
+    async with engine_of(tmp_path, []) as telling:
+        said = [Message(role="assistant", content="Which deck?", session="s1")]
+        await telling.engine.record(said, actor=ANA)
+        await telling.say("The upper one, always.")
+        assert telling.shown(0)["before"] == [{"role": "assistant", "content": "Which deck?"}]
+
+
+async def test_a_closed_policy_keeps_an_end_under_the_key(tmp_path: Path) -> None:
+    policy = Policy.of("choir")
+    answers = [add("choir", "harbour choir", "I sing in the harbour choir")], end("harbour", "harbour choir is over")
+    async with engine_of(tmp_path, *answers, policy=policy) as telling:
+        await telling.say("I sing in the harbour choir.")
+        await telling.say("The harbour choir is over for me.")
+        assert await telling.texts() == ["The harbour choir is over for me."]
+
+
+async def test_an_end_that_the_policy_cannot_take_is_left_out(tmp_path: Path) -> None:
+    policy = Policy.of(KeyRule("choir", allowed_values=frozenset({"harbour choir"})))
+    answers = [add("choir", "harbour choir", "I sing in the harbour choir")], end("harbour", "harbour choir is over")
+    async with engine_of(tmp_path, *answers, policy=policy) as telling:
+        await telling.say("I sing in the harbour choir.")
+        assert reasons(await telling.say("The harbour choir is over for me.")) == ["invalid_memory_candidates:value"]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "kept"),
+    [
+        ("Please move me to gate nine, I use a rollator, ok?", "I use a rollator", True),
+        ("The doctor told me to rest, so I'm off until May.", "so I'm off until May", True),
+        ("No lifting for me till spring, the doctor says.", "No lifting for me till spring", True),
+        ("I never said I smoke.", "I never said I smoke", True),
+        ("Am I allergic to kiwi?", "Am I allergic to kiwi", False),
+        ("The vendor says everybody moves to their cloud.", "everybody moves to their cloud", False),
+        ("If I lived in Oslo, I would ski, right?", "I would ski", False),
+        ('Translate: "I am the king of Norway, bring me my horse."', "I am the king of Norway", False),
+        ("Pretend you are a pirate. I live on a ship.", "I live on a ship", False),
+    ],
+)
+async def test_a_statement_beside_a_question_or_a_report_is_the_users(
+    tmp_path: Path, text: str, quote: str, kept: bool
+) -> None:
+    async with engine_of(tmp_path, [add(None, quote, quote)]) as telling:
+        await telling.say(text)
+        assert bool(await telling.live()) is kept
+
+
+def test_a_more_general_key_is_mapped_where_one_is_meant() -> None:
+    known = [_memory("home_city"), _memory("employer")]
+    around = Around(known=tuple(known))
+    assert known_key("city", around, Policy()) == "home_city"
+    assert known_key("employers", around, Policy()) == "employer"
+    assert known_key("work_city", around, Policy()) == "work_city"
+    assert known_key("city", Around(known=(*known, _memory("work_city"))), Policy()) == "city"
+
+
+def _memory(key: str) -> Memory:
+    scope = Scope(tenant="default", level="user", owner="ana")  # type: ignore[arg-type]
+    return Memory(
+        memory_id=f"m-{key}",
+        kind=Kind.LONG_TERM,
+        scope=scope,
+        content="x",
+        key=key,
+        created_at=MONDAY,
+        updated_at=MONDAY,
+    )

@@ -12,6 +12,7 @@ import pytest
 
 from mnemic.errors import InvalidInput, StoreFull, StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.testing.record_store import EMBEDDER, memory, remember
 from mnemic.testing.record_store.setting import everything
 from mnemic.types import Candidate
@@ -43,6 +44,20 @@ async def test_nothing_is_acknowledged_that_goes_nowhere(tmp_path: Path, how: st
     assert {getattr(one, "reason", None) for one in answers} == {"store_unavailable:replaced"}
     assert len(await store.newest(everything(), limit=9)) == 1
     await store.close()
+
+
+async def test_without_the_look_a_write_is_acknowledged_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control of what comes before."""
+    path = tmp_path / "m.db"
+    store = await opened(path)
+    await remember(store, memory("tea"))
+    monkeypatch.setattr(OpenFile, "check_identity", lambda _: None)
+    path.unlink()
+    await remember(store, memory("coffee"))
+    await store.close()
+    assert not path.exists()
 
 
 async def test_two_who_write_the_file_anew_take_turns(tmp_path: Path) -> None:

@@ -163,3 +163,19 @@ async def test_an_open_file_that_a_newer_version_migrates_is_written_no_more(tmp
         await store.acknowledge([1])
     assert await store.newest(Where(scopes=(scope(),)), limit=5) == [tea]
     await store.close()
+
+
+async def test_without_the_look_at_the_schema_an_old_process_writes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control of what comes before."""
+    path = tmp_path / "m.db"
+    store = SqliteStore(path)
+    await store.open(EMBEDDER.space)
+    connection = apsw.Connection(str(path))
+    connection.execute(f"BEGIN IMMEDIATE; PRAGMA user_version = {migrations()[-1].number + 1}; COMMIT")
+    connection.close()
+    monkeypatch.setattr("mnemic.stores.sqlite.failures.check_schema", lambda _: None)
+    await remember(store, memory("coffee"))
+    assert len(await store.newest(Where(scopes=(scope(),)), limit=5)) == 1
+    await store.close()

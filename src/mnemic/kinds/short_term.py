@@ -47,6 +47,7 @@ class ShortTermMemory(KindView[M]):
             speaker=None if speaker is None else await self._engine.redacted(speaker, actor=self._actor),
             sent_at=now,
             origin=origin or _CHANNELS[role],
+            author=self._actor.user,
         )
         await self._sessions.append(self._scope, message, ttl=self._ttl, keep=KEEP)
         return message
@@ -99,6 +100,7 @@ class ShortTermMemory(KindView[M]):
             sent_at=clock.now(),
             origin=Origin.AGENT_INFERRED,
             derived_from=lineage(older),
+            author=self._actor.user if {one.author for one in older} == {self._actor.user} else None,
         )
         if not await self._sessions.fold(self._scope, older, summary):
             return None

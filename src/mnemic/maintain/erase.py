@@ -11,10 +11,11 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
 from mnemic.maintain.belonging import PAGE, conversation, written_elsewhere
@@ -25,7 +26,7 @@ from mnemic.maintain.project import drain
 from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.projections import Scanned
-from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_identifier
+from mnemic.types import Actor, Kind, Level, Memory, Scope, Status, Where, checked_identifier
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
 from mnemic.write.feed import Feed
 from mnemic.write.vault import token_prefix
@@ -35,6 +36,9 @@ BATCH = 256
 
 MAX_ROUNDS = 100
 """How often an erasure looks again for what was written meanwhile."""
+
+CONVERSATION = 200
+"""Messages of an open conversation."""
 
 FORMAT = "mnemic-erasure/1"
 
@@ -238,11 +242,25 @@ async def erase(
     if sessions is not None:
         for session in erasure.sessions:
             if (place := conversation(actor.tenant, session)) is not None:
-                await sessions.clear(place)
+                await _leave(sessions, place, subject)
         erasure.counts["sessions"] = len(erasure.sessions)
     if keyring is not None:
         erasure.counts["keys"] = int(await asyncio.to_thread(keyring.destroy, own))
     return await _proven(erasure)
+
+
+async def _leave(sessions: SessionStore, place: Scope, subject: str) -> None:
+    """Take the subject out of an open conversation. It ends, unless somebody else speaks in it as well: what they said
+    stays. What is nobody's in particular, such as a summary of what several said, goes.
+    """
+    messages = await sessions.tail(place, limit=CONVERSATION)
+    others = [one for one in messages if one.author not in (None, subject)]
+    if messages and len(others) == len(messages):
+        return
+    await sessions.clear(place)
+    retention = CATALOG[Kind.SHORT_TERM].retention
+    for message in others:
+        await sessions.append(place, message, ttl=retention or timedelta(hours=1), keep=CONVERSATION)
 
 
 async def erase_key(

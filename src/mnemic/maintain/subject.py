@@ -150,7 +150,8 @@ class Holdings:
             place = conversation(self.own.tenant, session)
             messages = [] if place is None else await self.sessions.tail(place, limit=MESSAGES)  # type: ignore[union-attr]
             if messages and place is not None:
-                others = {one.author for one in await self._held(tuple(Status), scope=place)} - {self.own.owner, None}
+                authors = {one.author for one in (*messages, *await self._held(tuple(Status), scope=place))}
+                others = authors - {self.own.owner, None}
                 shown = [] if others else [_message(one) for one in messages]
                 yield {"session": session, "shared": bool(others), "messages": shown}
 

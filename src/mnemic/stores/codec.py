@@ -159,7 +159,7 @@ def _decode_source(fields: dict[str, Any]) -> Source:
 
 def encode_message(message: Message) -> str:
     """A message of a conversation as JSON."""
-    names = ("role", "content", "message_id", "session", "speaker", "origin")
+    names = ("role", "content", "message_id", "session", "speaker", "origin", "author")
     fields = {name: getattr(message, name) for name in names} | {"sent_at": to_micros(message.sent_at)}
     fields["derived_from"] = list(message.derived_from) or None
     return dump({name: value for name, value in fields.items() if value is not None}, "message")

@@ -47,7 +47,8 @@ _ROLE_ORIGIN = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Serialisable):
     """One message of a conversation. Its `origin` is at most that of its role: the words of an assistant or of a tool
-    are never the user's. `derived_from` names the messages that a summary was made of; what was said has none.
+    are never the user's. `derived_from` names the messages that a summary was made of; what was said has none. `author`
+    is the user in whose name an open conversation keeps it; None where that is nobody in particular.
     """
 
     role: str
@@ -58,6 +59,7 @@ class Message(Serialisable):
     sent_at: datetime | None = None
     origin: Origin = Origin.USER_STATED
     derived_from: tuple[str, ...] = ()
+    author: str | None = None
 
     def __post_init__(self) -> None:
         if self.sent_at is not None:

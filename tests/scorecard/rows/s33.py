@@ -14,5 +14,6 @@ ROW = Row(
         "tests/migration/test_migrations.py",
         "tests/migration/test_postgres_migrations.py",
     ),
-    bites="a schema that changes under open stores; a forked child; a file that is deleted, moved or replaced",
+    bites="without the look at the schema an old process writes on, and without the look at the file a write is "
+    "acknowledged that is gone with the process",
 )

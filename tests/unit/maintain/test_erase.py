@@ -14,7 +14,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull
+from mnemic.face import awaited
 from mnemic.guard.execution import Grant
+from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintain import erase
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.stores.inprocess import InProcessStore
@@ -149,6 +151,48 @@ async def test_only_that_tenant_and_that_name(engine: MemoryEngine, ana: Actor, 
         await engine.add("I have a boat.", actor=actor)
     await engine.erase("ana", actor=ben)
     assert [await engine.count(actor=actor) for actor in (ana, rival, similar)] == [0, 1, 1]
+
+
+async def test_who_names_anothers_session_ends_it_neither_by_erasing_themselves_nor_in_their_export(
+    ana: Actor, ben: Actor, clock: ManualClock
+) -> None:
+    sessions = InProcessSessions(clock)
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, sessions=sessions) as engine:
+        talk = ShortTermMemory(engine, replace(ana, session="support"), awaited())
+        await talk.append("user", "My claim number is 88")
+        await engine.record([Message(role="user", content="Hello from me", session="support")], actor=ben)
+        exported = "".join([chunk async for chunk in engine.export_subject(ben.user, actor=ben)])
+        assert "claim number" not in exported
+        await engine.erase(ben.user, actor=ben)
+        assert [one.content for one in await talk.tail()] == ["My claim number is 88"]
+
+
+async def test_of_a_conversation_of_several_only_the_subjects_part_goes(
+    ana: Actor, ben: Actor, clock: ManualClock
+) -> None:
+    sessions = InProcessSessions(clock)
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, sessions=sessions) as engine:
+        talks = [ShortTermMemory(engine, replace(one, session="trip"), awaited()) for one in (ana, ben)]
+        for number in range(3):
+            for talk in talks:
+                await talk.append("user", f"Word {number} " * 200)
+        assert (await talks[0].compact(max_tokens=1_000, keep=2)).summary.author is None  # type: ignore[union-attr]
+        await engine.record([Message(role="user", content="Hello from me", session="trip")], actor=ben)
+        await engine.erase(ben.user, actor=ben)
+        left = await talks[0].tail()
+        assert {one.author for one in left} == {ana.user}
+        assert len(left) == 1
+
+
+async def test_a_summary_of_what_one_user_said_is_theirs(ana: Actor, clock: ManualClock) -> None:
+    sessions = InProcessSessions(clock)
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, sessions=sessions) as engine:
+        talk = ShortTermMemory(engine, replace(ana, session="trip"), awaited())
+        for number in range(4):
+            await talk.append("user", f"Word {number} " * 200)
+        summary = (await talk.compact(max_tokens=1_000, keep=1)).summary
+        assert summary is not None
+        assert summary.author == ana.user
 
 
 async def test_open_sessions_end(ana: Actor, ben: Actor, clock: ManualClock) -> None:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from enum import StrEnum
 from types import MappingProxyType
 
+from mnemic.errors import InvalidInput
 from mnemic.types import Kind, Level, Origin, Trust
 
 
@@ -87,3 +88,11 @@ TRUST: Mapping[Origin, Trust] = MappingProxyType(
     }
 )
 """The trust that each channel gives. A channel is known to the engine; it is never read from the text."""
+
+
+def kind_of(kind: Kind | str) -> Kind:
+    """The kind of this name. Raises InvalidInput (`kind`)."""
+    try:
+        return Kind(kind)
+    except ValueError:
+        raise InvalidInput("kind", hint=f"one of {', '.join(Kind)}") from None

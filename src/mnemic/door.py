@@ -47,6 +47,13 @@ class Rules:
     budget: Budget = field(default_factory=Budget)
     limits: Limits = field(default_factory=Limits)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
+
+    def scopes(self, actor: Actor) -> tuple[Scope, ...]:
+        """The actor's scopes at every granted level that the actor has an owner for."""
+        return actor.scopes([one for one in sorted(self.grant.levels) if getattr(actor, one, None) is not None])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
@@ -89,9 +96,8 @@ class Call:
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """The actor's scopes at every granted level that the actor has an owner for."""
-        levels = [level for level in sorted(self.rules.grant.levels) if getattr(self.actor, level, None) is not None]
-        return self.actor.scopes(levels)
+        """The scopes that the request reaches."""
+        return self.rules.scopes(self.actor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,41 +6,24 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from mnemic.catalog import kind_of
 from mnemic.clock import SystemClock
-from mnemic.compose import Composer
-from mnemic.compose.offline import OfflineComposer
-from mnemic.door import Call, Door, Limiter, Middleware, Written
+from mnemic.door import Call, Door, Limiter, Middleware, Rules, Written
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.extract import Extraction, Extractor
-from mnemic.extract.model import TURNS_BEFORE, windows
-from mnemic.extract.rules import RuleExtractor
-from mnemic.gateway import MemoryGateway
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
-from mnemic.handlers import build_handlers
-from mnemic.inject.usage import UsageAudit
-from mnemic.kinds.near import GraphSurroundings
-from mnemic.kinds.patience import Patience
-from mnemic.maintain.project import Drainer
+from mnemic.handlers import Handlers
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
-from mnemic.ports.graph import GraphStore
-from mnemic.ports.projections import Projection
-from mnemic.proposing import read_messages
 from mnemic.requests import Add, AddMany, Forget, Record, Run, Update
-from mnemic.retrieve.asked import kind_of
-from mnemic.retrieve.hot import HotReader
-from mnemic.retrieve.plan import Planner, RulePlanner
-from mnemic.retrieve.search import Searcher
 from mnemic.stewardship import StewardVerbs
-from mnemic.trace import RunReport, Watch
-from mnemic.turn import MAX_TOKENS, TurnParts, TurnRequest, run_turn
 from mnemic.types import (
     Actor,
     Candidate,
@@ -52,10 +35,59 @@ from mnemic.types import (
     Source,
     WriteReceipt,
 )
-from mnemic.write.judge import Judge
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 from mnemic.write.redact import Redactor
 from mnemic.write.vault import Vault
+
+if TYPE_CHECKING:
+    from mnemic.compose import Composer
+    from mnemic.extract import Extraction, Extractor
+    from mnemic.gateway import MemoryGateway
+    from mnemic.inject.usage import UsageAudit
+    from mnemic.maintain.project import Drainer
+    from mnemic.ports.graph import GraphStore
+    from mnemic.ports.projections import Projection
+    from mnemic.retrieve.plan import Planner
+    from mnemic.retrieve.surroundings import Surroundings
+    from mnemic.trace import RunReport, Watch
+    from mnemic.turn import TurnParts
+    from mnemic.write.judge import Judge
+
+
+class _Turns:
+    """What turns work with: rules and templates where nobody else was named, loaded with the first turn."""
+
+    def __init__(
+        self, embedder: Embedder, proposers: Mapping[str, Any], *, preference_bias: bool, max_tokens: int | None
+    ) -> None:
+        self._embedder, self._proposers = embedder, proposers
+        self._settings = _given(preference_bias=preference_bias, max_tokens=max_tokens)
+
+    def parts(self, gateway: MemoryGateway) -> TurnParts:
+        """The parts of a turn that passes this gateway."""
+        from mnemic.turn import TurnParts
+
+        return TurnParts(gateway=gateway, **self._made, **self._settings)
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        from mnemic.compose.offline import OfflineComposer
+        from mnemic.extract.rules import RuleExtractor
+        from mnemic.inject.usage import UsageAudit
+        from mnemic.retrieve.plan import RulePlanner
+
+        given = self._proposers
+        return {
+            "extractor": given["extractor"] or RuleExtractor(self._embedder),
+            "planner": given["planner"] or RulePlanner(),
+            "composer": given["composer"] or OfflineComposer(),
+            "usage": given["usage"] or UsageAudit(),
+        }
+
+
+def _given(**named: Any) -> dict[str, Any]:
+    """The arguments that are not None."""
+    return {name: value for name, value in named.items() if value is not None}
 
 
 class MemoryEngine(StewardVerbs):
@@ -92,7 +124,7 @@ class MemoryEngine(StewardVerbs):
         middleware: Sequence[Middleware] = (),
         reads: EntityReading | None = None,
         preference_bias: bool = False,
-        max_tokens: int = MAX_TOKENS,
+        max_tokens: int | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
@@ -102,38 +134,34 @@ class MemoryEngine(StewardVerbs):
         redactor = Redactor.under(self.redaction)
         parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
-        self._hot = HotReader.among(projections, store)
-        searcher = self._made_searcher(graph)
-        self.door = self._made_door(searcher, middleware)
-        self.gateway = self._made_gateway(searcher, policy=policy, grant=grant, budget=budget, limits=limits)
-        given = _proposers(extractor or RuleExtractor(embedder), planner, composer) | {"usage": usage or UsageAudit()}
-        self._parts = TurnParts(gateway=self.gateway, preference_bias=preference_bias, max_tokens=max_tokens, **given)
+        self._projections = tuple(projections)
+        self.rules = Rules(**_given(policy=policy, grant=grant, budget=budget, limits=limits))
+        self.door = self._made_door(middleware)
+        proposers: dict[str, Any] = {"extractor": extractor, "planner": planner, "composer": composer, "usage": usage}
+        self._turns = _Turns(embedder, proposers, preference_bias=preference_bias, max_tokens=max_tokens)
 
-    def _made_searcher(self, graph: GraphStore | None) -> Searcher:
-        near = None if graph is None else GraphSurroundings(graph, Patience(self.clock))
-        return Searcher(self.store, self.embedder, near)
-
-    def _made_gateway(self, searcher: Searcher, **rules: Any) -> MemoryGateway:
-        return MemoryGateway(
-            pipeline=self._pipeline,
-            searcher=searcher,
-            clock=self.clock,
-            watchers=self.door.watchers,
-            door=self.door,
-            **{name: rule for name, rule in rules.items() if rule is not None},
-        )
-
-    def _made_door(self, searcher: Searcher, middleware: Sequence[Middleware]) -> Door:
+    def _made_door(self, middleware: Sequence[Middleware]) -> Door:
         limiter = Limiter(store=self.store, clock=self.clock, pipeline=self._pipeline)
-        handlers = build_handlers(
+        handlers = Handlers(
             pipeline=self._pipeline,
             limiter=limiter,
             sessions=self.sessions,
             vault=self.vault,
             redaction=self.redaction,
-            forgotten=searcher.spoken.forget,
+            forgotten=self._forgotten,
         )
         return Door(limiter=limiter, handlers=handlers, middleware=tuple(middleware))
+
+    def _forgotten(self) -> None:
+        """After an erasure: who speaks in a scope is looked up again."""
+        self.searcher.spoken.forget()
+
+    def _surroundings(self) -> Surroundings | None:
+        """What a search finds by walking the graph, where there is one."""
+        from mnemic.kinds.near import GraphSurroundings
+        from mnemic.kinds.patience import Patience
+
+        return None if self.graph is None else GraphSurroundings(self.graph, Patience(self.clock))
 
     async def open(self) -> Self:
         """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
@@ -143,8 +171,11 @@ class MemoryEngine(StewardVerbs):
         if self.graph is not None:
             await self.graph.open()
         await self._pipeline.use(self.embedder)
-        self._drainer = self._drainer or Drainer(self._pipeline.publisher.feeds)
-        self._drainer.start()
+        if self._feeds:
+            from mnemic.maintain.project import Drainer
+
+            self._drainer = self._drainer or Drainer(self._feeds)
+            self._drainer.start()
         return self
 
     async def close(self) -> None:
@@ -172,15 +203,16 @@ class MemoryEngine(StewardVerbs):
 
     def under(self, *, policy: Policy, grant: Grant, budget: Budget, limits: Limits) -> Self:
         """This engine by other rules: all else, what is open included, is the same. It is this one that is closed."""
+        gateway = self.gateway  # made now, so that the view shares what it is made of
         view = copy(self)
-        view.gateway = replace(self.gateway, policy=policy, grant=grant, budget=budget, limits=limits)
-        view._parts = replace(self._parts, gateway=view.gateway)
+        view.rules = Rules(policy=policy, grant=grant, budget=budget, limits=limits)
+        view.gateway = replace(gateway, policy=policy, grant=grant, budget=budget, limits=limits)
         return view
 
     @property
     def policy(self) -> Policy:
         """What may be proposed."""
-        return self.gateway.policy
+        return self.rules.policy
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -259,12 +291,16 @@ class MemoryEngine(StewardVerbs):
         """Remember what is worth it in several messages, in their order: one report for each of the user's own, None
         for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
         """
+        from mnemic.extract.model import TURNS_BEFORE, windows
+        from mnemic.proposing import read_messages
+
         keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
+        extractor = self._turns.parts(self.gateway).extractor
         reports: list[RunReport | None] = []
         for places in windows(messages):  # one is written before the next is read, which may concern it
             part = messages[places.start : places.stop]
             before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
-            read = await read_messages(self.gateway, self._parts.extractor, actor, part, before=before)
+            read = await read_messages(self.gateway, extractor, actor, part, before=before)
             for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
                 turn = Run(message=message, idempotency_key=key)
                 reports.append(None if one is None else await self._turn(turn, actor, read=one))
@@ -332,6 +368,7 @@ class MemoryEngine(StewardVerbs):
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
     ) -> RunReport:
         """The turn, through the middleware of the door: what it writes passes the door by itself."""
+        from mnemic.turn import TurnRequest, run_turn
 
         async def proceed(_: Call) -> RunReport:
             request = TurnRequest(
@@ -343,16 +380,8 @@ class MemoryEngine(StewardVerbs):
                 watch=watch,
                 read=read,
             )
-            return await run_turn(self._parts, request)
+            return await run_turn(self._turns.parts(self.gateway), request)
 
-        report: RunReport = await self.door.around(self._call(turn, actor), proceed)
+        call = Call(request=turn, actor=actor, rules=self.rules, engine=self)
+        report: RunReport = await self.door.around(call, proceed)
         return report
-
-
-def _proposers(extractor: Extractor, planner: Planner | None, composer: Composer | None) -> dict[str, Any]:
-    """Who proposes in a turn: rules and templates where nobody else was named."""
-    return {
-        "extractor": extractor,
-        "planner": planner or RulePlanner(),
-        "composer": composer or OfflineComposer(),
-    }

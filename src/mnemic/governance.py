@@ -8,8 +8,8 @@ from datetime import timedelta
 from mnemic.engine import MemoryEngine
 from mnemic.face import Face, Ground, M, verb
 from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
-from mnemic.stewardship import AuditReport, Decided, Revocation
 from mnemic.types import Actor, AuditEvent, WriteReceipt
 
 

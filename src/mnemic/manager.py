@@ -7,19 +7,21 @@ from collections.abc import AsyncIterator, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from mnemic.bootstrap import build_airports, build_engine, build_profile
+from mnemic import bootstrap
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.face import Awaited, Blocking, Ground, M, awaited, blocking
 from mnemic.guard.policy import Policy
-from mnemic.kinds.profile import Profile
 from mnemic.kinds.seven import SevenKinds
 from mnemic.portal import Portal, PortalOwner
 from mnemic.stewardship import Form
 from mnemic.types import Actor, AuditEvent
 from mnemic.verbs import MemoryVerbs
+
+if TYPE_CHECKING:
+    from mnemic.kinds.profile import Profile
 
 SERVICES = ("http://", "https://")
 
@@ -164,7 +166,7 @@ class _Parts:
         self._settings, self._actor, self._profile = settings, actor, profile
         self._remote = engine is None and settings.store.startswith(SERVICES)
         self.engine = engine or (
-            self._served(api_key, policy) if self._remote else build_engine(settings, policy=policy)
+            self._served(api_key, policy) if self._remote else bootstrap.build_engine(settings, policy=policy)
         )
 
     def _served(self, api_key: str | None, policy: Policy | None) -> MemoryEngine:
@@ -175,8 +177,10 @@ class _Parts:
         """The seven kinds, called as `ground` says."""
         if self._remote:
             return cast(SevenKinds[M], _client().RemoteKinds(self.engine, self._actor, ground))
-        profile = self._profile or build_profile(self._settings, self._actor.agent)
-        return SevenKinds(self.engine, self._actor, ground, profile=profile, airports=build_airports)
+        profile = self._profile
+        if profile is None and self._settings.personas is not None:
+            profile = bootstrap.build_profile(self._settings, self._actor.agent)
+        return SevenKinds(self.engine, self._actor, ground, profile=profile, airports=bootstrap.build_airports)
 
 
 def _client() -> Any:

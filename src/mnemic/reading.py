@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from typing import Any, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mnemic.door import Call, Door
-from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.gateway import MemoryGateway
+from mnemic.catalog import kind_of
+from mnemic.door import Call, Door, Rules
+from mnemic.errors import MemoryNotFound
 from mnemic.guard.execution import admit_intent
-from mnemic.inject import InjectionConfig, injector_for
-from mnemic.inject.compact import within_tokens
-from mnemic.maintain import lineage
-from mnemic.maintain.archive import archived
-from mnemic.maintain.export import everything, exported
-from mnemic.maintain.lineage import Lineage, Use
-from mnemic.ports import Clock, RecordStore, Snapshot
-from mnemic.recall import recall
+from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
 from mnemic.requests import Request
-from mnemic.retrieve.asked import intent_of, kind_of, moment
-from mnemic.retrieve.hot import HotReader
-from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import (
     Actor,
     ContextBlock,
@@ -36,39 +26,69 @@ from mnemic.types import (
     SearchResult,
     Status,
     Where,
+    aware,
 )
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
+
+if TYPE_CHECKING:
+    from mnemic.gateway import MemoryGateway
+    from mnemic.maintain.lineage import Lineage, Use
+    from mnemic.ports.projections import Projection
+    from mnemic.retrieve.search import Searcher
+    from mnemic.retrieve.surroundings import Surroundings
 
 T = TypeVar("T")
 
 
 class ReadVerbs:
-    """Verbs that `MemoryEngine` takes over."""
+    """Verbs that `MemoryEngine` takes over. What only reading needs is loaded with the first read."""
 
     store: RecordStore
+    embedder: Embedder
     clock: Clock
     door: Door
-    gateway: MemoryGateway
-    _hot: HotReader
+    rules: Rules
+    _projections: Sequence[Projection]
     _pipeline: MemoryWritePipeline
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """What searches the store; one for all views of an engine."""
+        from mnemic.retrieve.search import Searcher
+
+        return Searcher(self.store, self.embedder, self._surroundings())
+
+    def _surroundings(self) -> Surroundings | None:
+        """What a search finds beside the lists of the store."""
+        return None
+
+    @cached_property
+    def gateway(self) -> MemoryGateway:
+        """What turns and searches pass, by the rules of this view."""
+        from mnemic.gateway import MemoryGateway
+
+        return MemoryGateway(
+            pipeline=self._pipeline,
+            searcher=self.searcher,
+            clock=self.clock,
+            policy=self.rules.policy,
+            grant=self.rules.grant,
+            budget=self.rules.budget,
+            limits=self.rules.limits,
+            watchers=self.door.watchers,
+            door=self.door,
+        )
 
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
         """Answer a request that changes memory (`mnemic.requests`), through the door (`mnemic.door`)."""
-        answer: T = await self.door.handle(self._call(request, actor, deadline))
+        call = Call(request=request, actor=actor, rules=self.rules, engine=self, deadline=deadline)
+        answer: T = await self.door.handle(call)
         return answer
-
-    def _call(self, request: Request[Any], actor: Actor, deadline: Deadline | None = None) -> Call:
-        return Call(request=request, actor=actor, rules=self.gateway.rules, engine=self, deadline=deadline)
-
-    def _scopes(self, actor: Actor) -> tuple[Scope, ...]:
-        """The actor's scopes at every granted level it has an owner for."""
-        levels = [level for level in sorted(self.gateway.grant.levels) if getattr(actor, level, None) is not None]
-        return actor.scopes(levels)
 
     def reach(self, actor: Actor) -> tuple[Scope, ...]:
         """The scopes that the actor's calls reach: theirs at every granted level."""
-        return self._scopes(actor)
+        return self.rules.scopes(actor)
 
     async def search(
         self,
@@ -105,29 +125,30 @@ class ReadVerbs:
         (`mnemic.retrieve.named`). Lists that failed are named in `errors`; if all failed, the first failure is raised.
         Raises ScopeDenied for a level that is not granted.
         """
-        if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
-            raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
+        from mnemic.retrieve.asked import checked_standing, intent_of
+
         window, times = (happened_from, happened_to), (as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
         result = await self.gateway.searcher.search(
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
             top_k=top_k,
-            bias=self.gateway.beside(preference_bias, standing),
+            bias=self.gateway.beside(preference_bias, checked_standing(standing)),
             min_score=min_score,
             named=named,
             known_at=intent.known_at,
-            asked_at=moment(asked_at, "asked_at") or self.clock.now(),
+            asked_at=_moment(asked_at, "asked_at") or self.clock.now(),
             deadline=deadline,
             hidden=partial(self.gateway.hidden_keys, actor),
         )
-        self.gateway.watchers.searched(result)
-        return result if max_tokens is None else replace(result, hits=within_tokens(result.hits, max_tokens))
+        return _cut(self.gateway.watchers.searched(result), max_tokens)
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
         """The memories that a model call is shown: what policy pins, preferences that the request could depend on, and
         what is relevant, within the budget; see `mnemic.recall`. Nothing is logged. Raises as `search` does.
         """
+        from mnemic.recall import recall
+
         return await recall(self.gateway, request, actor=actor, deadline=deadline)
 
     async def context(
@@ -141,6 +162,8 @@ class ReadVerbs:
         """What a model that is asked `query` is shown, as a block of data for its input; it is logged as injected.
         Never raises for an outage: `degraded` and `reason` say so.
         """
+        from mnemic.inject import InjectionConfig, injector_for
+
         injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens))
         injection = await injector.inject([{"role": "user", "content": query}])
         return ContextBlock(
@@ -160,8 +183,10 @@ class ReadVerbs:
         """The newest memories by when they happened, for the head of a prompt: through the hot set where there is one,
         whose failure is named in `errors`. What another process has written may come a moment late.
         """
+        from mnemic.retrieve.hot import HotReader
+
         where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
-        return await self._hot.newest(where, limit=limit)
+        return await HotReader.among(self._projections, self.store).newest(where, limit=limit)
 
     async def get(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
@@ -169,14 +194,14 @@ class ReadVerbs:
         """One memory in its current version, or in the one of `known_at`. Raises MemoryNotFound, also for somebody
         else's, for what awaits review, and with `as_of` for what was not true then.
         """
-        scopes = self._scopes(actor)
+        scopes = self.reach(actor)
         if as_of is None and known_at is None:
             memory = await self.store.get(memory_id, scopes=scopes)
             if memory is None or memory.status is Status.PENDING_REVIEW:
                 raise MemoryNotFound()
             return memory
         memory = (await self.history(memory_id, actor=actor, known_at=known_at))[-1]
-        as_of = moment(as_of, "as_of")
+        as_of = _moment(as_of, "as_of")
         if as_of is not None and not memory.was_true_at(as_of):
             raise MemoryNotFound()
         return memory
@@ -202,7 +227,7 @@ class ReadVerbs:
             categories=None if categories is None else frozenset(categories),
             keys=None if keys is None else frozenset(keys),
             hidden_keys=await self.gateway.hidden_keys(actor),
-            as_of=moment(as_of, "as_of"),
+            as_of=_moment(as_of, "as_of"),
         )
         then, where = await self._then(where, known_at)
         return await then.newest(where, limit=limit, before=before, facets=facets)
@@ -210,13 +235,13 @@ class ReadVerbs:
     async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
         """How many active memories the actor can read. `as_of` and `known_at` as in `search`."""
         hidden = await self.gateway.hidden_keys(actor)
-        where = replace(self._where(actor, None), hidden_keys=hidden, as_of=moment(as_of, "as_of"))
+        where = replace(self._where(actor, None), hidden_keys=hidden, as_of=_moment(as_of, "as_of"))
         then, where = await self._then(where, known_at)
         return await then.count(where)
 
     async def _then(self, where: Where, known_at: datetime | None) -> tuple[Snapshot, Where]:
         """The store, or what was believed in it at `known_at`, and the filter for it."""
-        known_at = moment(known_at, "known_at")
+        known_at = _moment(known_at, "known_at")
         if known_at is None:
             return self.store, where
         past = await self.store.believed(where.scopes, known_at, live_at=where.live_at)
@@ -229,8 +254,10 @@ class ReadVerbs:
         those written by then, with `as_of` those by which it was true then. Raises MemoryNotFound where there is none,
         and for what awaits review.
         """
-        as_of, known_at = moment(as_of, "as_of"), moment(known_at, "known_at")
-        scopes = self._scopes(actor)
+        from mnemic.maintain import lineage
+
+        as_of, known_at = _moment(as_of, "as_of"), _moment(known_at, "known_at")
+        scopes = self.reach(actor)
         versions = await self.store.versions(memory_id, scopes=scopes)
         if versions and versions[-1].status is Status.PENDING_REVIEW:
             raise MemoryNotFound()
@@ -243,7 +270,9 @@ class ReadVerbs:
 
     async def lineage(self, memory_id: str, *, actor: Actor) -> Lineage:
         """What a memory took the place of, and what took its place. Raises MemoryNotFound."""
-        return await lineage.lineage(self.store, memory_id, scopes=self._scopes(actor))
+        from mnemic.maintain import lineage
+
+        return await lineage.lineage(self.store, memory_id, scopes=self.reach(actor))
 
     async def uses(
         self, memory_id: str, *, actor: Actor, before: int | None = None, limit: int = 50
@@ -251,6 +280,8 @@ class ReadVerbs:
         """What was done with a memory: changed, put into whose prompt; newest first, and where the next page begins.
         Raises MemoryNotFound.
         """
+        from mnemic.maintain import lineage
+
         await self.get(memory_id, actor=actor)
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
@@ -258,10 +289,27 @@ class ReadVerbs:
         """Everything held in the actor's scopes, whatever its status, as JSON data: as it stands now, newest first, or
         as an `archive` with every version, oldest first, and the actor's consents, which `restore` takes back.
         """
+        from mnemic.maintain.archive import archived
+        from mnemic.maintain.export import everything, exported
+
         if archive:
-            return archived(self.store, self._scopes(actor), actor.user)
+            return archived(self.store, self.reach(actor), actor.user)
         return exported(self.store, everything(self._where(actor, None)))
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
         chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
-        return Where(scopes=self._scopes(actor), kinds=chosen, live_at=self.clock.now())
+        return Where(scopes=self.reach(actor), kinds=chosen, live_at=self.clock.now())
+
+
+def _moment(given: datetime | None, name: str) -> datetime | None:
+    """`given` in UTC. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    return None if given is None else aware(given, name)
+
+
+def _cut(result: SearchResult, max_tokens: int | None) -> SearchResult:
+    """The result with as many of its hits as `max_tokens` have room for."""
+    if max_tokens is None:
+        return result
+    from mnemic.inject.compact import within_tokens
+
+    return replace(result, hits=within_tokens(result.hits, max_tokens))

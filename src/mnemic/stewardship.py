@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent, erase, project, review, vault
-from mnemic.maintain.belonging import audit_of
+from mnemic.maintain import consent
 from mnemic.maintain.consent import subject_token
-from mnemic.maintain.erase import ErasureReceipt
-from mnemic.maintain.expire import ExpiryReport, ExpiryRules
-from mnemic.maintain.project import DrainReport
-from mnemic.maintain.review import Waiting
-from mnemic.maintain.rotate import Rotation
-from mnemic.maintain.subject import json_chunks, opened
-from mnemic.maintain.subject_page import page_chunks
-from mnemic.maintain.undo import UndoReceipt
-from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
 from mnemic.ports.keyring import Signing
 from mnemic.requests import Approve, Consent, Erase, EraseKey, Reject, Reveal, Rollback, RotateDataKeys, Undo
@@ -29,59 +18,18 @@ from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, Where,
 from mnemic.upkeep import UpkeepVerbs
 from mnemic.write.vault import Vault
 
+if TYPE_CHECKING:
+    from mnemic.maintain.erase import ErasureReceipt
+    from mnemic.maintain.expire import ExpiryRules
+    from mnemic.maintain.reports import AuditReport, Decided, MaintenanceReport, Revocation
+    from mnemic.maintain.review import Waiting
+    from mnemic.maintain.rotate import Rotation
+    from mnemic.maintain.undo import UndoReceipt
+    from mnemic.maintain.vault import Revealed
+
 Form = Literal["json", "html"]
-_FORMS = {"json": json_chunks, "html": page_chunks}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revocation:
-    """A consent that was taken back: the key, how many memories under it are hidden now, and what erased them, if that
-    was asked for.
-    """
-
-    key: str
-    hidden: int
-    erased: ErasureReceipt | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaintenanceReport:
-    """What a run of all jobs did: expiry, reviews turned down because nobody came, the outbox drained into the
-    projections, sealed values that no memory names any more, bytes given back.
-    """
-
-    expiry: ExpiryReport
-    aged: int
-    outbox: DrainReport
-    freed_bytes: int
-    swept: int = 0
-    dry_run: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditReport:
-    """How many lines a tenant's audit has, the hash of the last one, and the first that does not follow from the line
-    before; None: the whole chain holds. Whoever keeps `last_hash` elsewhere can also tell that the end was cut off.
-
-    So many lines are `signed`, the last of them `signed_to` (0: none): nobody without the key could have changed what
-    comes before it. `signatures_checked`: the key is at hand here; else the hashes alone were compared.
-    """
-
-    lines: int
-    broken_at: int | None
-    last_hash: str
-    signed: int = 0
-    signed_to: int = 0
-    signatures_checked: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
-    """What became of one of many waiting memories: its receipt, or only the `reason` why nothing was decided."""
-
-    memory_id: str
-    receipt: WriteReceipt | None = None
-    reason: str | None = None
+_PAGE = 200
+"""Waiting memories that are looked at together."""
 
 
 class StewardVerbs(UpkeepVerbs):
@@ -94,7 +42,7 @@ class StewardVerbs(UpkeepVerbs):
     vault: Vault | None
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
-        return None if whole_tenant else self._scopes(actor)
+        return None if whole_tenant else self.reach(actor)
 
     async def rollback(self, memory_id: str, version: int, *, actor: Actor) -> WriteReceipt:
         """Make a memory say again what it said in `version`, as its next version; what had taken its place ends.
@@ -119,8 +67,10 @@ class StewardVerbs(UpkeepVerbs):
         """What waits for a person, oldest first, with what it stands against; `after` ends the previous page. `shared`:
         what others wrote at the actor's shared levels, is read already and not yet trusted, as well.
         """
-        unapproved = [scope for scope in self._scopes(actor) if scope.level in SHARED] if shared else ()
-        return await review.waiting(
+        from mnemic.maintain.review import waiting
+
+        unapproved = [scope for scope in self.reach(actor) if scope.level in SHARED] if shared else ()
+        return await waiting(
             self.store,
             self.clock,
             tenant=actor.tenant,
@@ -175,6 +125,8 @@ class StewardVerbs(UpkeepVerbs):
 
         Raises StoreFailed; what was decided before stays.
         """
+        from mnemic.maintain.reports import Decided
+
         done = []
         for memory_id in memory_ids:
             verb = self.approve if action == "approve" else self.reject
@@ -194,7 +146,7 @@ class StewardVerbs(UpkeepVerbs):
         """Turn down everything pending for so long, so that the queue does not rot; one receipt each."""
         receipts: list[WriteReceipt] = []
         after = None
-        while page := await self.reviews(actor=actor, whole_tenant=whole_tenant, limit=review.PAGE, after=after):
+        while page := await self.reviews(actor=actor, whole_tenant=whole_tenant, limit=_PAGE, after=after):
             after = page[-1].memory.memory_id
             aged = [one.memory for one in page if one.age >= older_than]
             for memory in aged:
@@ -226,6 +178,8 @@ class StewardVerbs(UpkeepVerbs):
         """From now on nothing is written or found under `key` for this user, in any process; with `erase_held` what
         they hold under it is erased as well. Raises InvalidInput.
         """
+        from mnemic.maintain.reports import Revocation
+
         name = await self.handle(Consent(key=key, granted=False), actor=actor)
         where = Where(scopes=(actor.scope(Level.USER),), keys=frozenset({name}), statuses=frozenset(Status))
         hidden = await self.store.count(where)
@@ -262,6 +216,9 @@ class StewardVerbs(UpkeepVerbs):
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
         """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
+        from mnemic.maintain import project, vault
+        from mnemic.maintain.reports import MaintenanceReport
+
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
         aged = await self._age(actor, dry_run)
         outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
@@ -273,7 +230,7 @@ class StewardVerbs(UpkeepVerbs):
 
     async def _age(self, actor: Actor, dry_run: bool) -> int:
         """Turn down what has waited for review longer than the limits allow; how many."""
-        longest = self.gateway.limits.review_longest
+        longest = self.rules.limits.review_longest
         if longest is None:
             return 0
         if dry_run:
@@ -294,16 +251,22 @@ class StewardVerbs(UpkeepVerbs):
         one JSON document or of one HTML page for people. `values` opens what is sealed, for the subject alone.
         Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`), NotSupported (`reveal`).
         """
-        if form not in _FORMS:
-            raise InvalidInput("form", hint=f"one of {', '.join(_FORMS)}")
-        given: Any = {"sessions": self.sessions, "vault": self.vault, "quotas": self.gateway.limits.quotas}
+        from mnemic.maintain.subject import json_chunks, opened
+        from mnemic.maintain.subject_page import page_chunks
+
+        forms = {"json": json_chunks, "html": page_chunks}
+        if form not in forms:
+            raise InvalidInput("form", hint=f"one of {', '.join(forms)}")
+        given: Any = {"sessions": self.sessions, "vault": self.vault, "quotas": self.rules.limits.quotas}
         holdings = await opened(self.store, self.clock, subject, actor=actor, values=values, **given)
-        async for chunk in _FORMS[form](holdings):
+        async for chunk in forms[form](holdings):
             yield chunk
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
         """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
-        return await erase.verify(self.store, receipt, feeds=self._feeds)
+        from mnemic.maintain.erase import verify
+
+        return await verify(self.store, receipt, feeds=self._feeds)
 
     async def audit(
         self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000
@@ -313,6 +276,9 @@ class StewardVerbs(UpkeepVerbs):
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:
         """Check every line of the tenant's audit."""
+        from mnemic.maintain.belonging import audit_of
+        from mnemic.maintain.reports import AuditReport
+
         lines, broken_at, last_hash = await self.store.broken_audit(actor.tenant)
         signed: list[int] = []
         with suppress(StoreCorrupt):  # a line that cannot be read is broken, and told as such

@@ -91,7 +91,7 @@ class Tenancy:
             if said.pop(name) != value:
                 raise InvalidConfig(f"policy:{name}", hint="set in the settings of the service, for all tenants")
         known = await self.tenants.find(tenant)
-        hold = self.engine.gateway.limits.quotas if known is None or known.quotas is None else known.quotas
+        hold = self.engine.rules.limits.quotas if known is None or known.quotas is None else known.quotas
         own = [data for data in said["limits"]["quotas"] if quota_of(data) not in hold]
         said["limits"]["quotas"] = own
         put = await self.policies.put(tenant, said, by=by, expected_version=expected_version)
@@ -124,12 +124,12 @@ class Tenancy:
 
 def guard_of(engine: MemoryEngine) -> GuardFile:
     """The rules that an engine goes by, as a policy file holds them."""
-    gateway = engine.gateway
+    rules = engine.rules
     return GuardFile(
-        policy=gateway.policy,
-        grant=gateway.grant,
-        budget=gateway.budget,
-        limits=gateway.limits,
+        policy=rules.policy,
+        grant=rules.grant,
+        budget=rules.budget,
+        limits=rules.limits,
         redaction=engine.redaction,
         entities=engine.reads,
     )

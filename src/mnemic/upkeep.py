@@ -5,28 +5,27 @@ embedder, what an archive brings back, a look at what is held.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
 
 from mnemic.errors import InvalidInput
-from mnemic.maintain import consolidate, health, reembed
-from mnemic.maintain.archive import Archived, ArchivedMemory
-from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-from mnemic.maintain.expire import ExpiryReport, ExpiryRules
-from mnemic.maintain.health import Health
-from mnemic.maintain.reembed import Reembedded
 from mnemic.ports import Completer, Embedder
 from mnemic.reading import ReadVerbs
 from mnemic.requests import Derive, Expire, Restore, RestoreConsent
 from mnemic.types import Actor, Candidate, WriteReceipt
-from mnemic.write.feed import Feed
-from mnemic.write.pipeline import MemoryWritePipeline
+
+if TYPE_CHECKING:
+    from mnemic.maintain.archive import Archived
+    from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
+    from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+    from mnemic.maintain.health import Health
+    from mnemic.maintain.reembed import Reembedded
+    from mnemic.write.feed import Feed
 
 
 class UpkeepVerbs(ReadVerbs):
     """Verbs that `MemoryEngine` takes over."""
 
-    embedder: Embedder
     completer: Completer | None
-    _pipeline: MemoryWritePipeline
 
     @property
     def _feeds(self) -> Sequence[Feed]:
@@ -48,7 +47,9 @@ class UpkeepVerbs(ReadVerbs):
         """Draw together what the users of the actor's tenant said: summaries, profiles, reflections; see
         `mnemic.maintain.consolidate`. Without `rules` no model is asked. Raises StoreFailed, EmbedderFailed.
         """
-        done = await consolidate.consolidate(
+        from mnemic.maintain.consolidate import ConsolidationRules, consolidate
+
+        done = await consolidate(
             self.store,
             self.clock,
             actor=actor,
@@ -71,6 +72,8 @@ class UpkeepVerbs(ReadVerbs):
         is there already. `own`: the program's word that origin, trust and author can be believed; see
         `mnemic.maintain.archive`. Raises InvalidInput, VersionConflict, ScopeDenied, EmbedderFailed, StoreFailed.
         """
+        from mnemic.maintain.archive import ArchivedMemory
+
         if isinstance(line, ArchivedMemory):
             return await self.handle(Restore(versions=line.versions, own=own), actor=actor)
         return await self.handle(RestoreConsent(key=line.key, granted=line.granted, at=line.at), actor=actor)
@@ -79,23 +82,27 @@ class UpkeepVerbs(ReadVerbs):
         """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
         memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
         """
+        from mnemic.maintain.health import examine
+
         near = self._pipeline.rules.nominate
-        return await health.examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
+        return await examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
         """Change the whole store, every tenant's memories, to another embedder while it is used; see
         `mnemic.maintain.reembed`. This engine goes on with it, and closes the one it had; other processes find by words
         until they are started with the new one. Raises EmbedderFailed, StoreFailed: a further call goes on.
         """
+        from mnemic.maintain.reembed import reembed
+
         before = self.embedder
 
         async def adopt() -> None:
             await self._pipeline.use(embedder)
-            self.embedder = self.gateway.searcher.embedder = embedder
+            self.embedder = self.searcher.embedder = embedder
 
         self._pipeline.successor = embedder
         try:
-            return await reembed.reembed(self.store, embedder, adopt=adopt, on_progress=on_progress)
+            return await reembed(self.store, embedder, adopt=adopt, on_progress=on_progress)
         finally:
             self._pipeline.successor = None
             if self.embedder is not before:

@@ -5,19 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.face import Face, Ground, M, verb
-from mnemic.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.kinds.seven import Retrieved, SevenKinds
-from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-from mnemic.maintain.expire import ExpiryReport, ExpiryRules
-from mnemic.maintain.health import Health
-from mnemic.maintain.lineage import Lineage, Use
-from mnemic.maintain.undo import UndoReceipt
-from mnemic.stewardship import MaintenanceReport
-from mnemic.trace import RunReport
 from mnemic.types import (
     Actor,
     AuditEvent,
@@ -32,6 +24,23 @@ from mnemic.types import (
 )
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
+if TYPE_CHECKING:
+    from mnemic.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
+    from mnemic.kinds.entity import EntityMemory
+    from mnemic.kinds.episodic import EpisodicMemory
+    from mnemic.kinds.long_term import LongTermMemory
+    from mnemic.kinds.persona import PersonaMemory
+    from mnemic.kinds.short_term import ShortTermMemory
+    from mnemic.kinds.structured import StructuredMemory
+    from mnemic.kinds.working import WorkingMemory
+    from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
+    from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+    from mnemic.maintain.health import Health
+    from mnemic.maintain.lineage import Lineage, Use
+    from mnemic.maintain.reports import MaintenanceReport
+    from mnemic.maintain.undo import UndoReceipt
+    from mnemic.trace import RunReport
+
 _ADD: Any = SevenKinds.add.function
 _RETRIEVE: Any = SevenKinds.retrieve.function
 """The verbs of the kinds as coroutine functions, whichever way the kinds themselves are called."""
@@ -39,7 +48,48 @@ POLL_SECONDS = 0.5
 """How often `changes` looks for new lines of the audit."""
 
 
-class MemoryVerbs(Face[M]):
+class _Kinds(Face[M]):
+    """The seven kinds, each loaded when it is first used."""
+
+    _kinds: SevenKinds[M]
+
+    @property
+    def working(self) -> WorkingMemory:
+        """Scratch values of one task, in this process."""
+        return self._kinds.working
+
+    @property
+    def short_term(self) -> ShortTermMemory[M]:
+        """The messages of the session."""
+        return self._kinds.short_term
+
+    @property
+    def long_term(self) -> LongTermMemory[M]:
+        """Facts and preferences."""
+        return self._kinds.long_term
+
+    @property
+    def persona(self) -> PersonaMemory[M]:
+        """Who the agent is."""
+        return self._kinds.persona
+
+    @property
+    def episodic(self) -> EpisodicMemory[M]:
+        """What the agent did, and how it ended."""
+        return self._kinds.episodic
+
+    @property
+    def entity(self) -> EntityMemory[M]:
+        """Who and what the user speaks of."""
+        return self._kinds.entity
+
+    @property
+    def structured(self) -> StructuredMemory[M]:
+        """Data of a known shape."""
+        return self._kinds.structured
+
+
+class MemoryVerbs(_Kinds[M]):
     """The verbs of one user's memory. Each does what the engine's verb of the same name does for the actor."""
 
     def __init__(self, ground: Ground[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
@@ -47,9 +97,6 @@ class MemoryVerbs(Face[M]):
         self.engine = engine
         self.actor = actor
         self._kinds = kinds
-        self.working, self.short_term = kinds.working, kinds.short_term
-        self.long_term, self.persona = kinds.long_term, kinds.persona
-        self.episodic, self.entity, self.structured = kinds.episodic, kinds.entity, kinds.structured
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -291,20 +338,28 @@ class MemoryVerbs(Face[M]):
     @property
     def consent(self) -> ConsentBook[M]:
         """What may be remembered of this user, key by key."""
+        from mnemic.governance import ConsentBook
+
         return ConsentBook(self.ground, self.engine, self.actor)
 
     @property
     def privacy(self) -> Privacy[M]:
         """What is held about somebody, and its erasure."""
+        from mnemic.governance import Privacy
+
         return Privacy(self.ground, self.engine, self.actor)
 
     @property
     def audit(self) -> AuditTrail[M]:
         """What happened to the tenant's memories."""
+        from mnemic.governance import AuditTrail
+
         return AuditTrail(self.ground, self.engine, self.actor)
 
     def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
         """What waits for a person in this user's scopes, or with the program's word `whole_tenant` in everybody's."""
+        from mnemic.governance import ReviewQueue
+
         return ReviewQueue(self.ground, self.engine, self.actor, whole_tenant=whole_tenant)
 
     async def _changes(self, after: int | None) -> AsyncIterator[AuditEvent]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from mnemic.bootstrap.backups import backup_store, restore_store, salvage_store
 from mnemic.bootstrap.copies import build_copies
 from mnemic.bootstrap.keyrings import build_keyring, key_folder
 from mnemic.bootstrap.models import (
@@ -15,8 +16,6 @@ from mnemic.bootstrap.models import (
     build_entity_reader,
     with_names,
 )
-from mnemic.bootstrap.profiles import build_profile, load_profile
-from mnemic.bootstrap.reembedding import reembed_store
 from mnemic.bootstrap.stores import (
     build_documents,
     build_graph,
@@ -28,25 +27,32 @@ from mnemic.bootstrap.stores import (
     store_file,
 )
 from mnemic.clock import SystemClock
-from mnemic.compose import Composer
-from mnemic.compose.model import ModelComposer
-from mnemic.compose.offline import OfflineComposer
 from mnemic.config import Settings
 from mnemic.door import Middleware
 from mnemic.engine import MemoryEngine
-from mnemic.extract import Extractor
-from mnemic.extract.fallback import FallbackExtractor
-from mnemic.extract.model import ModelExtractor
-from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import Policy
-from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Clock, Completer, Embedder
-from mnemic.retrieve.plan import ModelPlanner, Planner, RulePlanner
-from mnemic.write.judge import ModelJudge
+from mnemic.ports.graph import GraphStore
+from mnemic.ports.projections import Projection
 from mnemic.write.pipeline import WriteRules
+
+if TYPE_CHECKING:
+    from mnemic.bootstrap.backups import backup_store, restore_store, salvage_store
+    from mnemic.bootstrap.profiles import build_profile, load_profile
+    from mnemic.bootstrap.reembedding import reembed_store
+
+_LATE = {
+    "backup_store": "backups",
+    "build_profile": "profiles",
+    "load_profile": "profiles",
+    "reembed_store": "reembedding",
+    "restore_store": "backups",
+    "salvage_store": "backups",
+}
+"""Names that are loaded when they are first used, with the module each is in."""
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -78,6 +84,12 @@ __all__ = [
 ]
 
 
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'mnemic.bootstrap' has no attribute {name!r}")
+    return getattr(import_module(f"mnemic.bootstrap.{_LATE[name]}"), name)
+
+
 def build_engine(
     settings: Settings,
     *,
@@ -94,8 +106,6 @@ def build_engine(
     completer = completer or build_completer(settings, clock)
     sessions, copies = build_sessions(settings.sessions, clock)
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
-    extractor, planner, composer = _proposers(settings, completer, embedder, clock)
-    fed = [] if keeps_graph(settings) else [GraphProjection(graph)]
     further = build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
     return MemoryEngine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
@@ -108,19 +118,25 @@ def build_engine(
         reads=guard.entities,
         redaction=with_names(guard.redaction),
         keyring=keyring,
-        extractor=extractor,
-        planner=planner,
-        composer=composer,
         sessions=sessions,
         completer=completer,
-        judge=ModelJudge(completer, clock.monotonic) if completer and guard.policy.judged else None,
         graph=graph,
-        projections=[*copies, *fed, *further],
+        projections=[*copies, *_fed(settings, graph), *further],
         rules=build_write_rules(settings),
         middleware=build_middleware(guard, completer),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
+        **(_asking(settings, completer, embedder, clock, judged=guard.policy.judged) if completer is not None else {}),
     )
+
+
+def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
+    """The graph as a projection, where the store does not write it with the memories."""
+    if keeps_graph(settings):
+        return []
+    from mnemic.maintain.graph import GraphProjection
+
+    return [GraphProjection(graph)]
 
 
 def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Middleware, ...]:
@@ -141,14 +157,24 @@ def build_write_rules(settings: Settings) -> WriteRules:
     )
 
 
-def _proposers(
-    settings: Settings, completer: Completer | None, embedder: Embedder, clock: Clock
-) -> tuple[Extractor, Planner, Composer]:
-    if completer is None:
-        return RuleExtractor(embedder), RulePlanner(), OfflineComposer()
+def _asking(
+    settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
+) -> dict[str, Any]:
+    """What a language model does in the engine: it extracts, plans and answers, and where policy says so it judges."""
+    from mnemic.compose.model import ModelComposer
+    from mnemic.extract.fallback import FallbackExtractor
+    from mnemic.extract.model import ModelExtractor
+    from mnemic.extract.rules import RuleExtractor
+    from mnemic.retrieve.plan import ModelPlanner
+    from mnemic.write.judge import ModelJudge
+
     reader = ModelExtractor(completer, wishes=settings.wishes or "", categories=sorted(settings.categories or ()))
-    by_model = FallbackExtractor(reader, RuleExtractor(embedder))
-    return by_model, ModelPlanner(completer, clock), ModelComposer(completer)
+    return {
+        "extractor": FallbackExtractor(reader, RuleExtractor(embedder)),
+        "planner": ModelPlanner(completer, clock),
+        "composer": ModelComposer(completer),
+        "judge": ModelJudge(completer, clock.monotonic) if judged else None,
+    }
 
 
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
-from mnemic.extract.travel.airports import Airports, airports_of
 from mnemic.guard.contract import parse_json
 from mnemic.guard.policy import EntityReading
 from mnemic.guard.redaction import RedactionRules
@@ -16,6 +15,7 @@ from mnemic.ports import Clock, Completer, Embedder
 
 if TYPE_CHECKING:
     from mnemic.extract.entities import EntityReader
+    from mnemic.extract.travel.airports import Airports
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
@@ -95,6 +95,8 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
 @cache
 def build_airports() -> Airports:
     """The table of airports, where the extra `travel` is installed; else an empty one."""
+    from mnemic.extract.travel.airports import Airports, airports_of
+
     try:
         from mnemic.providers.airports import airport_rows
     except ModuleNotFoundError:

@@ -17,8 +17,8 @@ from mnemic.errors import MnemicError, StoreFailed
 from mnemic.face import Face, Ground, M, verb
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.export import from_dict
+from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
-from mnemic.stewardship import AuditReport, Decided, Revocation
 from mnemic.types import AuditEvent, Level, Scope, WriteReceipt
 
 PAGE = 200

@@ -9,7 +9,7 @@ from mnemic.client.remote import Remote
 from mnemic.face import Face, Ground, M, awaited, verb
 from mnemic.maintain.consolidate import Consolidated
 from mnemic.maintain.health import Health
-from mnemic.stewardship import MaintenanceReport
+from mnemic.maintain.reports import MaintenanceReport
 from mnemic.types import from_json
 
 

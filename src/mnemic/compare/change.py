@@ -17,12 +17,11 @@ from importlib.resources import files
 from math import exp, log, log1p
 from operator import mul
 
+from mnemic.compare import LEAST_COSINE
 from mnemic.compare.features import NAMES, apart, features, moved
 from mnemic.compare.frame import Frame
 from mnemic.types import Memory, Vector
 
-LEAST_COSINE = 0.12
-"""Statements further apart are never compared: the vectors say that they have nothing in common."""
 UNTURNED_COSINE = 0.3
 """The same for a statement in which no word says that something has changed."""
 NAMED_COSINE = 0.2

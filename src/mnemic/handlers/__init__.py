@@ -8,44 +8,75 @@ from typing import Any
 from mnemic import requests
 from mnemic.door import Handler, Limiter
 from mnemic.guard.redaction import RedactionRules
-from mnemic.handlers.recording import Recording
-from mnemic.handlers.reviewing import Approving, Rejecting, Restoring, RollingBack, Undoing
-from mnemic.handlers.stewarding import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
-from mnemic.handlers.writing import Adding, AddingMany, Deriving, Updating
+from mnemic.handlers.writing import Adding, AddingMany
 from mnemic.ports import SessionStore
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
 
 
-def build_handlers(
-    *,
-    pipeline: MemoryWritePipeline,
-    limiter: Limiter,
-    sessions: SessionStore | None,
-    vault: Vault | None,
-    redaction: RedactionRules,
-    forgotten: Callable[[], None],
-) -> dict[type[requests.Request[Any]], Handler]:
-    """The table of the requests that the door handles, each with its handler."""
-    restoring = Restoring(pipeline, limiter)
-    erasing = Erasing(pipeline, limiter, sessions, vault, forgotten)
-    return {
-        requests.Add: Adding(pipeline, limiter),
-        requests.AddMany: AddingMany(pipeline, limiter),
-        requests.Record: Recording(pipeline),
-        requests.Derive: Deriving(pipeline, limiter),
-        requests.Update: Updating(pipeline, limiter),
-        requests.Approve: Approving(pipeline, limiter),
-        requests.Reject: Rejecting(limiter),
-        requests.Undo: Undoing(pipeline, limiter),
-        requests.Rollback: RollingBack(pipeline, limiter),
-        requests.Restore: restoring,
-        requests.RestoreConsent: restoring,
-        requests.Forget: Forgetting(pipeline, limiter),
-        requests.Consent: Consenting(limiter),
-        requests.Erase: erasing,
-        requests.EraseKey: erasing,
-        requests.Expire: Expiring(pipeline, limiter),
-        requests.RotateDataKeys: RotatingKeys(limiter, vault),
-        requests.Reveal: Revealing(limiter, vault, redaction),
-    }
+class Handlers(dict[type[requests.Request[Any]], Handler]):
+    """The table of the requests that the door handles, each with its handler. Adding is there from the start; the
+    others are loaded with the first request that is none.
+    """
+
+    def __init__(
+        self,
+        *,
+        pipeline: MemoryWritePipeline,
+        limiter: Limiter,
+        sessions: SessionStore | None,
+        vault: Vault | None,
+        redaction: RedactionRules,
+        forgotten: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self[requests.Add] = Adding(pipeline, limiter)
+        self[requests.AddMany] = AddingMany(pipeline, limiter)
+        self._pipeline, self._limiter, self._sessions = pipeline, limiter, sessions
+        self._vault, self._redaction, self._forgotten = vault, redaction, forgotten
+        self._complete = False
+
+    def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
+        """The handler of a request beyond adding. Raises KeyError for what is no request of the door's."""
+        if self._complete:
+            raise KeyError(request)
+        self.update(self._stating() | self._stewarding())
+        self._complete = True
+        return self[request]
+
+    def _stating(self) -> dict[type[requests.Request[Any]], Handler]:
+        """Requests after which a statement holds that did not before."""
+        from mnemic.handlers.recording import Recording
+        from mnemic.handlers.reviewing import Approving, Restoring, RollingBack, Undoing
+        from mnemic.handlers.revising import Deriving, Updating
+
+        parts = self._pipeline, self._limiter
+        restoring = Restoring(*parts)
+        return {
+            requests.Record: Recording(self._pipeline),
+            requests.Derive: Deriving(*parts),
+            requests.Update: Updating(*parts),
+            requests.Approve: Approving(*parts),
+            requests.Undo: Undoing(*parts),
+            requests.Rollback: RollingBack(*parts),
+            requests.Restore: restoring,
+            requests.RestoreConsent: restoring,
+        }
+
+    def _stewarding(self) -> dict[type[requests.Request[Any]], Handler]:
+        """Requests after which nothing new holds."""
+        from mnemic.handlers.reviewing import Rejecting
+        from mnemic.handlers.stewarding import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
+
+        parts = self._pipeline, self._limiter
+        erasing = Erasing(*parts, self._sessions, self._vault, self._forgotten)
+        return {
+            requests.Reject: Rejecting(self._limiter),
+            requests.Forget: Forgetting(*parts),
+            requests.Consent: Consenting(self._limiter),
+            requests.Erase: erasing,
+            requests.EraseKey: erasing,
+            requests.Expire: Expiring(*parts),
+            requests.RotateDataKeys: RotatingKeys(self._limiter, self._vault),
+            requests.Reveal: Revealing(self._limiter, self._vault, self._redaction),
+        }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mnemic.catalog import TRUST
 from mnemic.door import Call, Limiter, Passed, Proposal
 from mnemic.errors import ScopeDenied, WriteBlocked
-from mnemic.handlers.writing import owner_of
+from mnemic.handlers.revising import owner_of
 from mnemic.maintain import review, rollback, undo
 from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory, Restorer
 from mnemic.maintain.review import Verdict

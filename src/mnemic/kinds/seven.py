@@ -6,27 +6,27 @@ from asyncio import gather
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from mnemic.catalog import CATALOG, DURABLE_KINDS, Home
+from mnemic.catalog import CATALOG, DURABLE_KINDS, Home, kind_of
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
-from mnemic.extract.travel.airports import Airports
 from mnemic.face import Ground, M, awaited, verb
 from mnemic.guard.expiry import ttl_of
 from mnemic.identity import new_id
-from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.episodic import EpisodicMemory
-from mnemic.kinds.long_term import LongTermMemory
-from mnemic.kinds.persona import PersonaMemory
-from mnemic.kinds.profile import Profile
-from mnemic.kinds.short_term import MAX_TAIL, ShortTermMemory
-from mnemic.kinds.structured import StructuredMemory
 from mnemic.kinds.view import EngineVerbs, KindView
-from mnemic.kinds.working import WorkingMemory
-from mnemic.retrieve.asked import kind_of
-from mnemic.retrieve.question import read_question
-from mnemic.text.keywords import keyword_scores
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Outcome, WriteReceipt
+
+if TYPE_CHECKING:
+    from mnemic.extract.travel.airports import Airports
+    from mnemic.kinds.entity import EntityMemory
+    from mnemic.kinds.episodic import EpisodicMemory
+    from mnemic.kinds.long_term import LongTermMemory
+    from mnemic.kinds.persona import PersonaMemory
+    from mnemic.kinds.profile import Profile
+    from mnemic.kinds.short_term import ShortTermMemory
+    from mnemic.kinds.structured import StructuredMemory
+    from mnemic.kinds.working import WorkingMemory
 
 RANK_CONSTANT = 60
 """k of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009)."""
@@ -66,7 +66,7 @@ class Retrieved(list[KindHit]):
 
 
 class SevenKinds(KindView[M]):
-    """One view of each kind, and the verbs that go across them."""
+    """One view of each kind, loaded when it is first used, and the verbs that go across them."""
 
     def __init__(
         self,
@@ -75,16 +75,60 @@ class SevenKinds(KindView[M]):
         ground: Ground[M],
         *,
         profile: Profile | None = None,
-        airports: Callable[[], Airports] = Airports,
+        airports: Callable[[], Airports] | None = None,
     ) -> None:
         super().__init__(engine, actor, ground)
-        self.working = WorkingMemory()
-        self.short_term = ShortTermMemory(engine, actor, ground)
-        self.long_term = LongTermMemory(engine, actor, ground)
-        self.persona = PersonaMemory(engine, actor, ground, profile=profile)
-        self.episodic = EpisodicMemory(engine, actor, ground)
-        self.entity = EntityMemory(engine, actor, ground)
-        self.structured = StructuredMemory(engine, actor, ground, airports=airports)
+        self._profile, self._airports = profile, airports
+
+    @cached_property
+    def working(self) -> WorkingMemory:
+        """Scratch values of one task."""
+        from mnemic.kinds.working import WorkingMemory
+
+        return WorkingMemory()
+
+    @cached_property
+    def short_term(self) -> ShortTermMemory[M]:
+        """The messages of the session."""
+        from mnemic.kinds.short_term import ShortTermMemory
+
+        return ShortTermMemory(self._engine, self._actor, self.ground)
+
+    @cached_property
+    def long_term(self) -> LongTermMemory[M]:
+        """Facts and preferences."""
+        from mnemic.kinds.long_term import LongTermMemory
+
+        return LongTermMemory(self._engine, self._actor, self.ground)
+
+    @cached_property
+    def persona(self) -> PersonaMemory[M]:
+        """Who the agent is."""
+        from mnemic.kinds.persona import PersonaMemory
+
+        return PersonaMemory(self._engine, self._actor, self.ground, profile=self._profile)
+
+    @cached_property
+    def episodic(self) -> EpisodicMemory[M]:
+        """What the agent did, and how it ended."""
+        from mnemic.kinds.episodic import EpisodicMemory
+
+        return EpisodicMemory(self._engine, self._actor, self.ground)
+
+    @cached_property
+    def entity(self) -> EntityMemory[M]:
+        """Who and what the user speaks of."""
+        from mnemic.kinds.entity import EntityMemory
+
+        return EntityMemory(self._engine, self._actor, self.ground)
+
+    @cached_property
+    def structured(self) -> StructuredMemory[M]:
+        """Data of a known shape."""
+        from mnemic.kinds.structured import StructuredMemory
+
+        given: dict[str, Any] = {} if self._airports is None else {"airports": self._airports}
+        return StructuredMemory(self._engine, self._actor, self.ground, **given)
 
     @verb
     async def add(
@@ -164,6 +208,8 @@ class SevenKinds(KindView[M]):
     # -- add ----------------------------------------------------------------------------------------------------------
 
     async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
+        from mnemic.kinds.entity import EntityMemory
+
         view = EntityMemory(self._engine, self._actor, awaited())
         return (await view.extract(content, idempotency_key=idempotency_key)).receipts
 
@@ -172,6 +218,8 @@ class SevenKinds(KindView[M]):
             key = key or new_id(self._engine.clock.now())
             self.working.set(key, content)
         else:
+            from mnemic.kinds.short_term import ShortTermMemory
+
             await ShortTermMemory(self._engine, self._actor, awaited()).append("user", content)
         return WriteReceipt(outcome=Outcome.CREATED, key=key, level=Level.SESSION, durable=False)
 
@@ -183,6 +231,8 @@ class SevenKinds(KindView[M]):
         return [KindHit(kind=Kind.WORKING, content=values[key], score=0.0, key=key) for key in order]
 
     async def _matching_messages(self, query: str) -> list[KindHit]:
+        from mnemic.kinds.short_term import MAX_TAIL
+
         if self._engine.sessions is None:
             return []
         messages = await self._engine.sessions.tail(self._actor.scope(Level.SESSION), limit=MAX_TAIL)
@@ -195,6 +245,8 @@ class SevenKinds(KindView[M]):
         return [_hit(traits[name]) for name in order]
 
     async def _traits(self) -> Sequence[Memory]:
+        from mnemic.kinds.persona import PersonaMemory
+
         return await PersonaMemory(self._engine, self._actor, awaited()).traits()
 
     async def _searched(self, query: str, kinds: frozenset[Kind], top_k: int, errors: dict[str, str]) -> list[KindHit]:
@@ -217,6 +269,9 @@ def _hit(memory: Memory) -> KindHit:
 
 def _by_words(texts: Mapping[Any, str], query: str) -> list[Any]:
     """The names of the texts that share a word with the query, best first; without a query all, the newest first."""
+    from mnemic.retrieve.question import read_question
+    from mnemic.text.keywords import keyword_scores
+
     if not query.strip():
         return list(texts)[::-1]
     scores = keyword_scores(texts, read_question(query).keywords)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeVar
 
+from mnemic.catalog import kind_of
 from mnemic.errors import InvalidInput
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Intent, Kind, aware
@@ -48,6 +49,13 @@ def intent_of(
     )
 
 
+def checked_standing(standing: int) -> int:
+    """How many pinned memories are asked for. Raises InvalidInput (`standing`)."""
+    if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
+        raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
+    return standing
+
+
 def moment(given: datetime | None, name: str) -> datetime | None:
     """`given` in UTC. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
     return None if given is None else aware(given, name)
@@ -55,11 +63,3 @@ def moment(given: datetime | None, name: str) -> datetime | None:
 
 def _listed(values: Sequence[T] | None) -> tuple[T, ...] | None:
     return None if values is None else tuple(values)
-
-
-def kind_of(kind: Kind | str) -> Kind:
-    """The kind of this name. Raises InvalidInput (`kind`)."""
-    try:
-        return Kind(kind)
-    except ValueError:
-        raise InvalidInput("kind", hint=f"one of {', '.join(Kind)}") from None

@@ -13,7 +13,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mnemic.compare.change import LEAST_COSINE, frame_of, judge
+from mnemic.compare import LEAST_COSINE
+from mnemic.compare.change import frame_of, judge
 from mnemic.compare.frame import plain
 from mnemic.retrieve.bias import STANDING
 from mnemic.retrieve.diversity import Entry

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
-from mnemic.compare.change import LEAST_COSINE
+from mnemic.compare import LEAST_COSINE
 from mnemic.errors import InvalidConfig
 from mnemic.guard.expiry import bounded, end_of
 from mnemic.guard.policy import Policy

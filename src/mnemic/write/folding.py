@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from itertools import chain, compress, count, repeat
 
-from mnemic.write.patterns import HELD
+from mnemic.write import HELD
 
 _JOINED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 """Scripts that put no blank between a word and a number, or what is said of it: Thai, Lao, Burmese, Khmer, Chinese,

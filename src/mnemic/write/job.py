@@ -12,7 +12,7 @@ from mnemic.types import Scope, Vector, WriteReceipt
 from mnemic.write.commit import Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
 from mnemic.write.gate import Gate
-from mnemic.write.settle import is_known
+from mnemic.write.lookup import is_known
 
 
 @dataclass(slots=True)

@@ -78,12 +78,8 @@ def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
     return tuple(map(Verdict, told))
 
 
-async def judged(draft: Draft, judge: Judge | None, store: RecordStore, deadline: Deadline | None, laps: Laps) -> Draft:
-    """The draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`. Without a
-    judge it stays as it is.
-    """
-    if judge is None:
-        return draft
+async def judged(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None, laps: Laps) -> Draft:
+    """The draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
     draft = await _asked(draft, judge, store, deadline)
     laps.note("judge", draft.decision)
     return draft

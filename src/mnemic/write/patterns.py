@@ -10,11 +10,7 @@ from typing import cast
 
 from mnemic.text.pattern import Pattern
 from mnemic.types import Found
-
-HELD = "\ufdd0"
-"""Stands for what was replaced while the rest of a text is searched: a noncharacter, so no text holds it, and no word
-character, so it bounds a word as brackets do.
-"""
+from mnemic.write import HELD
 
 Search = Callable[[str], Iterable[Found]]
 

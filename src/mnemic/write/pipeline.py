@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import BudgetSpent, InvalidInput, SpaceMismatch, StoreFailed
 from mnemic.guard.execution import Grant
@@ -31,7 +31,6 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.unit_of_work import Unit, commit
-from mnemic.write.batch import Batches, Steps
 from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Request, Settled, blocked_receipt
 from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
@@ -39,14 +38,15 @@ from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.gate import Gate, Refused, passed
 from mnemic.write.job import Job, look
-from mnemic.write.judge import Judge, judged
+from mnemic.write.lookup import settle
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
-from mnemic.write.revise import Revision, revision_of
-from mnemic.write.settle import settle
 from mnemic.write.tokens import readied
 from mnemic.write.validate import validate
 from mnemic.write.vault import Vault, checked
+
+if TYPE_CHECKING:
+    from mnemic.write.judge import Judge
 
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
@@ -137,6 +137,8 @@ class MemoryWritePipeline:
         Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress` is told
         how many are done.
         """
+        from mnemic.write.batch import Batches, Steps
+
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
@@ -172,6 +174,8 @@ class MemoryWritePipeline:
         when it is no longer at `expected_version`, InvalidInput (`content:duplicate` when another memory of the scope
         already says this).
         """
+        from mnemic.write.revise import Revision, revision_of
+
         revision = Revision(memory_id, tuple(scopes), expected_version, new_id(self._clock.now()))
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
         laps = Laps(self._clock)
@@ -194,6 +198,8 @@ class MemoryWritePipeline:
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin, policy: Policy) -> Draft:
         """What would say `content` in the place of `known`; see `drafted`."""
+        from mnemic.write.revise import revision_of
+
         revised = revision_of(known, content, origin, actor)
         return await self.drafted(revised, home=known.scope, actor=actor, policy=policy)
 
@@ -260,7 +266,10 @@ class MemoryWritePipeline:
             job.laps.note("embed", "known" if job.known else "embedded")
 
     async def _finish(self, job: Job, deadline: Deadline | None) -> WriteReceipt:
-        job.draft = await judged(job.draft, self._judge, self._store, deadline, job.laps)
+        if self._judge is not None:
+            from mnemic.write.judge import judged
+
+            job.draft = await judged(job.draft, self._judge, self._store, deadline, job.laps)
         try:
             settled, laps = await self._settle(job, deadline)
             while settled is None:

@@ -6,13 +6,15 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Clock, RecordStore
 from mnemic.ports.projections import Projection
 from mnemic.types import Change, Deadline
-from mnemic.write.feed import Feed
-from mnemic.write.lapse import lapse
+
+if TYPE_CHECKING:
+    from mnemic.write.feed import Feed
 
 MOST_WAITING = 100_000
 """Entries that may wait for one projection."""
@@ -31,7 +33,7 @@ class Publisher:
 
     def __init__(self, store: RecordStore, clock: Clock, projections: Sequence[Projection] = ()) -> None:
         self._store = store
-        self.feeds = tuple(Feed(projection, store, clock) for projection in projections)
+        self.feeds: tuple[Feed, ...] = _feeds(projections, store, clock) if projections else ()
         self._unseen = 0
 
     @property
@@ -45,8 +47,10 @@ class Publisher:
         """
         if not changes:
             return ()
-        await self._look_after(len(changes))
-        return await self.catch_up(changes, deadline=deadline)
+        self._unseen += len(changes)
+        if self._unseen >= _LOOK_AFTER:
+            await self._look_after()
+        return await self.catch_up(changes, deadline=deadline) if self.feeds else ()
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
         """The same for whatever the outbox holds, up to one batch for each projection."""
@@ -55,10 +59,9 @@ class Publisher:
             sorted({one.failed or feed.name for feed, one in zip(self.feeds, caught, strict=True) if one.behind})
         )
 
-    async def _look_after(self, changes: int) -> None:
-        self._unseen += changes
-        if self._unseen < _LOOK_AFTER:
-            return
+    async def _look_after(self) -> None:
+        from mnemic.write.lapse import lapse
+
         self._unseen = 0
         try:
             if not self.feeds and not await self._store.projections():
@@ -70,3 +73,9 @@ class Publisher:
                     _log.warning("projection %s has not fetched %d entries: it will be built anew", name, count)
         except MnemicError as error:
             _log.warning("the outbox could not be looked after: %s", error.reason)
+
+
+def _feeds(projections: Sequence[Projection], store: RecordStore, clock: Clock) -> tuple[Feed, ...]:
+    from mnemic.write.feed import Feed
+
+    return tuple(Feed(projection, store, clock) for projection in projections)

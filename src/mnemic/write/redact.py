@@ -6,6 +6,9 @@ and one person stays one), the check of entity and pseudonym. So a marker proves
 which makes redaction idempotent; a look-alike that somebody typed has no valid check and loses its brackets,
 `(EMAIL#...)`, so that nobody can pass off a text as redacted. A bare `[EMAIL]` is not a marker and stays.
 
+**Plain text.** Most texts hold no sign, digit or word that any detector's find has to hold (`_SUSPECT`). They are seen
+through by one expression, and the detectors are loaded with the first text that is not so plain.
+
 **Overlaps.** All detectors see the same text. Matches that overlap are replaced together, under the name of the
 longest, so that no rest of a number or address is left standing.
 """
@@ -16,6 +19,7 @@ import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
@@ -24,12 +28,15 @@ from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.redaction import Action, RedactionRules
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
-from mnemic.write.detect import DETECTORS, detectors
+from mnemic.write import HELD
 from mnemic.write.draft import Draft
-from mnemic.write.folding import fold
-from mnemic.write.patterns import HELD
 from mnemic.write.validate import within_limits
 
+_SUSPECT = re.compile(r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at|\S{14}|private key|phrase|words", re.IGNORECASE)
+"""What a text must hold for any detector of `mnemic.write.detect` to find something in it: a character beyond ASCII, a
+digit, a sign of addresses, assignments and passwords, an `at` in brackets, a word as long as the shortest token or
+hardware address, or a name of keys and seeds.
+"""
 MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")
 _PSEUDONYM_DIGITS, _CHECK_DIGITS = 8, 4
 _MAX_PASSES = 5
@@ -62,22 +69,40 @@ _Find = tuple[int, int, str, str]
 
 
 class Redactor:
-    """Finds and replaces what `detectors` know; `actions` says per entity what to do, `redact` where it is silent.
+    """Finds and replaces what the table of `mnemic.write.detect` for `regions` knows, or `detectors` in its place, and
+    what the `further` ones know; `actions` says per entity what to do, `redact` where it is silent.
 
     Raises InvalidConfig (`invalid_config:redaction.entities`) for an entity that no detector finds.
     """
 
-    def __init__(self, detectors: Sequence[Detector] = DETECTORS, actions: Mapping[str, str] | None = None) -> None:
-        self._detectors = tuple(detectors)
+    def __init__(
+        self,
+        detectors: Sequence[Detector] | None = None,
+        actions: Mapping[str, str] | None = None,
+        *,
+        regions: Sequence[str] = (),
+        further: Sequence[Detector] = (),
+    ) -> None:
+        self._given, self._regions, self._further = detectors, tuple(regions), tuple(further)
         self._actions = {entity: Action(action) for entity, action in (actions or {}).items()}
-        known = {detector.entity for detector in self._detectors}
-        if not self._actions.keys() <= known:
-            raise InvalidConfig("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
+        self._glances = detectors is None and not further
+        if self._actions or regions:
+            known = {detector.entity for detector in self._detectors}
+            if not self._actions.keys() <= known:
+                raise InvalidConfig("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
+
+    @cached_property
+    def _detectors(self) -> tuple[Detector, ...]:
+        from mnemic.write.detect import DETECTORS, detectors
+
+        if self._given is None:
+            return (*(detectors(self._regions) if self._regions else DETECTORS), *self._further)
+        return (*self._given, *self._further)
 
     @classmethod
     def under(cls, rules: RedactionRules) -> Redactor:
         """The redactor of a policy. Raises InvalidConfig (`:redaction.entities`, `:redaction.regions`)."""
-        return cls((*detectors(rules.regions), *rules.detectors), rules.actions)
+        return cls(actions=rules.actions, regions=rules.regions, further=rules.detectors)
 
     @property
     def tokenises(self) -> bool:
@@ -89,6 +114,8 @@ class Redactor:
 
         Raises InvalidInput (`invalid_input:redaction`) for a text built so that every replacement uncovers a new find.
         """
+        if self._glances and _SUSPECT.search(text) is None:
+            return Redaction(text=text)
         text = MARKER.sub(lambda match: _kept(match, secret), text.replace(HELD, "\ufffd"))
         markers = [match.group() for match in MARKER.finditer(text)]
         text = MARKER.sub(HELD, text)
@@ -132,6 +159,8 @@ class Redactor:
 
     def _finds(self, text: str) -> list[_Find]:
         """What to replace: in order, without overlaps."""
+        from mnemic.write.folding import fold
+
         folded, offsets = fold(text)
         held = HELD in folded
         found: list[_Find] = []

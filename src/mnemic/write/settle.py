@@ -1,16 +1,14 @@
-"""The second phase: from a finished draft to a receipt, in one transaction that may run again from the start."""
+"""What a draft does to memories that are near it, that its key names, or that say the same."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from mnemic.ports import Reads, Snapshot
+from mnemic.ports import Reads
 from mnemic.types import Memory, Outcome, Status
-from mnemic.unit_of_work import Unit
-from mnemic.write.commit import Request, Settled, commit, replayed
-from mnemic.write.conflict import by_key, contradicted, once, pending
+from mnemic.write.conflict import by_key, contradicted, pending
 from mnemic.write.draft import Decision, Draft, Laps
+from mnemic.write.lookup import Found, live, nearest, peers_of
 from mnemic.write.merge import Near, merge, refresh
 from mnemic.write.supersede import Changed, also, changed, named, own, superseding
 
@@ -20,51 +18,21 @@ cannot snowball.
 """
 
 
-async def is_known(moment: Snapshot, draft: Draft) -> bool:
-    """Whether an identical live memory is there already, so that the write will need no vector."""
-    same = await moment.find_fingerprint(draft.scope, draft.fingerprint)
-    return same is not None and _live(same, draft)
-
-
-async def settle(
-    unit: Unit, draft: Draft, request: Request | None, laps: Laps, memory_ids: tuple[str, str]
-) -> Settled | None:
-    """Decide and write; None where a vector is needed and the draft has none of the store's present space, and then
-    nothing was written.
-
-    The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked
-    for before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
+async def decide(tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tuple[str, str], laps: Laps) -> Decision:
+    """The decision about a draft to which something is near, or about which a rule says something. `near_by`: what
+    is near it, where that is known.
     """
-    tx = unit.reads
-    receipt = await replayed(tx, draft, request)
-    if receipt is not None:
-        return Settled(receipt, "replayed")
-    same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
-    if same is not None and _live(same, draft):
-        decision = refresh(same, draft)
-    elif draft.vector is None or draft.space != await tx.space():
-        return None
-    else:
-        decision = await _decide(tx, draft, memory_ids, laps)
-        if same is not None:
-            # It is past its time and no job has taken it away yet: it ends here, and the statement begins anew.
-            ended = same.next_version(draft.now, status=Status.EXPIRED)
-            decision = replace(decision, replaced=(ended, *decision.replaced))
-    return await commit(unit, draft, await once(tx, draft, decision), request)
-
-
-async def _decide(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
     memory_id = memory_ids[0]
-    peers = await _peers(tx, draft)
+    peers = await peers_of(tx, draft)
     decision = await _by_rules(tx, draft, peers, memory_id)
     if decision is not None and decision.outcome is Outcome.SUPERSEDED:
-        around = await _around(tx, draft)
+        around = await _around(tx, draft, near_by)
         decision = also(decision, draft, [*await _named(tx, draft, around), *changed(draft, around, {})])
     if decision is not None:
         laps.note("conflict", decision.reason or str(decision.outcome))
         laps.note("merge", "skipped")
         return decision
-    around = await _around(tx, draft)
+    around = await _around(tx, draft, near_by)
     near = _near(draft, around, peers)
     named = await _named(tx, draft, around)
     decision, found = _compared(draft, around, near, named, memory_id)
@@ -104,10 +72,10 @@ async def _named(tx: Reads, draft: Draft, around: Sequence[Near]) -> Changed:
     """
     cosines = {one.memory.memory_id: one.cosine for one in around}
     found = [await tx.get(memory_id, scopes=[draft.scope]) for memory_id in draft.candidate.replaces]
-    live = [
-        memory for memory in found if memory is not None and memory.status is Status.ACTIVE and _live(memory, draft)
+    active = [
+        memory for memory in found if memory is not None and memory.status is Status.ACTIVE and live(memory, draft)
     ]
-    return named(draft, [Near(memory, cosines.get(memory.memory_id, 0.0)) for memory in live])
+    return named(draft, [Near(memory, cosines.get(memory.memory_id, 0.0)) for memory in active])
 
 
 async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:
@@ -155,23 +123,10 @@ async def _lineage(tx: Reads, draft: Draft, memory: Memory) -> list[Memory]:
     return found
 
 
-async def _peers(tx: Reads, draft: Draft) -> list[Memory]:
-    """The other live memories of the same kind under the draft's key."""
-    key = draft.candidate.key
-    found = await tx.find_key(draft.scope, key) if key is not None else []
-    return [memory for memory in found if memory.kind is draft.candidate.kind and _live(memory, draft)]
-
-
-async def _around(tx: Reads, draft: Draft) -> list[Near]:
+async def _around(tx: Reads, draft: Draft, near_by: Found | None) -> list[Near]:
     """Live memories of the draft's kind that are near it by cosine, under whatever key."""
-    assert draft.vector is not None
-    rules = draft.rules
-    nearest = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.compared_from)
-    return [
-        Near(memory, cosine)
-        for memory, cosine in nearest
-        if memory.kind is draft.candidate.kind and _live(memory, draft)
-    ]
+    found = await nearest(tx, draft) if near_by is None else near_by
+    return [Near(memory, cosine) for memory, cosine in found]
 
 
 def _near(draft: Draft, around: Sequence[Near], peers: Sequence[Memory]) -> list[Near]:
@@ -186,7 +141,3 @@ def _near(draft: Draft, around: Sequence[Near], peers: Sequence[Memory]) -> list
 def _single(draft: Draft) -> bool:
     key = draft.candidate.key
     return key is not None and draft.policy.rule(key).on_change != "accumulate"
-
-
-def _live(memory: Memory, draft: Draft) -> bool:
-    return memory.expires_at is None or memory.expires_at > draft.now

@@ -14,10 +14,10 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Found, Outcome, Source
-from mnemic.write import folding
+from mnemic.write import HELD, folding
 from mnemic.write.detect import detectors
 from mnemic.write.folding import fold
-from mnemic.write.patterns import HELD, Finder
+from mnemic.write.patterns import Finder
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.redact import MARKER, Action, Redactor, Span, marker, redact_candidate, redact_value
 
@@ -370,3 +370,38 @@ async def test_the_step_says_what_it_found_and_measures_what_it_made(blind: Any)
         with pytest.raises(InvalidInput) as refused:  # a marker is longer than what it stands for
             await blind.add(**fields)
         assert refused.value.reason == f"invalid_input:{[*fields][-1]}:too_long"
+
+
+PIECES = """my our the password passphrase secret token key code pin senha contrasena clave de acceso seed recovery
+    phrase words private is are es as - -u --user bearer basic ssn social security mac imei iban door safe alarm
+    hunter hunter! hunter!x correct horse battery staple apple banana cherry grape lemon mango olive
+    peach plum pear fig date
+    sk-abcdefghijklmnopqrstuv xoxb-abcdefghij ghp_abcdefghijklmnopqrstuvwxyz eyJabcdef.ghijkl AKIAABCDEFGHIJKLMNOP
+    dead.beef.cafe aa-bb-cc-dd-ee-ff aa:bb:cc:dd:ee:ff fe80::1 ana@example.org ana (at) [at] <at> example dot org
+    4111 1111 +49 30 555 https://ana:pw@host ?token=abcdefgh = : := ! !! . , ; ' " ( ) [ ] ~ # \u00e9 \u200b
+    -----BEGIN PRIVATE KEY-----""".split()
+
+
+@given(st.lists(st.sampled_from([*PIECES, "\n", "\t", ""]), max_size=30), st.sampled_from(["", " "]))
+def test_a_glance_passes_only_texts_that_hold_nothing(pieces: list[str], gap: str) -> None:
+    text = gap.join(pieces)
+
+    assert Redactor().redact(text, b"secret") == Redactor(detectors()).redact(text, b"secret")
+
+
+def test_a_plain_text_needs_no_detector() -> None:
+    redactor = Redactor()
+
+    redactor.redact("The printer on the third floor is out of toner.", b"secret")
+    assert "_detectors" not in vars(redactor)
+
+    assert redactor.redact("Write to ana@example.org", b"secret").replaced == ("EMAIL",)
+    assert "_detectors" in vars(redactor)
+
+
+def test_detectors_that_are_given_see_every_text() -> None:
+    plain = "The printer is out of toner."
+    printer = Finder("DEVICE", (lambda text: [Found(4, 11, "printer")] if text == plain else [],))
+
+    assert Redactor(further=[printer]).redact(plain, b"secret").replaced == ("DEVICE",)
+    assert Redactor([printer]).redact(plain, b"secret").replaced == ("DEVICE",)

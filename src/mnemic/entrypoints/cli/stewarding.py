@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.maintain.consolidate import Consolidated
     from mnemic.maintain.erase import ErasureReceipt
+    from mnemic.maintain.reports import AuditReport, MaintenanceReport
     from mnemic.maintain.review import Waiting
-    from mnemic.stewardship import AuditReport, MaintenanceReport
     from mnemic.types import Actor, WriteReceipt
 
 
@@ -345,7 +345,7 @@ async def _maintained(
     from mnemic.maintain.expire import ExpiryRules
 
     dry_run = options["dry_run"]
-    rules = ExpiryRules(grace=timedelta(days=options["grace_days"]), hard_kinds=engine.gateway.limits.hard_kinds)
+    rules = ExpiryRules(grace=timedelta(days=options["grace_days"]), hard_kinds=engine.rules.limits.hard_kinds)
     report = await engine.maintain(actor=actor, rules=rules, whole=options["vacuum"], dry_run=dry_run)
     if options["consolidate"] is None:
         return report, None

@@ -11,7 +11,7 @@ from mnemic.entrypoints.rest.described import Answer, shape_of
 from mnemic.kinds.episodic import Lesson
 from mnemic.maintain.consolidate import Consolidated
 from mnemic.maintain.health import Health
-from mnemic.stewardship import AuditReport, MaintenanceReport
+from mnemic.maintain.reports import AuditReport, MaintenanceReport
 
 ConsolidatedAnswer = shape_of(Consolidated)
 HealthAnswer = shape_of(Health)

@@ -71,7 +71,7 @@ def memory_graph(
         long_term = StoreMemory(memory, policy=policy, collection=collection)
     else:
         long_term = memory
-    budget = memory.gateway.budget if isinstance(memory, MemoryEngine) else None
+    budget = memory.rules.budget if isinstance(memory, MemoryEngine) else None
     steps = MemorySteps(long_term, respond, extractor=extractor, summarise=summarise, rules=rules, budget=budget)
     store = memory if isinstance(memory, BaseStore) else None
     compiled = _wired(steps, review=review).compile(checkpointer=checkpointer, store=store)

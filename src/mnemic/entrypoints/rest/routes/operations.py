@@ -73,7 +73,7 @@ async def quotas_used(engine: MemoryEngine, tenant: str, scope: Scope | None = N
     """The limits of a whole tenant, or of each user where `scope` is one user's, and what is held there."""
     per = "tenant" if scope is None else "user"
     held = await engine.store.usage(tenant, since=engine.clock.now() - MINUTE, scope=scope)
-    chosen = [quota for quota in engine.gateway.limits.quotas if quota.per == per]
+    chosen = [quota for quota in engine.rules.limits.quotas if quota.per == per]
     return {"quotas": [_quota(quota, held) for quota in chosen], "held": usage_dict(held)}
 
 

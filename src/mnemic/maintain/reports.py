@@ -1,0 +1,61 @@
+"""What the verbs of stewardship report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.expire import ExpiryReport
+from mnemic.maintain.project import DrainReport
+from mnemic.types import WriteReceipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revocation:
+    """A consent that was taken back: the key, how many memories under it are hidden now, and what erased them, if that
+    was asked for.
+    """
+
+    key: str
+    hidden: int
+    erased: ErasureReceipt | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceReport:
+    """What a run of all jobs did: expiry, reviews turned down because nobody came, the outbox drained into the
+    projections, sealed values that no memory names any more, bytes given back.
+    """
+
+    expiry: ExpiryReport
+    aged: int
+    outbox: DrainReport
+    freed_bytes: int
+    swept: int = 0
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """How many lines a tenant's audit has, the hash of the last one, and the first that does not follow from the line
+    before; None: the whole chain holds. Whoever keeps `last_hash` elsewhere can also tell that the end was cut off.
+
+    So many lines are `signed`, the last of them `signed_to` (0: none): nobody without the key could have changed what
+    comes before it. `signatures_checked`: the key is at hand here; else the hashes alone were compared.
+    """
+
+    lines: int
+    broken_at: int | None
+    last_hash: str
+    signed: int = 0
+    signed_to: int = 0
+    signatures_checked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What became of one of many waiting memories: its receipt, or only the `reason` why nothing was decided."""
+
+    memory_id: str
+    receipt: WriteReceipt | None = None
+    reason: str | None = None

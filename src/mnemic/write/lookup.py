@@ -1,0 +1,87 @@
+"""The second phase: from a finished draft to a receipt, in one transaction that may run again from the start.
+
+Most statements meet nothing that is known: nothing the same, nothing under their key, nothing near. That is found here;
+what becomes of the others is decided in `mnemic.write.settle`, which is loaded with the first of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemic.ports import Reads, Snapshot
+from mnemic.types import Memory, Outcome, Status
+from mnemic.unit_of_work import Unit
+from mnemic.write.commit import Request, Settled, commit, replayed
+from mnemic.write.draft import Decision, Draft, Laps
+
+Found = Sequence[tuple[Memory, float]]
+"""Memories, each with its cosine."""
+
+
+async def is_known(moment: Snapshot, draft: Draft) -> bool:
+    """Whether an identical live memory is there already, so that the write will need no vector."""
+    same = await moment.find_fingerprint(draft.scope, draft.fingerprint)
+    return same is not None and live(same, draft)
+
+
+async def settle(
+    unit: Unit, draft: Draft, request: Request | None, laps: Laps, memory_ids: tuple[str, str]
+) -> Settled | None:
+    """Decide and write; None where a vector is needed and the draft has none of the store's present space, and then
+    nothing was written.
+
+    The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked
+    for before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
+    """
+    tx = unit.reads
+    receipt = await replayed(tx, draft, request) if request is not None else None
+    if receipt is not None:
+        return Settled(receipt, "replayed")
+    same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
+    if same is not None and live(same, draft):
+        from mnemic.write.merge import refresh
+
+        return await commit(unit, draft, refresh(same, draft), request)
+    if draft.vector is None or draft.space != await tx.space():
+        return None
+    decision = await _decided(tx, draft, memory_ids, laps)
+    if same is not None:
+        # It is past its time and no job has taken it away yet: it ends here, and the statement begins anew.
+        ended = same.next_version(draft.now, status=Status.EXPIRED)
+        decision = replace(decision, replaced=(ended, *decision.replaced))
+    return await commit(unit, draft, decision, request)
+
+
+async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
+    """A new memory where nothing is known that the draft has to do with."""
+    plain = draft.review_reason is None and not draft.spec.append_only and not draft.candidate.replaces
+    found = await nearest(tx, draft) if plain and not await peers_of(tx, draft) else None
+    if found is not None and not found:
+        laps.note("conflict", "none")
+        laps.note("merge", "none")
+        return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_ids[0]))
+    from mnemic.write.conflict import once
+    from mnemic.write.settle import decide
+
+    return await once(tx, draft, await decide(tx, draft, found, memory_ids, laps))
+
+
+async def peers_of(tx: Reads, draft: Draft) -> list[Memory]:
+    """The other live memories of the same kind under the draft's key."""
+    key = draft.candidate.key
+    found = await tx.find_key(draft.scope, key) if key is not None else []
+    return [memory for memory in found if memory.kind is draft.candidate.kind and live(memory, draft)]
+
+
+async def nearest(tx: Reads, draft: Draft) -> Found:
+    """Live memories of the draft's kind that are near it by cosine, under whatever key, each with its cosine."""
+    assert draft.vector is not None
+    rules = draft.rules
+    found = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.compared_from)
+    return [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
+
+
+def live(memory: Memory, draft: Draft) -> bool:
+    """Whether `memory` is within its time at the moment of the draft."""
+    return memory.expires_at is None or memory.expires_at > draft.now

@@ -1,0 +1,104 @@
+"""The way of one `add` through the source, measured where it runs.
+
+`python -m tests.architecture.journey` opens a manager on a new SQLite file with the bundled embedder, adds one
+statement, and follows the `add` of a second, unrelated one: a profile function (`sys.setprofile`,
+`threading.setprofile`) in every thread notes each function of mnemic that is entered, from the call of the face until
+the receipt is back. Counted are functions and methods, nested ones and lambdas too; a comprehension or a generator
+expression is part of the function it is written in. After that come the lines of all modules of mnemic that the
+process has loaded, blank lines and docstrings among them, and the modules that the second `add` did not enter.
+
+`--json` prints the figures alone. tests/architecture/test_journey.py keeps them from rising.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import threading
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "mnemic"
+FIRST, SECOND = "I was born in the month of May.", "The printer on the third floor is out of toner."
+INLINE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+
+@dataclass
+class Journey:
+    """The functions that were entered while `followed` was true, by file, and how often."""
+
+    followed: bool = False
+    entered: dict[CodeType, int] = field(default_factory=lambda: defaultdict(int))
+
+    def note(self, frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if self.followed and event == "call" and code.co_name not in INLINE:
+            self.entered[code] += 1
+
+    def files(self) -> dict[str, dict[str, int]]:
+        """The calls of each function, by its file."""
+        found: dict[str, dict[str, int]] = defaultdict(dict)
+        for code, times in self.entered.items():
+            path = Path(code.co_filename)
+            if path.is_relative_to(SOURCE):
+                name = f"{code.co_qualname}:{code.co_firstlineno}"
+                found[path.relative_to(SOURCE).as_posix()][name] = times
+        return dict(sorted(found.items()))
+
+
+def loaded() -> dict[str, int]:
+    """The lines of each module of mnemic in this process, by its file."""
+    paths = {Path(module.__file__) for module in list(sys.modules.values()) if getattr(module, "__file__", None)}
+    ours = sorted(path for path in paths if path.is_relative_to(SOURCE))
+    return {path.relative_to(SOURCE).as_posix(): len(path.read_text("utf-8").splitlines()) for path in ours}
+
+
+def measure() -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    """The functions that a second `add` enters, by file, and the lines of each file that is loaded by then."""
+    journey = Journey()
+    threading.setprofile(journey.note)
+    sys.setprofile(journey.note)
+    from mnemic import MemoryManager
+
+    with tempfile.TemporaryDirectory() as folder, MemoryManager("ana", store=Path(folder) / "memories.db") as memory:
+        memory.add(FIRST)
+        journey.followed = True
+        receipt = memory.add(SECOND)
+        journey.followed = False
+        assert receipt.outcome == "created"
+        lines = loaded()
+    return journey.files(), lines
+
+
+def figures(files: dict[str, dict[str, int]], lines: dict[str, int]) -> dict[str, int]:
+    """The numbers that have limits."""
+    return {
+        "files": len(files),
+        "functions": sum(len(functions) for functions in files.values()),
+        "loaded_modules": len(lines),
+        "loaded_lines": sum(lines.values()),
+    }
+
+
+def main() -> None:
+    files, lines = measure()
+    counted = figures(files, lines)
+    if "--json" in sys.argv:
+        print(json.dumps(counted))
+        return
+    for name, functions in files.items():
+        print(f"{name}  ({len(functions)} functions, {lines[name]} lines)")
+        for function, times in functions.items():
+            print(f"    {function}" + (f"  x{times}" if times > 1 else ""))
+    print("\nloaded and not entered:")
+    for name in lines.keys() - files.keys():
+        print(f"    {name}  ({lines[name]} lines)")
+    print("\n" + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counted.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,7 @@ import pytest
 from tests.architecture.journey import Journey
 from tests.architecture.sources import ROOT
 
-LIMITS = {"files": 73, "functions": 323, "loaded_modules": 125, "loaded_lines": 17_200}
+LIMITS = {"files": 73, "functions": 323, "loaded_modules": 126, "loaded_lines": 17_300}
 
 
 @pytest.fixture(scope="module")

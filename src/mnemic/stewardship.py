@@ -292,6 +292,3 @@ class StewardVerbs(UpkeepVerbs):
             signed_to=max(signed, default=0),
             signatures_checked=self.vault is not None and isinstance(self.vault.keyring, Signing),
         )
-
-
-__all__ = ["AuditReport", "Decided", "Form", "MaintenanceReport", "Revocation", "StewardVerbs"]

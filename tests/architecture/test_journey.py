@@ -11,7 +11,7 @@ import pytest
 from tests.architecture.journey import Journey
 from tests.architecture.sources import ROOT
 
-LIMITS = {"files": 73, "functions": 323, "loaded_modules": 126, "loaded_lines": 17_300}
+LIMITS = {"files": 73, "functions": 326, "loaded_modules": 128, "loaded_lines": 17_500}
 
 
 @pytest.fixture(scope="module")

@@ -87,12 +87,24 @@ def choose(result: SearchResult, request: RecallRequest, policy: Policy, reader:
     biased = _preferred(policy) if request.preference_bias else frozenset()
     rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
     near = [hit for hit in rest[: request.intent.top_k] if _is_near(hit, request)]
+    facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
+    near = [hit for hit in near if not _is_told(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
     chosen = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
     hits = within_tokens(chosen, request.max_tokens)
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
     return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
+
+
+def _is_told(message: Memory, facts: Sequence[Memory]) -> bool:
+    """Whether it is a message of which one of these facts is made: the same is not said twice."""
+    return message.category == MESSAGE_CATEGORY and any(
+        fact.source.quote is not None
+        and fact.source.quote in message.content
+        and fact.source.session == message.source.session
+        for fact in facts
+    )
 
 
 def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:

@@ -91,7 +91,8 @@ async def test_three_turns_with_a_tool_call(
     assert "fence" not in kept
 
     assert assistant.memory.counts["captured"] == 3
-    assert [memory.content for memory in await engine.list(actor=ANA)] == ["aisle"]
+    kept = {memory.category: memory.content for memory in await engine.list(actor=ANA)}
+    assert kept == {"preference": "aisle", "message": "I prefer aisle seats."}
     logged = [event.detail for event in await engine.audit(actor=ANA) if event.action == "injected"]
     assert len(logged) == assistant.memory.counts["injected"] >= 2
     assert assistant.memory.last is not None

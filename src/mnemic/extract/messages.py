@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from mnemic.guard.contract import MAX_CONTENT_CHARS
@@ -15,6 +15,32 @@ _INJECTED = re.compile(r'<memory fence="([^"\n]{1,64})">\n(?:.*\n)*?fence \1\n</
 
 SHORT_WORDS = 60
 """A message of more words stands for itself; shorter ones are found by what they answer, too."""
+
+
+_PASSING = frozenset({"transient", "not_durable"})
+_READ = _PASSING | {
+    "hypothetical",
+    "sarcasm",
+    "joke",
+    "opinion",
+    "third_party",
+    "not_understood",
+    "unsupported",
+    "duplicate",
+    "too_long",
+    "max_capture_items",
+}
+"""Reasons for leaving out that leave the whole message the user's own words, which policy lets in."""
+
+
+def is_recorded(skipped: Collection[str], *, stored: bool) -> bool:
+    """Whether a message is recorded beside what was captured of it, so that what the rules miss is found.
+
+    Not where it only asks or passes the time, shows somebody else's words, or says something that policy leaves out.
+    `skipped`: the reasons of its extraction; `stored`: something of it was stored.
+    """
+    reasons = frozenset(skipped)
+    return reasons <= _READ and (stored or not reasons <= _PASSING)
 
 
 def message_candidates(messages: Sequence[Message]) -> list[Candidate]:

@@ -90,7 +90,8 @@ class Policy:
     model that was to read a message fails, `stop` ends the run, `rules` lets the rules read it and says so.
     `on_refuted`: an answer that declares a memory and does not show it is reported (`report`), unless it shows none
     that it declares, or ends the run in any case (`stop`). `sensitive_words`: words and phrases whose memories a turn
-    of the memory graph leaves out, or holds for review, as it does with health and identity papers.
+    of the memory graph leaves out, or holds for review, as it does with health and identity papers. `keep_messages`:
+    adapters and graphs record the user's redacted messages beside what they capture.
 
     Raises InvalidConfig (`invalid_config:<field>`).
     """
@@ -111,6 +112,7 @@ class Policy:
     on_model_failure: OnModelFailure = "stop"
     on_refuted: OnRefuted = "report"
     sensitive_words: frozenset[str] = frozenset()
+    keep_messages: bool = True
     _rules: Mapping[str, KeyRule] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -158,6 +158,7 @@ class _File(_Strict):
     on_model_failure: OnModelFailure = "stop"
     on_refuted: OnRefuted = "report"
     sensitive_words: list[str] = []
+    keep_messages: bool = True
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
@@ -213,6 +214,7 @@ def _policy(file: _File) -> Policy:
         on_model_failure=file.on_model_failure,
         on_refuted=file.on_refuted,
         sensitive_words=frozenset(file.sensitive_words),
+        keep_messages=file.keep_messages,
         open_keys=file.open_keys,
         keyless=file.keyless,
         default_ttl_days=file.default_ttl_days,
@@ -303,6 +305,7 @@ def guard_data(guard: GuardFile) -> dict[str, Any]:
         "on_model_failure": policy.on_model_failure,
         "on_refuted": policy.on_refuted,
         "sensitive_words": sorted(policy.sensitive_words),
+        "keep_messages": policy.keep_messages,
         "grant": _grant_data(guard.grant, policy),
         "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
         "limits": {

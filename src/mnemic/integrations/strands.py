@@ -19,7 +19,7 @@ from mnemic.extras import brought_by
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionContext, MemorySource, TextInjector
 from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text import RenderContent
-from mnemic.integrations.turns import TurnMemory, captured, shown_for
+from mnemic.integrations.turns import TurnMemory, captured, said_by_user, shown_for
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Hit, Origin, Source
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
@@ -127,7 +127,8 @@ class MnemicMemoryStore:
                 continue
             token = f"{number}:{hashlib.sha256(text_of(message).encode('utf-8', 'surrogatepass')).hexdigest()}"
             if token not in self._captured:
-                await captured(self._engine, self._actor, text_of(message))
+                now = self._engine.clock.now()
+                await captured(self._engine, self._actor, said_by_user(self._actor, text_of(message), now))
                 self._captured.add(token)
         self._captured.clear()
 

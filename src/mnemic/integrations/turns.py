@@ -9,10 +9,12 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError
+from mnemic.extract.messages import is_recorded
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.messages import is_user_turn, text_of
@@ -69,7 +71,7 @@ class TurnMemory:
         self._engine = engine
         self._injector = injector_for(engine, actor, config, sources=sources)
         self._turns: OrderedDict[Hashable, InjectionRun] = OrderedDict()
-        self._waiting: deque[str] = deque(maxlen=_WAITING)
+        self._waiting: deque[Message] = deque(maxlen=_WAITING)
         self._open = False
         self._portal: Portal | None = None
         self._starting = threading.Lock()
@@ -103,14 +105,15 @@ class TurnMemory:
         """The turn has ended: remember what is worth it in what the user `said`, and in what could not be captured
         before. Does not raise for an outage; what failed is tried with the next turn.
         """
-        self._waiting.extend(text for text in said if text.strip())
+        now = self._engine.clock.now()
+        self._waiting.extend(said_by_user(self.actor, text, now) for text in said if text.strip())
         while self._waiting:
-            text = self._waiting.popleft()
+            message = self._waiting.popleft()
             try:
                 await self.open()
-                await captured(self._engine, self.actor, text)
+                await captured(self._engine, self.actor, message)
             except MnemicError as failure:
-                self._waiting.appendleft(text)
+                self._waiting.appendleft(message)
                 self.counts[f"capture_failed:{failure.reason}"] += 1
                 logger.warning("reason=<%s> | capture failed | will be tried with the next turn", failure.reason)
                 return
@@ -220,12 +223,26 @@ def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
     return told if entry.said_by is None else {**told, "said_by": defused(visible(entry.said_by))}
 
 
-async def captured(engine: MemoryEngine, actor: Actor, said: str) -> None:
-    """Capture one message; raises MnemicError for what may succeed another time, not for what the policy refuses."""
-    report = await engine.capture(Message(role="user", content=said, session=actor.session), actor=actor)
-    reasons = [receipt.reason or "" for receipt in report.receipts if not receipt.stored]
-    if report.status is not RunStatus.OK:
-        reasons.append(report.stop_reason)
+def said_by_user(actor: Actor, said: str, at: datetime) -> Message:
+    """What the actor's user said, at this moment: told again after a failure, it is the same message."""
+    return Message(role="user", content=said, session=actor.session, sent_at=at)
+
+
+async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> None:
+    """Capture one message, and record it beside that (`Policy.keep_messages`). Raises MnemicError for what may succeed
+    another time, not for what the policy refuses.
+    """
+    report = await engine.capture(message, actor=actor)
+    _check_passing(report.receipts, None if report.status is RunStatus.OK else report.stop_reason)
+    refused = report.status is not RunStatus.OK or any(not one.stored for one in report.receipts)
+    skipped = [one.reason for one in report.skipped]
+    if engine.policy.keep_messages and not refused and is_recorded(skipped, stored=bool(report.receipts)):
+        _check_passing(await engine.record([message], actor=actor))
+
+
+def _check_passing(receipts: Sequence[WriteReceipt], stopped: str | None = None) -> None:
+    """Raises MnemicError for the first reason that may be over the next time."""
+    reasons = [*(receipt.reason or "" for receipt in receipts if not receipt.stored), stopped or ""]
     passing = next((reason for reason in reasons if reason.startswith(_PASSING)), None)
     if passing is not None:
         raise MnemicError(passing)

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.gateway import MemoryGateway
+from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject.entry import is_trusted, said_by
 from mnemic.inject.recall import record_injection
 from mnemic.recall import recall
 from mnemic.text.normalise import canonical_value
-from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Outcome, RecallRequest, Where
+from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where
 from mnemic.write.pipeline import shown
 
 DEFAULT_COLLECTION = "memories"
@@ -62,6 +64,9 @@ class LongTerm(Protocol):
         """Store one candidate, redacted: `{"success", "outcome"}`, with `memory_id` and `version`, or a `reason`; as
         `value` what is to be shown of it. `reviewed`: a person has decided that it replaces what it contradicts.
         """
+
+    async def record(self, user_id: str, said: Message, *, idempotency_key: str) -> None:
+        """Keep the message itself, redacted. Raises where that failed."""
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """Keep account of what enters the model's input. Raises where that cannot be done."""
@@ -139,6 +144,13 @@ class GatewayMemory:
         return result | (
             {"version": receipt.version} if stored else {"reason": receipt.reason or receipt.outcome.value}
         )
+
+    async def record(self, user_id: str, said: Message, *, idempotency_key: str) -> None:
+        """As an episodic memory, through the gateway."""
+        if len(said.content) > MAX_CONTENT_CHARS:
+            said = replace(said, content=await self.redacted(said.content))  # no card number may end at a cut
+        candidates = message_candidates(list(in_parts(said)))
+        await self._gateway.write_captured(candidates, actor=self._actor(user_id), idempotency_key=idempotency_key)
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """One line in the tenant's audit."""

@@ -14,6 +14,7 @@ from typing import Any
 from mnemic.clock import SystemClock
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
+from mnemic.extract.messages import is_recorded
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.inject.compact import estimated_tokens
@@ -248,9 +249,23 @@ class MemorySteps:
         """Write what was approved. A write that fails stops no other, and is never reported as stored."""
         results, errors = list(state["memory_write_results"]), list(state["errors"])
         results += [await self._written(state, update, errors) for update in state["approved_memory_updates"]]
+        await self._record(state, results, errors)
         status = NEEDS_REVIEW if self._unsettled(results) else state["status"]
         change = MemoryState(memory_write_results=results, errors=errors, status=status)
         return change | MemoryState(final_output=output_of(state | change))
+
+    async def _record(self, state: MemoryState, results: Sequence[Mapping[str, Any]], errors: list[str]) -> None:
+        """Keep the user's message beside what was captured of it, unless something of it was left out or waits."""
+        skipped = [one["reason"] for one in state["skipped_memory_updates"]]
+        stored = all(one["success"] for one in results)
+        if not (self._long_term.policy.keep_messages and stored and is_recorded(skipped, stored=bool(results))):
+            return
+        said = Message(role="user", content=state["input"], session=state["thread_id"])
+        _, failure = await attempt(
+            lambda: self._long_term.record(state["user_id"], said, idempotency_key=turn_key(state))
+        )
+        if failure:
+            errors.append(f"store_memory_updates: {failure}")
 
     def _unsettled(self, results: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a write ended in a way that a person must look at."""

@@ -219,6 +219,7 @@ judged = true
 on_model_failure = "rules"
 on_refuted = "stop"
 sensitive_words = ["trade union"]
+keep_messages = false
 
 [keys.diet]
 on_change = "accumulate"

@@ -139,7 +139,7 @@ def test_a_capture_that_fails_is_made_up_for(engine: MemoryEngine, monkeypatch: 
     monkeypatch.setattr(engine.store, "transact", write)
     agent("Hello again.")
     assert memory.counts["captured"] == 2
-    assert [memory.content for memory in asyncio.run(engine.list(actor=ANA))] == ["aisle"]
+    assert [memory.content for memory in asyncio.run(engine.list(actor=ANA, kinds=["long_term"]))] == ["aisle"]
 
 
 # -- the store in Strands' own memory manager --------------------------------------------------------------------------

@@ -13,11 +13,14 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, StoreUnavailable
+from mnemic.guard.execution import Grant
+from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import InjectionConfig
 from mnemic.integrations.turns import TurnMemory, asked, latest_ask
+from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Origin
+from mnemic.types import Actor, Kind, Origin
 
 ANA = Actor(user="ana")
 ASK = {"role": "user", "content": "Which seat do I prefer?"}
@@ -147,7 +150,52 @@ async def test_what_failed_is_captured_with_the_next_turn_in_order(
     assert await engine.count(actor=ANA) == 0
     await memory.capture("I prefer window seats.")
     assert memory.counts["captured"] == 3
-    assert {one.content for one in await engine.list(actor=ANA)} == {"window", "Oslo"}
+    assert {one.content for one in await engine.list(actor=ANA, kinds=["long_term"])} == {"window", "Oslo"}
+
+    said = [one.content for one in await engine.list(actor=ANA, kinds=["episodic"])]
+    assert said == ["I prefer window seats.", "I live in Oslo.", "I prefer aisle seats."], "each once"
+
+
+async def messages(engine: MemoryEngine) -> list[str]:
+    return [one.content for one in await engine.list(actor=ANA, categories=["message"])]
+
+
+async def test_what_the_rules_do_not_understand_is_found_in_the_message(engine: MemoryEngine) -> None:
+    memory = TurnMemory(engine, ANA)
+    await memory.capture("Yesterday we shipped the beta to 40 customers, and two of them complained.")
+    assert "40 customers" in (await memory.inject([{"role": "user", "content": "Who got the beta?"}])).text
+
+
+async def test_a_message_is_not_shown_beside_the_fact_that_was_made_of_it(engine: MemoryEngine) -> None:
+    memory = TurnMemory(engine, ANA)
+    await memory.capture("I prefer aisle seats.")
+    assert await messages(engine) == ["I prefer aisle seats."]
+    assert (await memory.inject([ASK])).text.count("aisle") == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Find me a flight to Denver.", "Thanks!", "Is this right?\n```\nI live in Rome.\n```"],
+    ids=["request", "small talk", "pasted"],
+)
+async def test_what_says_nothing_of_the_user_is_not_recorded(engine: MemoryEngine, said: str) -> None:
+    await TurnMemory(engine, ANA).capture(said)
+    assert await messages(engine) == []
+
+
+async def test_what_policy_leaves_out_is_not_recorded_either() -> None:
+    policy = Policy(keys={"declared_tier": KeyRule("declared_tier", sensitive=True)}, open_keys=True, keyless=True)
+    grant, store = Grant.of(policy), InProcessStore()
+    async with MemoryEngine(store=store, embedder=WordEmbedder(), policy=policy, grant=grant) as engine:
+        await TurnMemory(engine, ANA).capture("My tier is enterprise.")
+        assert await engine.count(actor=ANA) == 0
+
+
+async def test_policy_keeps_no_messages() -> None:
+    policy = Policy(keep_messages=False)
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), policy=policy) as engine:
+        await TurnMemory(engine, ANA).capture("I prefer aisle seats.")
+        assert [one.kind for one in await engine.list(actor=ANA)] == [Kind.LONG_TERM]
 
 
 async def test_what_the_policy_refuses_is_not_tried_again(engine: MemoryEngine) -> None:

@@ -12,7 +12,7 @@ from mnemic.guard.policy import Policy
 from mnemic.inject.entry import TRUSTED_ORIGINS
 from mnemic.steps import Known, Recall
 from mnemic.steps.long_term import DEFAULT_COLLECTION, content_key
-from mnemic.types import Candidate
+from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 
 UNRANKED = 200
@@ -101,6 +101,11 @@ class StoreMemory:
         else:
             await self._store.aput(tuple(namespace), key, value, ttl=ttl)
         return {"success": True, "outcome": "stored", "value": {"value": candidate.content}}
+
+    async def record(self, user_id: str, said: Message, *, idempotency_key: str) -> None:
+        """Keep nothing: a store of documents cannot tell an old message from what holds now, and the graph's own
+        checkpoints keep the conversation.
+        """
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """A LangGraph store keeps no audit."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx
+from click.testing import CliRunner
 from mcp import Client
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.errors import MnemicError
@@ -38,6 +42,33 @@ on_change = "review"
 """
 
 
+Command = Callable[..., str | None]
+"""Runs one command line; the reason of a refusal, or None."""
+
+
+def command_line(folder: Path, made: Callable[[], MemoryEngine]) -> Command:
+    """The command line in this process, on the engines that `made` returns; none of them is closed."""
+    file = folder / "there.db"
+    file.touch()
+
+    @asynccontextmanager
+    async def opened_engine(settings: Settings) -> AsyncIterator[MemoryEngine]:
+        engine = made()
+        await engine.open()
+        yield engine
+
+    def run(*words: str) -> str | None:
+        verb, *rest = words
+        common = ["--store", str(file), "--user", ANA.user, "--json"]
+        with patch("mnemic.bootstrap.build_engine", opened_engine):
+            result = CliRunner().invoke(cli, [verb, *common, *rest], prog_name="mnemic")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.stderr.partition(" ")[0] or None if result.exit_code else None
+
+    return run
+
+
 @dataclass(frozen=True)
 class Faces:
     """The open faces, and the engine that they share. Each verb returns the reason of a refusal, or None."""
@@ -45,11 +76,14 @@ class Faces:
     engine: MemoryEngine
     client: httpx.AsyncClient
     headers: dict[str, str]
+    command: Command | None = None
 
     async def add(self, face: str, content: str, key: str | None = None) -> str | None:
         """Ask the face to remember something."""
         if face == "library":
             return await _reason(self.engine.add(content, key=key, actor=ANA))
+        if face == "cli":
+            return await self._ran("add", *(("--key", key) if key else ()), "--", content)
         if face == "rest":
             body = {"content": content, **({"key": key} if key else {})}
             return self._told(await self.client.post("/v1/memories", json=body, headers=self.headers))
@@ -60,6 +94,8 @@ class Faces:
         """Ask the face to correct a memory."""
         if face == "library":
             return await _reason(self.engine.update(memory_id, content, actor=ANA))
+        if face == "cli":
+            return await self._ran("update", "--", memory_id, content)
         if face == "rest":
             path = f"/v1/memories/{memory_id}"
             return self._told(await self.client.patch(path, json={"content": content}, headers=self.headers))
@@ -70,6 +106,8 @@ class Faces:
         if face == "library":
             report = await self.engine.capture(message, actor=ANA)
             return None if report.stop_reason == "success" else report.stop_reason
+        if face == "cli":
+            return await self._ran("capture", "--", message)
         if face == "rest":
             return self._told(await self.client.post("/v1/capture", json={"message": message}, headers=self.headers))
         return await self._tool("capture", message=message)
@@ -78,6 +116,8 @@ class Faces:
         """Ask the face to delete a memory."""
         if face == "library":
             return await _reason(self.engine.forget(memory_id, actor=ANA))
+        if face == "cli":
+            return await self._ran("forget", "--yes", memory_id)
         if face == "rest":
             return self._told(await self.client.delete(f"/v1/memories/{memory_id}", headers=self.headers))
         return await self._tool("forget_memory", memory_id=memory_id, dry_run=False)
@@ -93,6 +133,10 @@ class Faces:
             if memory.status is Status.ACTIVE:
                 found.setdefault(memory.key, []).append(memory.content)
         return found
+
+    async def _ran(self, *words: str) -> str | None:
+        assert self.command is not None
+        return await asyncio.to_thread(self.command, *words)
 
     async def _tool(self, name: str, **arguments: Any) -> str | None:
         async with Client(memory_server(self.engine, ANA)) as model:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
@@ -30,7 +33,7 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Source, Status
 from mnemic.write.revise import candidate_of
 from tests.faults.scale import size
-from tests.security.faces import ANA, BEN, Faces
+from tests.security.faces import ANA, BEN, Faces, command_line
 
 LONGEST = timedelta(days=30)
 KEYS = ("seat", "tier", "address", "home_city", None)
@@ -47,14 +50,14 @@ CONTENTS = (
     "x " * 100,
 )
 MESSAGES = ("I live in Oslo.", "I live in Bergen.", "I prefer aisle seats.", "I am vegetarian.", "What time is it?")
-FACES = ("library", "rest", "mcp")
+FACES = ("library", "cli", "rest", "mcp")
 
 T = TypeVar("T")
 contents = st.sampled_from(CONTENTS)
 places = st.integers(min_value=0, max_value=50)
 
 
-def made_engine(clock: ManualClock) -> MemoryEngine:
+def made_engine(clock: ManualClock, store: InProcessStore) -> MemoryEngine:
     policy = Policy(
         keys={
             "seat": KeyRule("seat", allowed_values=frozenset({"aisle", "window"})),
@@ -65,7 +68,7 @@ def made_engine(clock: ManualClock) -> MemoryEngine:
         keyless=True,
     )
     return MemoryEngine(
-        store=InProcessStore(),
+        store=store,
         embedder=WordEmbedder(),
         clock=clock,
         policy=policy,
@@ -75,13 +78,15 @@ def made_engine(clock: ManualClock) -> MemoryEngine:
 
 
 class DoorMachine(RuleBasedStateMachine):
-    """Ana by three faces, her model by the third, Ben as reviewer."""
+    """Ana by three faces, her model by the fourth, Ben as reviewer."""
 
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
+        self.folder = Path(tempfile.mkdtemp())
         self.clock = ManualClock()
-        self.engine = made_engine(self.clock)
+        self.store = InProcessStore()
+        self.engine = made_engine(self.clock, self.store)
         self.faces = self.run(self._opened())
 
     async def _opened(self) -> Faces:
@@ -91,12 +96,14 @@ class DoorMachine(RuleBasedStateMachine):
         )
         app = create_app(self.engine, per_second=10_000.0, burst=10_000)
         client = httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service")
-        return Faces(self.engine, client, {"Authorization": f"Bearer {key}"})
+        command = command_line(self.folder, lambda: made_engine(self.clock, self.store))
+        return Faces(self.engine, client, {"Authorization": f"Bearer {key}"}, command)
 
     def teardown(self) -> None:
         self.run(self.faces.client.aclose())
         self.run(self.engine.close())
         self.runner.close()
+        shutil.rmtree(self.folder)
 
     def run(self, work: Awaitable[T]) -> T:
         async def waited() -> T:

@@ -119,6 +119,9 @@ class Settings:
         None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", "OPENAI_API_KEY")
     )
     api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
+    background: bool = setting(
+        False, "Chat turns record messages and go on; they are read for what to remember afterwards.", read=switch
+    )
     wishes: str | None = setting(
         None, "What the language model shall keep of messages or leave out, in a few sentences."
     )

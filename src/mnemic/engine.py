@@ -98,6 +98,8 @@ class MemoryEngine(StewardVerbs):
     them leaves a write half done.
     """
 
+    background = False
+    """Whether adapters capture in the background (`mnemic.later`)."""
     _drainer: Drainer | None = None
 
     def __init__(

@@ -107,7 +107,7 @@ def build_engine(
     sessions, copies = build_sessions(settings.sessions, clock)
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
     further = build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
-    return MemoryEngine(
+    engine = MemoryEngine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
         embedder=embedder,
         clock=clock,
@@ -128,6 +128,8 @@ def build_engine(
         max_tokens=settings.max_tokens,
         **(_asking(settings, completer, embedder, clock, judged=guard.policy.judged) if completer is not None else {}),
     )
+    engine.background = settings.background
+    return engine
 
 
 def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:

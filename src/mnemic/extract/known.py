@@ -50,6 +50,12 @@ async def _before(store: RecordStore, message: Message, where: Where) -> tuple[M
     if message.session is None:
         return ()
     episodes = await store.newest(replace(where, kinds=frozenset({Kind.EPISODIC})), limit=_LOOKED_AT)
-    said = [one for one in episodes if one.source.session == message.session and one.content != message.content]
+    said = [
+        one
+        for one in episodes
+        if one.source.session == message.session
+        and one.content != message.content
+        and (message.sent_at is None or one.happened_at < message.sent_at)
+    ]
     turns = [Message(role=one.source.speaker or "user", content=one.content) for one in said[:TURNS_BEFORE]]
     return tuple(reversed(turns))

@@ -17,7 +17,7 @@ from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.grounding import Folded, same_word
 from mnemic.extract.pasted import data_spans, fiction_from
 from mnemic.extract.remember import asked_to_remember
-from mnemic.extract.signals import QUOTED, TRANSIENT, is_certain, left_out, mood_of, payload_follows
+from mnemic.extract.signals import HYPOTHETICAL, QUOTED, TRANSIENT, is_certain, left_out, mood_of, payload_follows
 from mnemic.extract.statements import THIRD_PARTY
 from mnemic.extract.tables import pattern
 from mnemic.extract.typed import typed_facts
@@ -91,6 +91,9 @@ _NEVER_SAID = pattern(
 _ASIDE = pattern(r"^\s*[,;:–—(-]|^\s*[\U0001F300-\U0001FAFF]")
 SHORTEST_OWN = 3
 """Words of the user's own that there are at least before a report."""
+_HEDGED = pattern(
+    r"\b(?:i think|i believe|i suspect|i feel like) (?:that )?(?:i'm|i am|i might|i may|i could|we're|we are)\b"
+)
 MAX_BEFORE = 8
 """Clauses before a quote that may say that a text follows."""
 
@@ -148,6 +151,8 @@ def _against(clause: Clause, candidate: Candidate) -> str | None:
         reason = TRANSIENT if _QUESTIONED.search(text) else left_out(clause, mood_of(clause.sentence))
         if reason is not None and not _is_said_all_the_same(clause, reason, candidate):
             return reason
+        if _HEDGED.search(text):
+            return HYPOTHETICAL
     named = f"{candidate.key or ''} {candidate.content}"
     if (_OVER.search(text) and not _SAYS_OVER.search(named)) or _is_left_behind(candidate, text):
         return PAST

@@ -18,6 +18,7 @@ from mnemic.extract.messages import is_recorded
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.messages import is_user_turn, text_of
+from mnemic.later import BackgroundCapture
 from mnemic.portal import Portal
 from mnemic.trace import RunStatus
 from mnemic.types import (
@@ -68,6 +69,7 @@ class TurnMemory:
     ) -> None:
         self.actor = actor
         self.last: Injection | None = None
+        self.later: BackgroundCapture | None = None
         self._engine = engine
         self._injector = injector_for(engine, actor, config, sources=sources)
         self._turns: OrderedDict[Hashable, InjectionRun] = OrderedDict()
@@ -103,7 +105,8 @@ class TurnMemory:
 
     async def capture(self, *said: str) -> None:
         """The turn has ended: remember what is worth it in what the user `said`, and in what could not be captured
-        before. Does not raise for an outage; what failed is tried with the next turn.
+        before. Where the engine captures in the background, the turn only records it. Does not raise for an outage;
+        what failed is tried with the next turn.
         """
         now = self._engine.clock.now()
         self._waiting.extend(said_by_user(self.actor, text, now) for text in said if text.strip())
@@ -111,13 +114,21 @@ class TurnMemory:
             message = self._waiting.popleft()
             try:
                 await self.open()
-                await captured(self._engine, self.actor, message)
+                await self._captured(message)
             except MnemicError as failure:
                 self._waiting.appendleft(message)
                 self.counts[f"capture_failed:{failure.reason}"] += 1
                 logger.warning("reason=<%s> | capture failed | will be tried with the next turn", failure.reason)
                 return
             self.counts["captured"] += 1
+
+    async def _captured(self, message: Message) -> None:
+        # What waits, waits as a recorded message: a policy that keeps none has nothing to wait in.
+        if not (self._engine.background and self._engine.policy.keep_messages):
+            await captured(self._engine, self.actor, message)
+            return
+        self.later = self.later or BackgroundCapture(self._engine)
+        await self.later.put(message, actor=self.actor)
 
     def _run(self, messages: Sequence[Any], thread: Hashable) -> InjectionRun:
         ask = latest_ask(messages)

@@ -24,6 +24,7 @@ from mnemic.maintain.derived import derived_from
 from mnemic.maintain.intake import import_prefix
 from mnemic.maintain.project import drain
 from mnemic.maintain.vault import sweep
+from mnemic.maintain.waiting import waiting_prefix
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, Kind, Level, Memory, Scope, Status, Where, checked_identifier
@@ -164,8 +165,9 @@ class _Erasure:
         names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
         sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
         imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
+        unread = await self.store.marks(self.actor.tenant, waiting_prefix(self.token)) if whole else {}
 
-        marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports])
+        marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports, *unread])
         if whole:
             marks[tombstone(self.token)] = json.dumps({"block": self.block, "at": self.now.isoformat()})
 

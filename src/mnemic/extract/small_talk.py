@@ -1,0 +1,21 @@
+"""Messages of which nothing can be kept, told before a language model is asked."""
+
+from __future__ import annotations
+
+from mnemic.compare.frame import Frame
+from mnemic.extract.classify.classifier import weights
+from mnemic.extract.clauses import sentences
+
+WORTH_FROM = 0.15
+"""The classifier's share from which a sentence may be worth keeping: below it lie two thirds of labelled small talk,
+and one of 219 messages with something to keep."""
+_SENTENCES = 64
+_CHARS = 400
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether no sentence of `text` is likely to be worth keeping, and none says that something has changed."""
+    parts = [text[start:end][:_CHARS] for start, end in sentences(text)]
+    if len(parts) > _SENTENCES or any(Frame(part).turns for part in parts):
+        return False
+    return all(opinion.keep < WORTH_FROM for opinion in weights().opinions(parts))

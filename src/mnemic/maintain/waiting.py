@@ -1,0 +1,111 @@
+"""The queue of recorded messages that an extractor still has to read, in the store itself.
+
+An entry is a mark with the message's memory_id in its name; the message is an episodic memory like any other, redacted,
+sealed and erased with the rest. One reader at a time holds a tenant's queue, by a lease that ends by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from mnemic.catalog import TRUST
+from mnemic.identity import new_id
+from mnemic.maintain.consent import subject_token
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Level, Memory, Message, Origin, Trust
+from mnemic.unit_of_work import Mutation, Unit, apply, commit
+
+LEASE = timedelta(minutes=5)
+_QUEUE = "waiting/"
+_READER = "waiting-reader"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A message that waits: the mark's `name`, who said it, and the message as it was recorded."""
+
+    name: str
+    actor: Actor
+    memory_id: str
+
+
+def waiting_prefix(token: str) -> str:
+    """What the names of the marks of a user's waiting messages begin with."""
+    return f"{_QUEUE}{token}/"
+
+
+async def enqueue(store: RecordStore, memory_ids: Sequence[str], *, actor: Actor) -> None:
+    """Leave recorded messages of the actor's for an extractor, durably. Raises StoreFailed."""
+    prefix = waiting_prefix(await subject_token(store, actor.tenant, actor.user))
+    told = json.dumps({"user": actor.user, "agent": actor.agent, "workspace": actor.workspace})
+    await apply(store, Mutation(tenant=actor.tenant, marks={prefix + one: told for one in memory_ids}))
+
+
+async def waiting(store: RecordStore, tenant: str) -> list[Waiting]:
+    """What waits in the tenant: each user's messages together, in the order they were said."""
+    found = []
+    for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
+        told = json.loads(value)
+        actor = Actor(tenant=tenant, user=told["user"], agent=told["agent"], workspace=told["workspace"])
+        found.append(Waiting(name=name, actor=actor, memory_id=name.rpartition("/")[2]))
+    return found
+
+
+async def messages_of(store: RecordStore, entries: Sequence[Waiting]) -> dict[str, Message]:
+    """The messages of the entries of one user, by memory_id; those that were forgotten since are left out."""
+    if not entries:
+        return {}
+    scopes = entries[0].actor.scopes([Level.USER])
+    found = await store.get_many([one.memory_id for one in entries], scopes=scopes)
+    return {memory_id: _message(memory) for memory_id, memory in found.items()}
+
+
+async def take_out(store: RecordStore, tenant: str, entries: Sequence[Waiting]) -> None:
+    """Take entries out of the queue: they are read."""
+    await apply(store, Mutation(tenant=tenant, marks=dict.fromkeys(one.name for one in entries)))
+
+
+@dataclass(slots=True)
+class Lease:
+    """The right to read a tenant's queue, until somebody else may."""
+
+    store: RecordStore
+    clock: Clock
+    tenant: str
+    holder: str = ""
+
+    async def take(self) -> bool:
+        """Whether it could be had, or was had already; then it holds for five minutes from now."""
+        self.holder = self.holder or new_id(self.clock.now())
+
+        async def work(unit: Unit) -> bool:
+            now = self.clock.now()
+            known = await unit.reads.find_mark(self.tenant, _READER)
+            held = {} if known is None else json.loads(known)
+            if held and held["by"] != self.holder and datetime.fromisoformat(held["until"]) > now:
+                return False
+            mark = json.dumps({"by": self.holder, "until": (now + LEASE).isoformat()})
+            await unit.apply(Mutation(tenant=self.tenant, marks={_READER: mark}))
+            return True
+
+        return await commit(self.store, work)
+
+    async def give_back(self) -> None:
+        """Let others read."""
+        await apply(self.store, Mutation(tenant=self.tenant, marks={_READER: None}))
+
+
+def _message(memory: Memory) -> Message:
+    origin = memory.source.origin
+    own = TRUST[origin] is Trust.HIGH or origin is Origin.IMPORT
+    role = "user" if own else "assistant" if origin is Origin.AGENT_INFERRED else "tool"
+    speaker = memory.source.speaker
+    return replace(
+        Message(role=role, content=memory.content, sent_at=memory.happened_at, origin=origin),
+        session=memory.source.session,
+        message_id=memory.source.ref,
+        speaker=None if speaker in (None, role) else speaker,
+    )

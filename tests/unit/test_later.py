@@ -1,0 +1,208 @@
+"""Capture in the background: a queue in the store, few calls, and nothing lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.model import ModelExtractor
+from mnemic.extract.small_talk import is_small_talk
+from mnemic.integrations.turns import TurnMemory
+from mnemic.later import BackgroundCapture
+from mnemic.maintain.waiting import Lease, messages_of, waiting
+from mnemic.providers.openai import OpenAICompleter
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
+from mnemic.types import Actor, Kind, Message, Origin
+
+ANA = Actor(user="ana", session="s1")
+BEN = Actor(user="ben", session="s2")
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def said(text: str, minute: int = 0, **more: Any) -> Message:
+    return Message(
+        **{"role": "user", "content": text, "session": "s1", "sent_at": AT + timedelta(minutes=minute), **more}
+    )
+
+
+TALK = [
+    said("I moved to Bergen last spring."),
+    said("Which seat do you like?", 1, role="assistant"),
+    said("I always take the aisle, on every train.", 2),
+]
+
+
+def parrot(request: ModelRequest) -> Reply:
+    """Proposes each readable turn as it was said."""
+    shown = json.loads(request.user)
+    turns = shown.get("turns") or [{"number": 0, "content": shown["user_message"]}]
+    items = [
+        {"turn": one["number"], "op": "add", "key": None, "value": one["content"], "quote": one["content"]}
+        for one in turns
+        if one["number"] in shown.get("readable", [0])
+    ]
+    return Reply(content=json.dumps({"items": items}))
+
+
+@asynccontextmanager
+async def engine_of(folder: Path, server: ScriptedModelServer) -> AsyncIterator[MemoryEngine]:
+    completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+    extractor = FallbackExtractor(ModelExtractor(completer))
+    store = SqliteStore(folder / "m.db")
+    async with MemoryEngine(store=store, embedder=WordEmbedder(), clock=ManualClock(), extractor=extractor) as engine:
+        yield engine
+    await completer.close()
+
+
+async def texts(engine: MemoryEngine, actor: Actor = ANA) -> list[str]:
+    return sorted(one.content for one in await engine.list(actor=actor, kinds=[Kind.LONG_TERM]))
+
+
+async def test_a_turn_waits_for_nothing_and_several_are_read_in_one_call(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            for message in TALK:
+                await later.put(message, actor=ANA)
+            assert (await texts(engine), server.requests) == ([], [])
+            assert await later.read() == 3
+            assert await texts(engine) == [TALK[2].content, TALK[0].content]
+            assert (len(server.requests), later.counts["read"]) == (1, 3)
+            assert await waiting(engine.store, "default") == []
+            await later.put(*TALK, actor=ANA)
+            assert await later.read() == 0
+            await later.stop()
+
+
+async def test_the_reader_is_woken_by_what_is_put(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=0)
+            await later.settled()
+            await later.put(*TALK, actor=ANA)
+            await later.settled()
+            assert len(await texts(engine)) == 2
+
+
+async def test_a_reader_that_fails_says_so_and_reads_again(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=0)
+            await later.put(TALK[0], actor=ANA)
+            await engine.store.close()
+            await later.settled()
+            assert [name for name in later.counts if name.startswith("failed:store_")]
+
+
+async def test_what_was_put_before_a_crash_is_read_after_it(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(TALK[0], actor=ANA)
+            await later.put(said("I sail a dinghy on the fjord.", session="s2"), actor=BEN)
+            await later.stop()
+            await later.stop()
+        async with engine_of(tmp_path, server) as engine:
+            assert await BackgroundCapture(engine).read() == 2
+            assert await texts(engine) == [TALK[0].content]
+            assert await texts(engine, BEN) == ["I sail a dinghy on the fjord."]
+
+
+async def test_small_talk_costs_no_call(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine)
+            await later.put(said("Good morning!"), said("Hello, how can I help?", 1, role="assistant"), actor=ANA)
+            assert await later.read() == 2
+            assert (server.requests, later.counts["small_talk"]) == ([], 2)
+            await later.stop()
+
+
+async def test_an_outage_leaves_the_queue_as_it_is(tmp_path: Path) -> None:
+    replies: list[Callable[[ModelRequest], Reply]] = [lambda _: Reply.broken(Fault.RESET), parrot]
+    with ScriptedModelServer(lambda request: replies.pop(0)(request)) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(TALK[0], actor=ANA)
+            assert await later.read() == 0
+            assert later.counts == {"failed:llm_unavailable": 1}
+            assert len(await waiting(engine.store, "default")) == 1
+            assert await later.read() == 1
+            assert await texts(engine) == [TALK[0].content]
+            await later.stop()
+
+
+async def test_one_reads_a_queue_at_a_time(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(TALK[0], actor=ANA)
+            other = Lease(engine.store, engine.clock, "default")
+            assert await other.take()
+            assert await other.take()
+            assert await later.read() == 0
+            assert isinstance(engine.clock, ManualClock)
+            engine.clock.advance(timedelta(minutes=6))
+            assert await later.read() == 1
+            await later.stop()
+
+
+async def test_what_is_forgotten_or_erased_is_not_read(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            (receipt,) = await later.put(TALK[0], actor=ANA)
+            assert receipt.memory_id is not None
+            await engine.forget(receipt.memory_id, actor=ANA)
+            assert await later.read() == 1
+            await later.put(said("I sail a dinghy on the fjord.", session="s2"), actor=BEN)
+            await engine.erase("ben", actor=ANA)
+            assert (await waiting(engine.store, "default"), server.requests) == ([], [])
+            await later.stop()
+
+
+async def test_messages_come_back_as_they_were_said(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            imported = said("I keep bees.", 5, speaker="Ana", origin=Origin.IMPORT, message_id="m5")
+            await later.put(*TALK, said("{}", 3, role="tool"), imported, actor=ANA)
+            entries = await waiting(engine.store, "default")
+            found = list((await messages_of(engine.store, entries)).values())
+            assert sorted((one.role, one.speaker or "") for one in found) == [
+                ("assistant", ""), ("tool", ""), ("user", ""), ("user", ""), ("user", "Ana"),
+            ]  # fmt: skip
+            assert await messages_of(engine.store, []) == {}
+            await later.stop()
+
+
+async def test_adapters_capture_in_the_background_where_the_engine_says_so(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            engine.background = True
+            memory = TurnMemory(engine, ANA)
+            await memory.capture("I moved to Bergen last spring.")
+            assert server.requests == []
+            assert memory.later is not None
+            assert await memory.later.read() == 1
+            assert await texts(engine) == ["I moved to Bergen last spring."]
+            await memory.later.stop()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("thanks a lot!", True), ("My daughter is allergic to nuts.", False), ("no more coffee for me", False)],
+)
+def test_small_talk_is_told_without_a_model(text: str, expected: bool) -> None:
+    assert is_small_talk(text) is expected

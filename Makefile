@@ -41,7 +41,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock audit sbom clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -298,6 +298,12 @@ lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS
 	$(COMPILE) $(SERVICE_EXTRAS) --constraint requirements.lock --output-file requirements-service.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
 	$(COMPILE) --extra ner --extra build --extra test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
+
+audit: ## what is known against the packages of the lock files; asks the database of osv.dev
+	@$(PYTHON) -m tests.supply_chain audit requirements*.lock
+
+sbom: ## the bill of materials of the service (CycloneDX), in build/sbom.json
+	@mkdir -p build && $(PYTHON) -m tests.supply_chain sbom requirements-service.lock > build/sbom.json
 
 clean: ## remove what was built, keep the environment
 	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

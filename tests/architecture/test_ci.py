@@ -18,7 +18,14 @@ def test_every_command_is_a_target_of_the_makefile() -> None:
     targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     called = [re.fullmatch(r"make ([a-z0-9-]+)( [A-Z]+=.+)?", command) for command in COMMANDS]
     assert all(called)
-    assert {one[1] for one in called if one} == {"check-static", "coverage", "scorecard", "bench-smoke"}
+    assert {one[1] for one in called if one} == {
+        "check-static",
+        "coverage",
+        "scorecard",
+        "bench-smoke",
+        "audit",
+        "sbom",
+    }
     assert {one[1] for one in called if one} <= targets
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,8 +13,12 @@ import pytest
 import yaml
 
 from mnemic.entrypoints.cli import COMMANDS
+from mnemic.stores.postgres import PostgresStore
+from mnemic.testing.record_store import EMBEDDER, memory, remember
 from tests.architecture.sources import ROOT
 from tests.e2e.settings_page import MARK, PAGE, rendered, variables
+from tests.processes import running
+from tests.servers import INSTALLED, PostgresServer
 
 DEPLOY = ROOT / "deploy"
 SYSTEMD = shutil.which("systemd-analyze")
@@ -34,21 +39,57 @@ def test_every_variable_is_a_setting(path: Path) -> None:
 def test_compose_starts_what_there_is_and_waits_for_it() -> None:
     compose: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
     services = compose["services"]
-    assert set(services) == {"api", "worker", "postgres", "redis", "neo4j"}
-    for name in ("api", "worker"):
+    assert set(services) == {"schema", "api", "worker", "postgres", "redis", "neo4j"}
+    for name in ("schema", "api", "worker"):
         assert services[name]["command"][0] in COMMANDS
         assert set(services[name]["depends_on"]) <= set(services)
         assert services[name]["read_only"] is True
         assert (DEPLOY / services[name]["build"]["context"] / services[name]["build"]["dockerfile"]).exists()
     waited = [name for name, how in services["api"]["depends_on"].items() if how["condition"] == "service_healthy"]
     assert all("healthcheck" in services[name] for name in waited)
-    volumes = {entry.partition(":")[0] for service in services.values() for entry in service.get("volumes", ())}
-    assert volumes == set(compose["volumes"])
+    mounted = {entry.partition(":")[0] for service in services.values() for entry in service.get("volumes", ())}
+    assert {name for name in mounted if not name.startswith("./")} == set(compose["volumes"])
+    assert all((DEPLOY / name).is_file() for name in mounted if name.startswith("./"))
     tested = re.findall(
         r"<version>(\d+\.\d+)\.\d+</version>", (ROOT / "tests" / "neo4j-pom.xml").read_text(encoding="utf-8")
     )
     assert {services["neo4j"]["image"].partition(":")[2]} == {f"{version}-community" for version in tested}
     assert not re.search(r"PASSWORD: [a-z]", (DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+
+
+def test_nothing_logs_in_as_the_servers_superuser() -> None:
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    logins = {name: str(one["environment"].get("MNEMIC_STORE")) for name, one in services.items() if "build" in one}
+    assert {name: login.partition("//")[2].partition(":")[0] for name, login in logins.items()} == {
+        "schema": "mnemic_owner",
+        "api": "memories",
+        "worker": "memories",
+    }
+    assert "POSTGRES_PASSWORD" not in "".join(logins.values())
+    assert services["postgres"]["environment"]["POSTGRES_USER"] not in {"mnemic_owner", "memories"}
+    passwords = {re.findall(r"\$\{(\w+):", login)[0] for login in logins.values()}
+    assert passwords == {"OWNER_PASSWORD", "MEMORIES_PASSWORD"}
+
+
+def _made_logins(server: PostgresServer) -> None:
+    psql = [str(INSTALLED / "bin" / "psql"), "-v", "ON_ERROR_STOP=1", "-h", str(server.folder), "-U", "postgres"]
+    script = ["-f", str(DEPLOY / "postgres" / "logins.sql")]
+    given = {**os.environ, "MEMORIES_PASSWORD": "m'1", "OWNER_PASSWORD": "o 2"}
+    made = subprocess.run([*psql, *script], capture_output=True, env=given, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+
+
+async def test_the_logins_of_the_compose_file_are_enough_and_no_superusers() -> None:
+    with running(PostgresServer("fsync=off")) as server:
+        _made_logins(server)
+        owner, app = (server.dsn().replace("//postgres@", f"//{name}@") for name in ("mnemic_owner", "memories"))
+        for dsn in (owner, app):
+            store = PostgresStore(dsn)
+            await store.open(EMBEDDER.space)
+            await remember(store, memory(f"tea for {dsn}"))
+            await store.close()
+        told = server.sql("SELECT rolname FROM pg_roles WHERE rolcanlogin AND rolsuper")
+        assert [row["rolname"] for row in told] == ["postgres"]
 
 
 def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:

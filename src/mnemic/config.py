@@ -96,6 +96,11 @@ class Settings:
     )
     max_seconds: float | None = setting(None, "Time budget of one turn, in seconds (25).", read=number(above=0))
     max_tokens: int = setting(1000, "Token budget of the memories put into one model call.", read=whole(least=1))
+    tokenizer: str | None = setting(
+        None,
+        "What counts the tokens: an encoding of tiktoken (o200k_base), or model: that of MNEMIC_MODEL; "
+        "needs mnemic[tokens]. Default: an estimate from above.",
+    )
     near_duplicate: float = setting(
         0.92, "Cosine above which two memories may be merged.", read=number(above=0, most=1)
     )

@@ -127,6 +127,7 @@ class MemoryEngine(StewardVerbs):
         reads: EntityReading | None = None,
         preference_bias: bool = False,
         max_tokens: int | None = None,
+        tokenizer: Any = None,
         projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
@@ -136,7 +137,7 @@ class MemoryEngine(StewardVerbs):
         redactor = Redactor.under(self.redaction)
         parts: dict[str, Any] = {"redactor": redactor, "vault": self.vault, "judge": judge, "projections": projections}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
-        self._projections = tuple(projections)
+        self._projections, self._tokenizer = tuple(projections), tokenizer
         self.rules = Rules(**_given(policy=policy, grant=grant, budget=budget, limits=limits))
         self.door = self._made_door(middleware)
         proposers: dict[str, Any] = {"extractor": extractor, "planner": planner, "composer": composer, "usage": usage}

@@ -17,6 +17,7 @@ from mnemic.guard.execution import Grant, admit_intent
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
 from mnemic.handlers.writing import AddingMany, item_key
+from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.maintain.consent import consents
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
@@ -59,6 +60,7 @@ class MemoryGateway:
     limits: Limits = field(default_factory=Limits)
     watchers: Watchers = field(default_factory=Watchers)
     door: Door | None = None
+    token_count: TokenCount = estimated_tokens
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", self.policy.within(self.limits.longest))

@@ -33,6 +33,7 @@ from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
     from mnemic.gateway import MemoryGateway
+    from mnemic.inject.tokens import TokenCount
     from mnemic.maintain.lineage import Lineage, Use
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
@@ -50,6 +51,7 @@ class ReadVerbs:
     door: Door
     rules: Rules
     _projections: Sequence[Projection]
+    _tokenizer: Any
     _pipeline: MemoryWritePipeline
 
     @cached_property
@@ -78,7 +80,17 @@ class ReadVerbs:
             limits=self.rules.limits,
             watchers=self.door.watchers,
             door=self.door,
+            token_count=self.token_count,
         )
+
+    @cached_property
+    def token_count(self) -> TokenCount:
+        """How many tokens a text costs, by the tokenizer that was given, else estimated from above. Raises
+        InvalidConfig (`invalid_config:tokenizer`).
+        """
+        from mnemic.inject.tokens import counter_of
+
+        return counter_of(self._tokenizer)
 
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
         """Answer a request that changes memory (`mnemic.requests`), through the door (`mnemic.door`)."""
@@ -141,7 +153,7 @@ class ReadVerbs:
             deadline=deadline,
             hidden=partial(self.gateway.hidden_keys, actor),
         )
-        return _cut(self.gateway.watchers.searched(result), max_tokens)
+        return _cut(self.gateway.watchers.searched(result), max_tokens, self.token_count)
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
         """The memories that a model call is shown: what policy pins, preferences that the request could depend on, and
@@ -306,10 +318,10 @@ def _moment(given: datetime | None, name: str) -> datetime | None:
     return None if given is None else aware(given, name)
 
 
-def _cut(result: SearchResult, max_tokens: int | None) -> SearchResult:
+def _cut(result: SearchResult, max_tokens: int | None, count: TokenCount) -> SearchResult:
     """The result with as many of its hits as `max_tokens` have room for."""
     if max_tokens is None:
         return result
     from mnemic.inject.compact import within_tokens
 
-    return replace(result, hits=within_tokens(result.hits, max_tokens))
+    return replace(result, hits=within_tokens(result.hits, max_tokens, count=count))

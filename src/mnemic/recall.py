@@ -21,6 +21,7 @@ from mnemic.guard.execution import admit_intent
 from mnemic.guard.policy import Policy
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.entry import is_trusted
+from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
 from mnemic.retrieve.dependence import Ask
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult
@@ -57,7 +58,7 @@ async def recall(
         hidden=partial(gateway.hidden_keys, actor),
     )
     gateway.watchers.searched(result)
-    return choose(result, request, gateway.policy, actor)
+    return choose(result, request, gateway.policy, actor, gateway.token_count)
 
 
 def _bias(gateway: MemoryGateway, request: RecallRequest) -> Bias:
@@ -77,12 +78,18 @@ def _preferred(policy: Policy) -> frozenset[str]:
     return frozenset(rule.key for rule in (policy.keys or {}).values() if rule.preference)
 
 
-def choose(result: SearchResult, request: RecallRequest, policy: Policy, reader: Actor) -> Recalled:
+def choose(
+    result: SearchResult,
+    request: RecallRequest,
+    policy: Policy,
+    reader: Actor,
+    count: TokenCount = estimated_tokens,
+) -> Recalled:
     """The hits of `result` that are shown to a model that serves `reader`."""
     ask = Ask.of(request.asked or request.intent.query)
     standing = [hit for hit in result.hits if hit.standing and is_trusted(hit.memory, reader)]
     shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or ask.depends_on(hit)]
-    beside = _within_share(shown, int(request.max_tokens * request.standing_share))
+    beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
     rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
@@ -91,7 +98,7 @@ def choose(result: SearchResult, request: RecallRequest, policy: Policy, reader:
     near = [hit for hit in near if not _is_told(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
     chosen = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
-    hits = within_tokens(chosen, request.max_tokens)
+    hits = within_tokens(chosen, request.max_tokens, count=count)
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
     return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
@@ -132,8 +139,8 @@ def _is_pinned(memory: Memory, policy: Policy) -> bool:
     )
 
 
-def _within_share(hits: Sequence[Hit], max_tokens: int) -> tuple[Hit, ...]:
-    return tuple(replace(hit, reason=STANDING) for hit in within_tokens(hits, max_tokens))
+def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tuple[Hit, ...]:
+    return tuple(replace(hit, reason=STANDING) for hit in within_tokens(hits, max_tokens, count=count))
 
 
 def _abstains(result: SearchResult, request: RecallRequest) -> bool:

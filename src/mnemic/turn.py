@@ -224,7 +224,7 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
     run.enter("retrieve_plan")
     intent, recalled = await _found(parts, request, goal, run)
     result = replace(recalled.found, hits=(*recalled.hits, *recalled.cut))
-    run.hits = referenced(within_tokens(recalled.hits, parts.max_tokens, as_json=True))
+    run.hits = referenced(within_tokens(recalled.hits, parts.max_tokens, as_json=True, count=parts.gateway.token_count))
     run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
     scopes = [scope.level.value for scope in result.where.scopes]
     run.trace.record(

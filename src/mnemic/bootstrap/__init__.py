@@ -14,6 +14,7 @@ from mnemic.bootstrap.models import (
     build_completer,
     build_embedder,
     build_entity_reader,
+    build_tokenizer,
     with_names,
 )
 from mnemic.bootstrap.stores import (
@@ -96,10 +97,12 @@ def build_engine(
     policy: Policy | None = None,
     clock: Clock | None = None,
     completer: Completer | None = None,
+    tokenizer: Any = None,
 ) -> MemoryEngine:
     """An engine as `settings` describe it, not yet open. Raises InvalidConfig.
 
     With a language model configured (or `completer` given) it extracts, plans and answers; else rules and templates do.
+    `tokenizer` counts what is put into a model's input (`mnemic.inject.tokens.counter_of`) in place of the settings'.
     """
     clock = clock or SystemClock()
     guard, keyring = build_guard(settings, policy), build_keyring(settings)
@@ -126,6 +129,7 @@ def build_engine(
         middleware=build_middleware(guard, completer),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
+        tokenizer=tokenizer or build_tokenizer(settings),
         **(_asking(settings, completer, embedder, clock, judged=guard.policy.judged) if completer is not None else {}),
     )
     engine.background = settings.background

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
@@ -56,6 +56,17 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
         timeout=settings.model_timeout_seconds,
     )
     return BreakingCompleter(RetryingCompleter(inner, clock, check=parse_json), clock)
+
+
+def build_tokenizer(settings: Settings) -> Any:
+    """The vocabulary that the settings name; None where they name none. Raises InvalidConfig
+    (`invalid_config:tokenizer`), and MissingExtra without tiktoken.
+    """
+    if settings.tokenizer is None:
+        return None
+    from mnemic.providers.vocabulary import tokenizer_named
+
+    return tokenizer_named(settings.tokenizer, settings.model or DEFAULT_MODEL)
 
 
 def with_names(rules: RedactionRules) -> RedactionRules:

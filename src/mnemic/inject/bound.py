@@ -9,6 +9,7 @@ from mnemic.inject.entry import Entry, MemorySource, Offer
 from mnemic.inject.injection import InjectionRun
 from mnemic.inject.injector import InjectionConfig, Injector, RecallLog
 from mnemic.inject.recall import record_injection
+from mnemic.inject.tokens import TokenCount
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, Recalled, RecallRequest
 from mnemic.types.recalling import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
@@ -19,6 +20,7 @@ class Engine(Protocol):
 
     store: RecordStore
     clock: Clock
+    token_count: TokenCount
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
         """What a model call is shown of the actor's memories."""
@@ -107,4 +109,5 @@ def injector_for(
         config,
         recall=recall_log(engine, actor),
         clock=engine.clock,
+        count=engine.token_count,
     )

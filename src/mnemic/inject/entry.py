@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol, overload
 
-from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS, estimated_tokens
+from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.escape import defused, visible
+from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.text.normalise import canonical_value
 from mnemic.types import SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
 
@@ -149,12 +150,14 @@ class MemorySource(Protocol):
         """
 
 
-def standing_cut(found: Mapping[str, Sequence[Entry]], max_tokens: int) -> list[Entry]:
-    """What stands in every input, of every source, as long as its text fits `max_tokens` (estimated)."""
+def standing_cut(
+    found: Mapping[str, Sequence[Entry]], max_tokens: int, count: TokenCount = estimated_tokens
+) -> list[Entry]:
+    """What stands in every input, of every source, as long as its text fits `max_tokens`."""
     own = {name: [one for one in entries if one.standing] for name, entries in found.items()}
     kept: list[Entry] = []
     for entry in fair_cut(own, sum(map(len, own.values()))):
-        cost = ENTRY_OVERHEAD_TOKENS + estimated_tokens(entry.content)
+        cost = ENTRY_OVERHEAD_TOKENS + count(entry.content)
         if cost <= max_tokens:
             kept.append(entry)
             max_tokens -= cost

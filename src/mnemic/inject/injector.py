@@ -17,7 +17,6 @@ from typing import Any, Literal, Protocol, get_args
 from mnemic.clock import SystemClock
 from mnemic.errors import InjectionFailed, InvalidConfig
 from mnemic.inject.carry import Carried, carry
-from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, standing_cut
 from mnemic.inject.fold import Placement, fold
 from mnemic.inject.guarded import guarded, named, within
@@ -25,6 +24,7 @@ from mnemic.inject.injection import Injection, InjectionRun, Placed, Skip
 from mnemic.inject.messages import default_query, is_user_turn, text_of
 from mnemic.inject.recall import digest_of
 from mnemic.inject.render import Rendered, render
+from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.types import Deadline
 from mnemic.types.recalling import (
@@ -147,6 +147,7 @@ class Injector:
         *,
         recall: RecallLog | None = None,
         clock: Clock | None = None,
+        count: TokenCount = estimated_tokens,
     ) -> None:
         names = [source.name for source in sources]
         if not names or len(set(names)) != len(names):
@@ -156,6 +157,7 @@ class Injector:
         self._sources = tuple(sources)
         self._recall = recall
         self._clock = clock or SystemClock()
+        self._count = count
 
     async def inject(self, messages: Sequence[Any], *, state: Any = None, run: InjectionRun | None = None) -> Injection:
         """`messages` with a block of memories in them, or as they are, and why.
@@ -277,7 +279,7 @@ class Injector:
 
     def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
         """What stands, within its share of the tokens, and behind it the best of the rest."""
-        standing = standing_cut(found, int(self.config.max_tokens * self.config.standing_share))
+        standing = standing_cut(found, int(self.config.max_tokens * self.config.standing_share), self._count)
         known = {entry.identity for entry in standing}
         rest = {
             name: [one for one in entries if not (one.standing or one.identity in known or self._is_weak(one))]
@@ -308,11 +310,11 @@ class Injector:
 
     async def _render(self, entries: Sequence[Entry], deadline: Deadline) -> Rendered:
         if self.config.format is None:
-            return render(entries, max_tokens=self.config.max_tokens)
+            return render(entries, max_tokens=self.config.max_tokens, count=self._count)
         kept = list(entries)
         while kept:
             text = await within(self.config.format(tuple(kept)), deadline)
-            if estimated_tokens(text) <= self.config.max_tokens:
+            if self._count(text) <= self.config.max_tokens:
                 return Rendered(text=text, entries=tuple(kept))
             kept.pop()
         return Rendered(text="", entries=())

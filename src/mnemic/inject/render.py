@@ -10,9 +10,9 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.entry import Entry
 from mnemic.inject.escape import defused, escape, visible
+from mnemic.inject.tokens import TokenCount, estimated_tokens
 
 __all__ = ["Rendered", "defused", "escape", "new_nonce", "render", "visible"]
 
@@ -39,8 +39,9 @@ def render(
     max_tokens: int,
     max_entry_chars: int = 2_000,
     nonce: Callable[[], str] = new_nonce,
+    count: TokenCount = estimated_tokens,
 ) -> Rendered:
-    """The `<memory>` block with as many entries, in order, as keep the whole block within `max_tokens` (estimated). An
+    """The `<memory>` block with as many entries, in order, as keep the whole block within `max_tokens`. An
     entry too long for what is left is passed over; one of more than `max_entry_chars` characters is cut, and says so.
     Empty text where no entry fits.
     """
@@ -50,7 +51,7 @@ def render(
         fence = nonce()
     kept: list[int] = []
     for place in range(len(lines)):
-        if estimated_tokens(_block([lines[at] for at in (*kept, place)], fence)) <= max_tokens:
+        if count(_block([lines[at] for at in (*kept, place)], fence)) <= max_tokens:
             kept.append(place)
     text = _block([lines[at] for at in kept], fence) if kept else ""
     return Rendered(text=text, entries=tuple(entries[at] for at in kept))

@@ -1,4 +1,5 @@
-"""An upper estimate of the tokens of a text, without any model's vocabulary.
+"""The tokens of a text: counted by the model's own tokenizer where one is given, else estimated from above without any
+model's vocabulary.
 
 Byte-pair vocabularies part a text at spaces, signs and digits, and a word where its letters seldom follow one another:
 "information" is one token, "xqvbk" five. So a word costs one token and one more for each unusual pair of letters, which
@@ -9,11 +10,16 @@ them; a sign is a token; a letter outside ASCII costs what the vocabularies take
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
+from mnemic.errors import InvalidConfig
 from mnemic.text.pattern import Pattern
 
+TokenCount = Callable[[str], int]
+"""How many tokens a text costs."""
 _FOLLOWING = (
     "abcdgilmnprstuy baeilou cacehiklortu dadeilosuy eacdefglmnpqrstvx faefiou gehinrs haeio iabcdefglmnoprstvxz kei"
     " ladeilostuy mabeimopu nacdefginostuv obcdgklmnoprstuvw paeiloprtu qu racdegimnorstuy sacehilopstuy tacehiloprstuy"
@@ -30,6 +36,40 @@ SHORTEST_NAME = 4
 _PIECE = Pattern(r"[^\W\d_]+|\d+|\s+|[^\w\s]|_")
 _CASES = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[^A-Za-z]+")
 _ONE_TOKEN_LETTERS = ("CYRILLIC", "GREEK", "ARABIC", "HEBREW", "HIRAGANA", "KATAKANA")
+
+
+def counter_of(tokenizer: Any) -> TokenCount:
+    """Return what counts by `tokenizer`: a function from a text to its number of tokens, or an object that encodes, as
+    those of `tiktoken`, `tokenizers` and `transformers` do; None for the estimate.
+
+    A text that it cannot read costs its estimate. Raises InvalidConfig (`invalid_config:tokenizer`) for one that cannot
+    count a plain word.
+    """
+    if tokenizer is None:
+        return estimated_tokens
+    count = _counting(tokenizer)
+    try:
+        plain = count("seat")
+    except Exception as failure:
+        raise InvalidConfig("tokenizer", hint=type(failure).__name__) from failure
+    if type(plain) is not int or plain < 1:
+        raise InvalidConfig("tokenizer", hint="a function from a text to a number, or an object with encode(text)")
+
+    def counted(text: str) -> int:
+        try:
+            return int(count(text))
+        except Exception:  # noqa: BLE001 - as above; what is not counted is never taken for nothing
+            return estimated_tokens(text)
+
+    return counted
+
+
+def _counting(tokenizer: Any) -> Callable[[str], Any]:
+    # An encoding of tiktoken refuses the names of control tokens in a text, unless it is to read them as text.
+    encode = getattr(tokenizer, "encode_ordinary", None) or getattr(tokenizer, "encode", None)
+    if encode is not None:
+        return lambda text: len(encode(text))
+    return tokenizer if callable(tokenizer) else lambda _: None
 
 
 def estimated_tokens(text: str) -> int:

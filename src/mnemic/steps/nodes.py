@@ -17,10 +17,10 @@ from mnemic.extract import Extractor
 from mnemic.extract.messages import is_recorded
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
-from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.entry import Entry
 from mnemic.inject.recall import digest_of
 from mnemic.inject.render import render
+from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.retrieve.plan import RulePlanner
 from mnemic.steps.attempt import attempt, awaited
@@ -68,6 +68,7 @@ class MemorySteps:
         rules: TurnRules | None = None,
         budget: Budget | None = None,
         clock: Clock | None = None,
+        count: TokenCount = estimated_tokens,
     ) -> None:
         self.rules = rules or TurnRules()
         self._long_term = long_term
@@ -76,6 +77,7 @@ class MemorySteps:
         self._summarise = summarise
         self._budget = budget or Budget()
         self._clock = clock or SystemClock()
+        self._count = count
         self._judge = Judge(long_term, self.rules, self._budget)
 
     # -- before the answer --------------------------------------------------------------------------------------------
@@ -209,7 +211,7 @@ class MemorySteps:
     def _block(self, entries: Sequence[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
         """The memories as data, and those of them that fit into the budget."""
         offered = [_entry(entry) for entry in entries]
-        block = render(offered, max_tokens=self.rules.max_memory_tokens)
+        block = render(offered, max_tokens=self.rules.max_memory_tokens, count=self._count)
         return block.text, [entry for entry, one in zip(entries, offered, strict=True) if one in block.entries]
 
     # -- after it -----------------------------------------------------------------------------------------------------

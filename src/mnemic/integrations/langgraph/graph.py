@@ -19,6 +19,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.guard.policy import Policy
+from mnemic.inject.tokens import counter_of
 from mnemic.integrations.langgraph.long_term import StoreMemory
 from mnemic.steps import (
     EDGES,
@@ -52,6 +53,7 @@ def memory_graph(
     policy: Policy | None = None,
     tenant: str = "default",
     collection: str = DEFAULT_COLLECTION,
+    tokenizer: Any = None,
 ) -> MemoryGraph:
     """A compiled graph that answers with memory.
 
@@ -63,16 +65,20 @@ def memory_graph(
     says what may be remembered), or another `LongTerm`. `respond` is the model: from `prompt_context` to the answer.
     The `checkpointer` keeps the thread between turns. With `review` (needs a checkpointer) the graph interrupts where
     candidates wait for a person, and goes on with `Command(resume="approve")`, `"reject"`, or a list of the two.
+    The `tokenizer` counts the tokens of the memories; without one that of the engine does.
     """
+    count = counter_of(tokenizer)
     long_term: LongTerm
     if isinstance(memory, MemoryEngine):
+        count = memory.token_count if tokenizer is None else count
         long_term = GatewayMemory(memory.gateway, tenant=tenant, collection=collection)
     elif isinstance(memory, BaseStore):
         long_term = StoreMemory(memory, policy=policy, collection=collection)
     else:
         long_term = memory
-    budget = memory.rules.budget if isinstance(memory, MemoryEngine) else None
-    steps = MemorySteps(long_term, respond, extractor=extractor, summarise=summarise, rules=rules, budget=budget)
+    given: dict[str, Any] = {"extractor": extractor, "summarise": summarise, "rules": rules}
+    given["budget"] = memory.rules.budget if isinstance(memory, MemoryEngine) else None
+    steps = MemorySteps(long_term, respond, count=count, **given)
     store = memory if isinstance(memory, BaseStore) else None
     compiled = _wired(steps, review=review).compile(checkpointer=checkpointer, store=store)
     return MemoryGraph(steps, compiled)

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.plan import Planner
-    from mnemic.retrieve.surroundings import Surroundings
     from mnemic.trace import RunReport, Watch
     from mnemic.turn import TurnParts
     from mnemic.write.judge import Judge
@@ -159,12 +158,14 @@ class MemoryEngine(StewardVerbs):
         """After an erasure: who speaks in a scope is looked up again."""
         self.searcher.spoken.forget()
 
-    def _surroundings(self) -> Surroundings | None:
-        """What a search finds by walking the graph, where there is one."""
+    def _beside(self) -> dict[str, Any]:
+        """What a search finds beside the lists of the store: by walking the graph, and by a search service."""
+        from mnemic.kinds.elsewhere import IndexedElsewhere
         from mnemic.kinds.near import GraphSurroundings
         from mnemic.kinds.patience import Patience
 
-        return None if self.graph is None else GraphSurroundings(self.graph, Patience(self.clock))
+        near = None if self.graph is None else GraphSurroundings(self.graph, Patience(self.clock))
+        return {"surroundings": near, "elsewhere": IndexedElsewhere.among(self._projections, self.clock)}
 
     async def open(self) -> Self:
         """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from mnemic.maintain.lineage import Lineage, Use
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
-    from mnemic.retrieve.surroundings import Surroundings
 
 T = TypeVar("T")
 
@@ -59,11 +58,11 @@ class ReadVerbs:
         """What searches the store; one for all views of an engine."""
         from mnemic.retrieve.search import Searcher
 
-        return Searcher(self.store, self.embedder, self._surroundings())
+        return Searcher(self.store, self.embedder, **self._beside())
 
-    def _surroundings(self) -> Surroundings | None:
+    def _beside(self) -> dict[str, Any]:
         """What a search finds beside the lists of the store."""
-        return None
+        return {}
 
     @cached_property
     def gateway(self) -> MemoryGateway:

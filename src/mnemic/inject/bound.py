@@ -20,7 +20,10 @@ class Engine(Protocol):
 
     store: RecordStore
     clock: Clock
-    token_count: TokenCount
+
+    @property
+    def token_count(self) -> TokenCount:
+        """What counts the tokens of a text."""
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
         """What a model call is shown of the actor's memories."""

@@ -40,6 +40,7 @@ class Scanned(Protocol):
         """How much it still holds of these memories of the tenant, in any scope. Raises StoreFailed."""
 
 
+@runtime_checkable
 class SearchIndex(Protocol):
     """An outside search service fed from the outbox: a projection, rebuildable from the record store."""
 

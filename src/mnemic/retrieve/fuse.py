@@ -21,7 +21,8 @@ SHARES = frozenset({"graph"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
     """What each list is worth, as a part of the fused score. `graph` and `near` are made where a query names what has
-    relations (`mnemic.retrieve.surroundings`); with both at 0 nobody looks.
+    relations (`mnemic.retrieve.surroundings`); with both at 0 nobody looks. `search_index`: of a search service beside
+    the store, where there is one.
     """
 
     vector: float = 0.4
@@ -30,6 +31,7 @@ class Weights:
     recency: float = 0.01
     graph: float = 0.3
     near: float = 0.3
+    search_index: float = 0.3
 
     @property
     def most(self) -> float:

@@ -16,6 +16,7 @@ from mnemic.retrieve.ahead import Embedding, Spoken
 from mnemic.retrieve.anchor import Anchor, anchor_of, anchored
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.effective import with_anchor
+from mnemic.retrieve.elsewhere import INDEX, Elsewhere, accepted
 from mnemic.retrieve.fuse import Weights, either, fuse, longer
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
@@ -27,7 +28,7 @@ from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
 from mnemic.retrieve.surroundings import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.underway import Lists, Request, Search
-from mnemic.types import Deadline, Memory, SearchResult, Signals, Vector, Where
+from mnemic.types import Deadline, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
@@ -42,6 +43,7 @@ class Searcher:
 
     While the query is embedded, the store says who speaks in it, and the lists that need no vector are made, where the
     query names what `surroundings` knows those of what is near to it, too; the rest is one more read of the store. A
+    search service (`elsewhere`) is asked with the vector before that read, which says what its answers are by now. A
     list that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure
     is raised, so that an outage never looks like "nothing is known". `per_session`: at most so many messages of one
     conversation come before the others had theirs; None: however many there are.
@@ -56,6 +58,7 @@ class Searcher:
     late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
     depth: int = 100
     per_session: int | None = None
+    elsewhere: Elsewhere | None = None
     spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
 
     async def search(
@@ -99,10 +102,12 @@ class Searcher:
         embedding = Embedding(self.embedder, deadline)
         try:
             search = await _without(hidden, await self._heard(request, embedding))
-            vectors, early = await asyncio.gather(self._vectors(search, embedding), self._early(search, deadline))
+            (search, served), early = await asyncio.gather(
+                self._served(search, embedding, deadline), self._early(search, deadline)
+            )
         finally:
             embedding.close()
-        return await self._read(search.embedded(vectors, embedding.space), partial(self._answer, early))
+        return await self._read(search, partial(self._answer, early, served))
 
     async def _heard(self, request: Request, embedding: Embedding) -> Search:
         """The search as it is asked of those who speak in its scopes. What they were at the last search is embedded
@@ -178,14 +183,27 @@ class Searcher:
             search.note("vector", failure)
             return [None] * len(search.texts)
 
+    async def _served(
+        self, search: Search, embedding: Embedding, deadline: Deadline | None
+    ) -> tuple[Search, Sequence[Scored]]:
+        """The search with its vectors, and what a search service ranks best for it: that knows no past."""
+        search = search.embedded(await self._vectors(search, embedding), embedding.space)
+        if self.elsewhere is None or search.request.known_at is not None:
+            return search, ()
+        try:
+            return search, await self.elsewhere.ranked(search.question, search.where, deadline)
+        except MnemicError as failure:
+            search.note(INDEX, failure)
+            return search, ()
+
     async def _listed(self, search: Search, moment: Snapshot) -> SearchResult:
         """Without a query: the newest."""
         lists: Lists = {"recency": await moment.recent(search.where, limit=search.request.top_k)}
         return await self._result(search, Ranked(lists=lists, scores=fuse(lists, Weights(recency=1.0))), moment)
 
-    async def _answer(self, early: Lists, search: Search, moment: Snapshot) -> SearchResult:
+    async def _answer(self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot) -> SearchResult:
         late = {} if search.question.vector is None else await search.made(self.late_lists, moment)
-        lists = early | late
+        lists = early | late | ({INDEX: await accepted(served, search.where, moment)} if served else {})
         if not lists:
             raise search.failures[0]
         scores = self._fused(lists, search.question)

@@ -26,14 +26,10 @@ from mnemic.guard.contract import check_candidate
 from mnemic.guard.execution import Grant, denial
 from mnemic.guard.limits import LimitCheck, Limits
 from mnemic.guard.policy import Policy
-from mnemic.identity import token_of
-from mnemic.maintain.consent import limit_check, settling_gate
-from mnemic.ports import Clock, RecordStore
+from mnemic.maintain.consent import Limiter
 from mnemic.requests import Request
 from mnemic.types import Actor, Candidate, Deadline, Scope, SearchResult, WriteReceipt
 from mnemic.write.commit import blocked_receipt
-from mnemic.write.gate import Gate
-from mnemic.write.pipeline import MemoryWritePipeline
 
 T = TypeVar("T")
 
@@ -146,27 +142,6 @@ class Watchers:
         if self.on_search is not None:
             self.on_search(result)
         return result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limiter:
-    """Consent, quotas and retention, as they are kept in the store."""
-
-    store: RecordStore
-    clock: Clock
-    pipeline: MemoryWritePipeline
-
-    async def check(self, actor: Actor, limits: Limits) -> LimitCheck:
-        """The limits for the actor as of now."""
-        return await limit_check(self.store, self.clock, limits, await self.token(actor), actor)
-
-    async def gate(self, actor: Actor, limits: Limits) -> Gate:
-        """The same limits, asked again inside the transaction that writes."""
-        return await settling_gate(self.store, self.clock, limits, await self.token(actor), actor)
-
-    async def token(self, actor: Actor) -> str:
-        """The keyed hash that names the actor's user in marks. The tenant's secret is read once and kept."""
-        return token_of(await self.pipeline.secret(actor.tenant), actor.user)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

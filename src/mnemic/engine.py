@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mnemic.catalog import kind_of
 from mnemic.clock import SystemClock
-from mnemic.door import Call, Door, Limiter, Middleware, Rules, Written
+from mnemic.door import Call, Door, Middleware, Rules, Written
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
@@ -21,6 +21,7 @@ from mnemic.guard.limits import Limits
 from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers import Handlers
+from mnemic.maintain.consent import Limiter
 from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.requests import Add, AddMany, Forget, Record, Run, Update
 from mnemic.stewardship import StewardVerbs

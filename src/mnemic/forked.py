@@ -20,7 +20,7 @@ class OneProcess:
 
     def check(self) -> None:
         """Raises StoreUnavailable (`store_unavailable:forked`) in a process that was forked off since."""
-        if self.left:
+        if os.getpid() != self._process:
             raise StoreUnavailable(
                 "forked", hint="it was opened before the process forked: open a new one in the child"
             )

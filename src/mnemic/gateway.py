@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from mnemic.door import Call, Door, Limiter, Rules, Watchers, Written
+from mnemic.door import Call, Door, Rules, Watchers, Written
 from mnemic.errors import InvalidIntent
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit_intent
@@ -18,7 +18,7 @@ from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
 from mnemic.handlers.writing import AddingMany, item_key
 from mnemic.inject.tokens import TokenCount, estimated_tokens
-from mnemic.maintain.consent import consents
+from mnemic.maintain.consent import Limiter, consents
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
 from mnemic.retrieve.bias import Bias

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from functools import partial
 from threading import Lock, Thread, get_ident
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
@@ -39,10 +40,6 @@ class Portal:
         for its thread stayed with the parent. Raises RuntimeError on a closed portal, and on the portal's own loop,
         which cannot wait for itself; `concurrent.futures.CancelledError` where the call was cancelled.
         """
-
-        async def run() -> T:
-            return await function(*args, **kwargs)
-
         self._process.check()
         if get_ident() == self._thread.ident:
             raise RuntimeError("a portal cannot be called from its own loop")
@@ -51,7 +48,7 @@ class Portal:
             with self._lock:
                 if self._closed:
                     raise RuntimeError("the portal is closed")
-                self._loop.call_soon_threadsafe(self._begin, run, answer)
+                self._loop.call_soon_threadsafe(self._begin, partial(function, *args, **kwargs), answer)
             return answer.result()
         finally:
             answer.cancel()

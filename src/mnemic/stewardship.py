@@ -31,6 +31,17 @@ Form = Literal["json", "html"]
 _PAGE = 200
 """Waiting memories that are looked at together."""
 
+_REPORTS = frozenset({"AuditReport", "Decided", "MaintenanceReport", "Revocation"})
+
+
+def __getattr__(name: str) -> Any:
+    """The reports under the names by which programs know them (`mnemic.maintain.reports`)."""
+    if name not in _REPORTS:
+        raise AttributeError(f"module 'mnemic.stewardship' has no attribute {name!r}")
+    from mnemic.maintain import reports
+
+    return getattr(reports, name)
+
 
 class StewardVerbs(UpkeepVerbs):
     """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what

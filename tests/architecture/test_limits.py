@@ -15,7 +15,7 @@ FUNCTION_LINES, CLASS_LINES = 40, 300
 # Rooms whose drivers or models cost start-up time, or may be absent: they import where they use.
 DRIVERS = {"stores", "providers", "bootstrap", "entrypoints", "testing", "evaluate"}
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
-VERBS = {"engine", "stewardship", "upkeep", "reading", "handlers", "kinds", "verbs", "write"}
+VERBS = {"engine", "stewardship", "upkeep", "reading", "handlers", "kinds", "verbs", "write", "types"}
 LATE_IMPORTS = DRIVERS | VERBS
 PRINTS = {"entrypoints"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "shared", "tools", "stuff"}

@@ -130,7 +130,7 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
         key=key,
         level=level,
         kind=Kind(candidate.kind),
-        category=_category(candidate.category),
+        category=None if candidate.category is None else _category(candidate.category),
         ttl=ttl,
         confidence=confidence,
         clamped=tuple(dict.fromkeys((*candidate.clamped, *clamped_ttl, *clamped_confidence))),
@@ -245,17 +245,14 @@ def _value(raw: object, key: str, policy: Policy, budget: Budget) -> str:
 def _free_text(raw: object) -> str:
     if not isinstance(raw, str):
         raise InvalidCandidates("value", hint="the content is not text")
-    too_long = InvalidCandidates("value_too_long", hint=f"at most {MAX_CONTENT_CHARS} characters")
-    if len(raw) > 4 * MAX_CONTENT_CHARS:
-        raise too_long
     try:
-        text = clean_content(raw)
+        text = clean_content(raw) if len(raw) <= 4 * MAX_CONTENT_CHARS else raw
     except InvalidInput as refused:
         raise InvalidCandidates("value", hint=refused.reason) from None
     if not text:
         raise InvalidCandidates("value", hint="the content is empty")
     if len(text) > MAX_CONTENT_CHARS:
-        raise too_long
+        raise InvalidCandidates("value_too_long", hint=f"at most {MAX_CONTENT_CHARS} characters")
     return text
 
 

@@ -15,7 +15,7 @@ from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput
 from mnemic.guard.policy import MAX_TTL_DAYS, Policy
 from mnemic.types import Candidate, Kind, Memory
-from mnemic.types.serialisation import duration_of
+from mnemic.types.values import duration_of
 
 FOREVER = timedelta(days=999_999_999)
 """The wish to keep something until it is changed, forgotten or erased, whatever the policy's default is."""
@@ -62,7 +62,7 @@ class Lifetime:
 def lifetime(candidate: Candidate, policy: Policy) -> Lifetime:
     """Return how long the policy keeps the candidate."""
     wish = candidate.ttl
-    rule = _rule_of(policy, candidate.key)
+    rule = None if candidate.key is None else _rule_of(policy, candidate.key)
     wanted = _default(candidate, policy, rule) if wish is None else None if wish >= FOREVER else wish
     bounds = [one for one in (wanted, rule, policy.longest.get(candidate.kind)) if one is not None]
     ttl = min(bounds, default=None)
@@ -75,8 +75,10 @@ def end_of(candidate: Candidate, policy: Policy, *, now: datetime, told_at: date
     `told_at` is when the memory was first told that it confirms: the time that the policy allows a kind counts from
     there, so that a confirmation never lengthens it.
     """
-    ttl = lifetime(candidate, policy).ttl
-    return _earlier(_after(now, ttl), _after(told_at or now, policy.longest.get(candidate.kind)))
+    ttl, longest = lifetime(candidate, policy).ttl, policy.longest.get(candidate.kind)
+    if longest is None:
+        return None if ttl is None else _after(now, ttl)
+    return _earlier(_after(now, ttl), _after(told_at or now, longest))
 
 
 def bounded(memory: Memory, policy: Policy, *, now: datetime) -> datetime | None:

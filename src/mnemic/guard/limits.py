@@ -166,27 +166,25 @@ class LimitCheck:
 
     def __call__(self, candidate: Candidate) -> str | None:
         """The reason to block the candidate: retention, consent, quota, in this order."""
-        reason = self._retention() or self._consent(candidate) or self._quota(candidate)
+        reason = self.unless_counted(candidate) or (self._quota(candidate) if self.limits.quotas else None)
         if reason is None:
             self.admitted.append(candidate)
         return reason
 
     def unless_counted(self, candidate: Candidate) -> str | None:
         """The reason to block a candidate that adds no memory: retention and consent, no quota."""
-        return self._retention() or self._consent(candidate)
+        if self.consents.erased:
+            return retention_denied(ERASED)
+        return None if candidate.key is None else self._consent(canonical_key(candidate.key))
 
     def warnings(self, candidate: Candidate) -> tuple[str, ...]:
         """The limits the candidate counts towards that are used up beyond their soft part."""
+        if not self.limits.quotas:
+            return ()
         used = [(quota, self._used(quota)) for quota in self.limits.quotas if quota.applies(candidate)]
         return tuple(name for quota, limits in used for name, part in limits.items() if part >= quota.soft)
 
-    def _retention(self) -> str | None:
-        return retention_denied(ERASED) if self.consents.erased else None
-
-    def _consent(self, candidate: Candidate) -> str | None:
-        if candidate.key is None:
-            return None
-        key = canonical_key(candidate.key)
+    def _consent(self, key: str) -> str | None:
         return None if self.consents.allows(key, self.limits) else consent_required(key)
 
     def _quota(self, candidate: Candidate) -> str | None:

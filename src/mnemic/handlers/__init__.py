@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mnemic import requests
-from mnemic.door import Handler, Limiter
+from mnemic.door import Handler
 from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers.writing import Adding, AddingMany
+from mnemic.maintain.consent import Limiter
 from mnemic.ports import SessionStore
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.catalog import TRUST
-from mnemic.door import Call, Limiter, Passed, Proposal
+from mnemic.door import Call, Passed, Proposal
 from mnemic.errors import ScopeDenied, WriteBlocked
 from mnemic.handlers.revising import owner_of
 from mnemic.maintain import review, rollback, undo
 from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory, Restorer
+from mnemic.maintain.consent import Limiter
 from mnemic.maintain.review import Verdict
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.requests import Restore
 from mnemic.types import Memory, Outcome, Scope, Status, WriteReceipt
-from mnemic.write.commit import blocked_receipt
+from mnemic.write.commit import Refused, blocked_receipt
 from mnemic.write.draft import Draft
-from mnemic.write.gate import Refused
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
 

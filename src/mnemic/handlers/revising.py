@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.door import Call, Limiter, Passed, Proposal
+from mnemic.door import Call, Passed, Proposal
 from mnemic.errors import MemoryNotFound
 from mnemic.handlers.writing import from_channel
 from mnemic.maintain import derived
+from mnemic.maintain.consent import Limiter
 from mnemic.ports import Reads
 from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
 from mnemic.unit_of_work import apply

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mnemic.door import Call, Limiter, Passed, Proposal
+from mnemic.door import Call, Passed, Proposal
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers.reviewing import reach
 from mnemic.maintain import consent, erase, expire, rotate, vault
+from mnemic.maintain.consent import Limiter
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.forget import forget

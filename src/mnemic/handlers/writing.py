@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.door import Call, Limiter, Passed, Proposal, Written
+from mnemic.door import Call, Passed, Proposal, Written
 from mnemic.errors import BudgetSpent, InvalidInput
+from mnemic.maintain.consent import Limiter
 from mnemic.types import Actor, Candidate, WriteReceipt, lowered
 from mnemic.write.fingerprint import item_key
 from mnemic.write.pipeline import MemoryWritePipeline

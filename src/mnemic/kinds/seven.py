@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from mnemic.catalog import CATALOG, DURABLE_KINDS, Home, kind_of
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
 from mnemic.face import Ground, M, awaited, verb
-from mnemic.guard.expiry import ttl_of
 from mnemic.identity import new_id
 from mnemic.kinds.view import EngineVerbs, KindView
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Outcome, WriteReceipt
@@ -169,7 +168,7 @@ class SevenKinds(KindView[M]):
             level=level or CATALOG[chosen].level,
             category=category,
             data=data,
-            ttl=ttl_of(ttl),
+            ttl=ttl,
             confidence=confidence,
             occurred_at=occurred_at,
             idempotency_key=idempotency_key,

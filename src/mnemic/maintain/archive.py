@@ -32,14 +32,12 @@ from mnemic.types import (
     aware,
 )
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.commit import blocked_receipt, receipt_of
+from mnemic.write.commit import Gate, Refused, blocked_receipt, keep, receipt_of
 from mnemic.write.draft import Draft
-from mnemic.write.embed import require_present
 from mnemic.write.fingerprint import fingerprint_of
-from mnemic.write.gate import Gate, Refused
+from mnemic.write.job import require_present
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
-from mnemic.write.tokens import keep
 
 FORMAT = "mnemic-archive/1"
 PAGE = 500

@@ -14,13 +14,16 @@ from mnemic.guard.execution import consent_required, retention_denied
 from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
 from mnemic.guard.policy import Policy
 from mnemic.identity import token_of
-from mnemic.maintain.room import EVICTED, room_in
+from mnemic.maintain.room import room_in
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
 from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.write.pipeline import MemoryWritePipeline
 
 _ERASED = "erased"
+EVICTED = "evicted"
+"""The action in the audit log for what made room."""
 
 
 async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
@@ -82,17 +85,6 @@ async def decide(
     return name
 
 
-async def limit_check(store: RecordStore, clock: Clock, limits: Limits, token: str, actor: Actor) -> LimitCheck:
-    """The runtime's further rules for the actor as they stand now."""
-    since = clock.now() - MINUTE
-    held: dict[Per, dict[Kind, Usage]] = {}
-    for per in {quota.per for quota in limits.quotas}:
-        scope = actor.scope(Level.USER) if per == "user" else None
-        held[per] = dict(await store.usage(actor.tenant, since=since, scope=scope))
-    has_room = bool(await room_in(store, limits, actor, held.get("user", {})))
-    return LimitCheck(limits, await consents(store, token, actor.tenant), held, has_room=has_room)
-
-
 @dataclass(frozen=True, slots=True)
 class SettlingGate:
     """The same rules once more, inside the transaction that writes: no crowd of writers passes a quota together, and
@@ -111,7 +103,9 @@ class SettlingGate:
         erased = await tx.find_mark(self.actor.tenant, tombstone(self.token))
         if erased is not None and json.loads(erased)["block"]:
             return retention_denied(ERASED)
-        return await _revoked(tx, self.token, self.actor, candidate) or await self._overshot(tx, candidate)
+        if candidate.key is not None and (revoked := await _revoked(tx, self.token, self.actor, candidate.key)):
+            return revoked
+        return await self._overshot(tx, candidate) if self.limits.quotas else None
 
     async def make_room(self, unit: Unit, reason: str, *, spared: Collection[str]) -> bool:
         """Remove the first memory of `room` that is still as it was."""
@@ -136,18 +130,40 @@ class SettlingGate:
         return None
 
 
-async def settling_gate(store: RecordStore, clock: Clock, limits: Limits, token: str, actor: Actor) -> SettlingGate:
-    """The gate for the actor's next writes. Raises StoreFailed."""
-    room: tuple[Memory, ...] = ()
-    if any(quota.per == "user" for quota in limits.quotas):
-        held = await store.usage(actor.tenant, since=clock.now() - MINUTE, scope=actor.scope(Level.USER))
-        room = await room_in(store, limits, actor, held)
-    return SettlingGate(clock, limits, token, actor, room)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limiter:
+    """Consent, quotas and retention, as they are kept in the store. Raises StoreFailed."""
+
+    store: RecordStore
+    clock: Clock
+    pipeline: MemoryWritePipeline
+
+    async def check(self, actor: Actor, limits: Limits) -> LimitCheck:
+        """The limits for the actor as of now."""
+        since = self.clock.now() - MINUTE
+        held: dict[Per, dict[Kind, Usage]] = {}
+        for per in {quota.per for quota in limits.quotas}:
+            scope = actor.scope(Level.USER) if per == "user" else None
+            held[per] = dict(await self.store.usage(actor.tenant, since=since, scope=scope))
+        has_room = "user" in held and bool(await room_in(self.store, limits, actor, held["user"]))
+        decided = await consents(self.store, await self.token(actor), actor.tenant)
+        return LimitCheck(limits, decided, held, has_room=has_room)
+
+    async def gate(self, actor: Actor, limits: Limits) -> SettlingGate:
+        """The same limits, asked again inside the transaction that writes."""
+        room: tuple[Memory, ...] = ()
+        if any(quota.per == "user" for quota in limits.quotas):
+            since = self.clock.now() - MINUTE
+            held = await self.store.usage(actor.tenant, since=since, scope=actor.scope(Level.USER))
+            room = await room_in(self.store, limits, actor, held)
+        return SettlingGate(self.clock, limits, await self.token(actor), actor, room)
+
+    async def token(self, actor: Actor) -> str:
+        """The keyed hash that names the actor's user in marks. The tenant's secret is read once and kept."""
+        return token_of(await self.pipeline.secret(actor.tenant), actor.user)
 
 
-async def _revoked(tx: Reads, token: str, actor: Actor, candidate: Candidate) -> str | None:
-    if candidate.key is None:
-        return None
-    key = canonical_key(candidate.key)
+async def _revoked(tx: Reads, token: str, actor: Actor, named: str) -> str | None:
+    key = canonical_key(named)
     decided = await tx.find_mark(actor.tenant, consent_prefix(token) + key)
     return consent_required(key) if decided is not None and not json.loads(decided)["granted"] else None

@@ -32,13 +32,11 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.unit_of_work import Unit, commit
-from mnemic.write.commit import receipt_of
+from mnemic.write.commit import Gate, Refused, keep, receipt_of
 from mnemic.write.draft import Draft, starts_at
-from mnemic.write.embed import require_present
-from mnemic.write.gate import Gate, Refused
+from mnemic.write.job import require_present
 from mnemic.write.merge import closing
 from mnemic.write.revise import candidate_of
-from mnemic.write.tokens import keep
 
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})

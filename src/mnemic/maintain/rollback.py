@@ -10,10 +10,9 @@ from mnemic.maintain.export import accepted
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.commit import receipt_of
+from mnemic.write.commit import Gate, Refused, receipt_of
 from mnemic.write.draft import Draft
-from mnemic.write.embed import require_present
-from mnemic.write.gate import Gate, Refused
+from mnemic.write.job import require_present
 from mnemic.write.merge import closed
 
 _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)

@@ -13,8 +13,6 @@ from mnemic.guard.limits import Limits, Quota
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, Kind, Level, Memory, Status, Usage
 
-EVICTED = "evicted"
-"""The action in the audit log."""
 CLOSED = (Status.SUPERSEDED, Status.EXPIRED, Status.REJECTED)
 NEAR = 64
 """Rows before a quota is full from which on it is looked for room, and memories that make room for one batch."""

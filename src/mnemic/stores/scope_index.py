@@ -7,7 +7,8 @@ that a sketch of their signs brings, and where the store can read them again the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import compress
@@ -17,11 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemic.stores.codec import EPOCH, to_micros
-from mnemic.stores.expected import Expected
-from mnemic.stores.growing import Growing, Narrow, Rare
-from mnemic.stores.identifiers import Identifiers
-from mnemic.stores.postings import Postings
-from mnemic.stores.vectors import Read, Vectors
+from mnemic.stores.columns import Growing, Narrow, Postings, Rare, Read, Vectors
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Cues, Scored, Signals, Status, Vector, Where
 
@@ -339,3 +336,188 @@ class ScopeIndex:
         self._live -= len(places)
         self._named["status"].all[places] = _GONE
         self._vectors.forget(places)
+
+
+_FIRST = 1 << 16
+"""Places that a dict alone knows: beyond, those of before are sorted, and the dict holds the latest."""
+
+_LATE, _PART = 4096, 64
+"""Places that wait in the dict then, and one in so many of those that are sorted."""
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_NO_KEY = bytes(16)
+
+
+class Lookup:
+    """The last place of a name in a column that only grows, where `key` of the name stands: four bytes a place, and a
+    dict of the latest.
+    """
+
+    def __init__(self, column: Growing, key: Callable[[Any], Hashable]) -> None:
+        self._column = column
+        self._key = key
+        self._order = np.zeros(0, np.uint32)
+        self._late: dict[Hashable, int] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use, the dict by estimate."""
+        return self._order.nbytes + 150 * len(self._late)
+
+    def noted(self, names: Sequence[Hashable]) -> None:
+        """The keys of these names were appended to the column."""
+        end = len(self._column.all)
+        self._late |= zip(names, range(end - len(names), end), strict=True)
+        if len(self._late) > (_LATE + len(self._order) // _PART if len(self._order) else _FIRST):
+            self._settle()
+
+    def find(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
+        """The last place of each name, -1 where there is none."""
+        found = np.array([self._late.get(name, -1) for name in names], np.int64)
+        if len(self._order):
+            missing = np.flatnonzero(found < 0)
+            found[missing] = self._sorted([self._key(names[number]) for number in missing.tolist()])
+        return found
+
+    def _sorted(self, keys: Sequence[Hashable]) -> NDArray[np.int64]:
+        held = self._column.all[: len(self._order)]
+        wanted = np.array(keys, held.dtype)
+        places = self._order[np.searchsorted(held, wanted, "right", sorter=self._order) - 1].astype(np.int64)
+        return np.where(held[places] == wanted, places, -1)
+
+    def _settle(self) -> None:
+        keys = self._column.all
+        places = np.concatenate([self._order, np.arange(len(self._order), len(keys), dtype=np.uint32)])
+        # Stable, so that of equal keys the last place comes last; two sorted runs, mostly, which it merges.
+        self._order = places[np.argsort(keys[places], kind="stable")]
+        self._late = {}
+
+
+class Identifiers:
+    """`row_id` and `memory_id` of each place. An identifier that is no UUID in its usual spelling is kept as text."""
+
+    def __init__(self) -> None:
+        self._rows = Growing(np.int64)
+        self._keys = Growing("S16")
+        self._by_row, self._by_name = Lookup(self._rows, int), Lookup(self._keys, _key)
+        self._odd: dict[int, str] = {}
+        self._odd_places: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows.all)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use, dicts by estimate."""
+        sorted_ones = self._by_row.nbytes + self._by_name.nbytes
+        return self._rows.nbytes + self._keys.nbytes + sorted_ones + 300 * len(self._odd)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The row of each place: a view, valid until the next `extend`."""
+        return self._rows.all
+
+    def extend(self, row_ids: Sequence[int], memory_ids: Sequence[str]) -> None:
+        """Append further places."""
+        first = len(self)
+        self._rows.extend(row_ids)
+        self._by_row.noted(row_ids)
+        keys = list(map(_key, memory_ids))
+        self._keys.extend(np.frombuffer(b"".join(keys), "S16") if keys else [])
+        self._by_name.noted(memory_ids)
+        for offset, (key, memory_id) in enumerate(zip(keys, memory_ids, strict=True)):
+            if key is _NO_KEY:
+                self._odd[first + offset] = memory_id
+                self._odd_places[memory_id] = first + offset
+
+    def of_rows(self, row_ids: Sequence[int]) -> NDArray[np.int64]:
+        """The last place of each row, -1 where there is none."""
+        return self._by_row.find(row_ids)
+
+    def of_ids(self, memory_ids: Sequence[str]) -> NDArray[np.int64]:
+        """The last place of each memory, -1 where there is none."""
+        places = self._by_name.find(memory_ids)
+        if self._odd:
+            for number, memory_id in enumerate(memory_ids):
+                if _key(memory_id) is _NO_KEY:
+                    places[number] = self._odd_places.get(memory_id, -1)
+        return places
+
+    def named(self, places: NDArray[Any]) -> list[str]:
+        """The identifiers of these places."""
+        digits = self._keys.all[places].tobytes().hex()
+        texts = [_text(digits[at : at + 32]) for at in range(0, len(digits), 32)]
+        if not self._odd:
+            return texts
+        return [self._odd.get(place, text) for place, text in zip(places.tolist(), texts, strict=True)]
+
+    def newest(self, places: NDArray[Any], count: int) -> list[str]:
+        """Of the identifiers of these places the `count` greatest, the greatest first."""
+        if self._odd or len(places) <= count:
+            return sorted(self.named(places), reverse=True)[:count]
+        return self.named(places[np.argsort(self._keys.all[places])[: -count - 1 : -1]])
+
+
+def _key(memory_id: str) -> bytes:
+    key = bytes.fromhex(memory_id.replace("-", "")) if _UUID.fullmatch(memory_id) else _NO_KEY
+    return key if any(key) else _NO_KEY
+
+
+def _text(digits: str) -> str:
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+MOST = 256
+"""Vectors kept in mind, the latest."""
+
+_ROWS = 4096
+"""Vectors of the scope multiplied at a time: what comes of them stays in the processor's cache."""
+
+_SLACK = 1e-4
+"""How far two ways of adding up the same products may lie apart: a hundred times what was seen."""
+
+_PART = 8
+"""One in so many near a vector: then all are multiplied out, and nothing is kept."""
+
+
+class Near(NamedTuple):
+    """Which of the first `until` places may be at least `at_least` near to a vector."""
+
+    places: NDArray[np.int32]
+    until: int
+    at_least: float
+
+
+class Expected:
+    """What was seen of the vectors to come. A place keeps its vector for good, so it stays true as places are added."""
+
+    def __init__(self) -> None:
+        self._near: dict[Vector, Near] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use, about."""
+        return sum(near.places.nbytes + len(vector) for vector, near in self._near.items())
+
+    def look(self, matrix: NDArray[np.float32], vectors: Sequence[Vector], at_least: float) -> None:
+        """Note for each of `vectors` which rows of `matrix` may be at least `at_least` near."""
+        wanted = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
+        found: list[list[NDArray[np.int32]]] = [[] for _ in vectors]
+        for first in range(0, len(matrix), _ROWS):
+            near = wanted @ matrix[first : first + _ROWS].T >= at_least - _SLACK
+            for places, marked in zip(found, near, strict=True):
+                places.append((np.flatnonzero(marked) + first).astype(np.int32))
+        for vector, places in zip(vectors, found, strict=True):
+            if sum(map(len, places)) * _PART <= len(matrix) and places:
+                self._near[vector] = Near(np.concatenate(places), len(matrix), at_least)
+        for vector in list(self._near)[:-MOST]:
+            del self._near[vector]
+
+    def near(self, vector: Vector, at_least: float, size: int) -> NDArray[np.int64] | None:
+        """Of `size` places those that may be at least `at_least` near to `vector`, and all that nobody looked at; None
+        where nothing is known.
+        """
+        near = self._near.get(vector)
+        if near is None or near.at_least > at_least:
+            return None
+        return np.concatenate([near.places.astype(np.int64), np.arange(near.until, size)])

@@ -107,3 +107,19 @@ class Deadline:
     def expired(self) -> bool:
         """True once no time is left."""
         return self.remaining() == 0.0
+
+
+_DURATION = re.compile(
+    r"(-?)P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,6}))?S)?)?", re.ASCII
+)
+
+
+def duration_of(text: str) -> timedelta:
+    """Return the duration that `text` says in ISO 8601 (`P180D`, `PT1H30M`). Raises ValueError where it says none."""
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise ValueError("not an ISO 8601 duration")
+    weeks, days, hours, minutes, seconds = (int(part or 0) for part in found.groups()[1:6])
+    micros = int((found[7] or "").ljust(6, "0"))
+    size = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds, microseconds=micros)
+    return -size if found[1] else size

@@ -1,8 +1,11 @@
-"""Step 7: one decision, written whole: memories, versions, audit, outbox and the receipt of the request."""
+"""Step 7: one decision, written whole: memories, versions, audit, outbox, the receipt of the request, and what policy
+took out of the text, sealed. The gate has the last word: what was true when a write was admitted may not be any more.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +14,7 @@ from mnemic.ports import Reads
 from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
 from mnemic.unit_of_work import Answered, Mutation, Unit
 from mnemic.write.draft import Decision, Draft, Laps
-from mnemic.write.tokens import keep
+from mnemic.write.vault import Vault, vault_name, vault_prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Request 
     for memory in decision.kept:
         await unit.apply(_mutation(draft, memory, "kept", by=by))
     await unit.apply(_decided(draft, decision))
-    await keep(unit, draft)
+    if draft.vaulted:
+        await keep(unit, draft)
     receipt = _receipt(draft, decision)
     if request is not None:
         answered = Answered(key=request.key, digest=request.digest, receipt=encode_receipt(receipt), at=draft.now)
@@ -147,3 +151,57 @@ def decode_receipt(text: str) -> WriteReceipt:
     fields: dict[str, Any] = json.loads(text)
     fields |= {name: tuple(fields.get(name, ())) for name in _LISTS}
     return WriteReceipt(**fields | {"outcome": Outcome(fields["outcome"])})
+
+
+Gate = Callable[[Reads, Candidate], Awaitable[str | None]]
+"""Asked once the memory is written and before it is committed: the reason to undo that, or None.
+
+A gate may have a `make_room(unit, reason, *, spared)`: it removes one memory in this transaction, none of `spared`, so
+that the reason may be gone, and says whether it did.
+"""
+
+
+_ADDS_NOTHING = frozenset({Outcome.REFRESHED, Outcome.BLOCKED})
+
+
+class Refused(Exception):
+    """The gate's reason; it undoes the transaction and never leaves the write path."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: Settled | None) -> Settled | None:
+    """`settled` if nothing stands against it now; a duplicate adds nothing and passes. Raises Refused."""
+    if gate is None or settled is None or settled.decision == "replayed" or settled.receipt.outcome in _ADDS_NOTHING:
+        return settled
+    receipt, make_room = settled.receipt, getattr(gate, "make_room", None)
+    spared = {receipt.memory_id or "", *receipt.superseded, *receipt.conflicts_with}
+    while (reason := await gate(unit.reads, draft.candidate)) is not None:
+        if make_room is None or not await make_room(unit, reason, spared=spared):
+            raise Refused(reason)
+    return replace(settled, changes=tuple(unit.changes))
+
+
+def readied(draft: Draft, vault: Vault) -> Draft:
+    """The draft with its tokens under the names they will be kept by, and a key at hand to seal them with.
+
+    It waits for a small file at most. Raises KeyFailed as the keyring raises it.
+    """
+    prefix = vault_prefix(draft.secret, draft.subject)
+    vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
+    vault.keyring.seal(draft.subject, b"", b"")
+    return draft.decided(draft.decision, tokens={}, vaulted=vaulted, vault=vault)
+
+
+async def keep(unit: Unit, draft: Draft) -> None:
+    """Keep what policy tokenised, where it is not kept already. It is sealed here, for the key may be another since the
+    draft was made: inside a transaction the one of now is known (`RecordStore.reseal`).
+    """
+    tenant, vault = draft.scope.tenant, draft.vault
+    for name, value in draft.vaulted.items():
+        if await unit.reads.find_mark(tenant, name) is None:
+            assert vault is not None
+            sealed = vault.sealed(draft.subject, name, value)
+            await unit.apply(Mutation(tenant=tenant, marks={name: sealed}))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mnemic.errors import StoreFailed
-from mnemic.ports import Expecting, RecordStore, Snapshot
-from mnemic.types import Scope, Vector, WriteReceipt
-from mnemic.write.commit import Request, blocked_receipt
+from mnemic.errors import EmbedderFailed, SpaceMismatch, StoreFailed
+from mnemic.ports import Embedder, Expecting, Reads, RecordStore, Snapshot
+from mnemic.types import Deadline, Scope, Vector, WriteReceipt
+from mnemic.write.commit import Gate, Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
-from mnemic.write.gate import Gate
 from mnemic.write.lookup import is_known
 
 
@@ -39,9 +39,7 @@ async def look(store: RecordStore, jobs: Collection[Job]) -> None:
     async def work(moment: Snapshot) -> list[bool]:
         return [await is_known(moment, job.draft) for job in jobs]
 
-    # One question needs no moment of its own.
-    answers = await (work(store) if len(jobs) == 1 else store.read(work))
-    for job, known in zip(jobs, answers, strict=True):
+    for job, known in zip(jobs, await store.read(work), strict=True):
         job.known = known
 
 
@@ -57,3 +55,35 @@ async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
         if len(vectors) > 1:
             with suppress(StoreFailed):  # nothing is lost by it; what the store lacks, settling says
                 await store.expect(scope, vectors, at_least=at_least)
+
+
+_KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
+
+
+def index_text(content: str, *, key: str | None = None) -> str:
+    """The text that a memory's vector is made of: the words of its key, and what it says.
+
+    Its context is left to the keyword list: a vector of both finds messages that answer several questions less well
+    (docs/adr/0006-fusion-and-signals.md).
+    """
+    words = " ".join(_KEY_WORD.findall(key)).lower() if key else ""
+    return f"{words}: {content}" if words else content
+
+
+async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline | None) -> list[Draft]:
+    """The drafts with their vectors, in one call. Raises EmbedderFailed; then none of them has one."""
+    texts = [index_text(draft.candidate.content, key=draft.candidate.key) for draft in drafts]
+    vectors = await embedder.embed(texts, deadline=deadline)
+    if len(vectors) != len(texts) or any(not _fits(vector, embedder) for vector in vectors):
+        raise EmbedderFailed("dimension")
+    return [replace(draft, vector=vector, space=embedder.space) for draft, vector in zip(drafts, vectors, strict=True)]
+
+
+async def require_present(tx: Reads, draft: Draft) -> None:
+    """Raises SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
+    if draft.space != await tx.space():
+        raise SpaceMismatch(hint="the store has another embedder by now; the same call makes a new vector")
+
+
+def _fits(vector: Vector, embedder: Embedder) -> bool:
+    return len(vector) == 4 * embedder.space.dimension

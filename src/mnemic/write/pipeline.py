@@ -32,16 +32,13 @@ from mnemic.types import (
 )
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.calibration import calibrated
-from mnemic.write.commit import Request, Settled, blocked_receipt
+from mnemic.write.commit import Gate, Refused, Request, Settled, blocked_receipt, passed, readied
 from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
-from mnemic.write.embed import embed
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
-from mnemic.write.gate import Gate, Refused, passed
-from mnemic.write.job import Job, look
-from mnemic.write.lookup import settle
+from mnemic.write.job import Job, embed
+from mnemic.write.lookup import is_known, settle
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
-from mnemic.write.tokens import readied
 from mnemic.write.validate import validate
 from mnemic.write.vault import Vault, checked
 
@@ -115,7 +112,7 @@ class MemoryWritePipeline:
         if job.blocked is not None:
             return job.blocked
         _check(deadline)
-        await look(self._store, [job])
+        job.known = await is_known(self._store, job.draft)
         await self._embed([job], deadline)
         return await self._finish(job, deadline)
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
-from mnemic.write.commit import Settled, commit, receipt_of, unchanged
+from mnemic.write.commit import Settled, commit, keep, receipt_of, unchanged
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
-from mnemic.write.embed import require_present
-from mnemic.write.tokens import keep
+from mnemic.write.job import require_present
 
 
 def candidate_of(known: Memory) -> Candidate:

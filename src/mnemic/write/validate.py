@@ -44,14 +44,14 @@ def validate(draft: Draft) -> Draft:
         content=clean_text(candidate.content),
         kind=_kind(candidate.kind),
         key=None if candidate.key is None else canonical_key(candidate.key),
-        category=_label("category", candidate.category),
+        category=None if candidate.category is None else _label("category", candidate.category),
         context=clean_text(candidate.context, "context", empty=True),
         data=_data(candidate.data),
         confidence=_confidence(candidate.confidence),
         source=_source(candidate.source),
     )
     _check_times(draft, cleaned)
-    if lifetime(cleaned, draft.policy).shortened:
+    if cleaned.ttl is not None and lifetime(cleaned, draft.policy).shortened:
         cleaned = replace(cleaned, clamped=tuple(dict.fromkeys((*cleaned.clamped, "ttl_days"))))
     return draft.decided("ok", candidate=cleaned)
 
@@ -99,8 +99,6 @@ def _kind(value: object) -> Kind:
 
 
 def _label(name: str, value: object) -> str | None:
-    if value is None:
-        return None
     if not isinstance(value, str):
         raise InvalidInput(name, hint="it must be text")
     if len(value) > 2 * _LABEL_CHARS[name]:
@@ -128,8 +126,9 @@ def _source(source: Source) -> Source:
         and 0 <= span[0] <= span[1] < _LARGEST_INTEGER
     ):
         raise InvalidInput("span", hint="two offsets into the message, start and end")
-    labels = {name: _label(name, getattr(source, name)) for name in ("ref", "session", "speaker", "quote")}
-    return replace(source, origin=Origin(source.origin), **labels)  # type: ignore[arg-type]
+    labels = {name: getattr(source, name) for name in ("ref", "session", "speaker", "quote")}
+    clean = {name: _label(name, label) for name, label in labels.items() if label is not None}
+    return replace(source, origin=Origin(source.origin), **clean)  # type: ignore[arg-type]
 
 
 def _data(data: object) -> Mapping[str, JsonValue]:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.stores.growing import Growing, Narrow, Rare
+from mnemic.stores.columns import Growing, Narrow, Rare
 
 _NUMBERS = st.one_of(st.integers(-3, 200), st.integers(-(2**63), 2**63 - 1))
 

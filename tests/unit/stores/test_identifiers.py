@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.identity import new_id
-from mnemic.stores import identifiers as module
-from mnemic.stores.identifiers import Identifiers
+from mnemic.stores import scope_index as module
+from mnemic.stores.scope_index import Identifiers
 
 _NAMES = st.one_of(
     st.uuids(version=4).map(str),

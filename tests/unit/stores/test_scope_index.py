@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.stores import expected, scope_index, sketch
+from mnemic.stores import columns, scope_index
 from mnemic.stores.codec import CUES
 from mnemic.stores.scope_index import Entry, ScopeIndex
 from mnemic.testing.record_store import EMBEDDER, scope
@@ -86,7 +86,7 @@ def test_memory_in_use_grows_with_what_is_held() -> None:
 
 def test_a_large_index_answers_as_an_exact_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
-    monkeypatch.setattr(sketch, "_LEAST", 200)
+    monkeypatch.setattr(columns, "_LEAST", 200)
     index = ScopeIndex(64, Bm25())
     index.put([entry(number) for number in range(1, 401)])
     small = index.nbytes
@@ -126,7 +126,7 @@ def test_what_is_near_is_the_same_whether_it_was_expected_or_not() -> None:
 
 
 def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected, "MOST", 2)
+    monkeypatch.setattr(scope_index, "MOST", 2)
     index = ScopeIndex(64, Bm25())
     index.put([entry(number) for number in range(1, 101)])
     vectors = [EMBEDDER.vector(f"number {number}") for number in range(1, 5)]
@@ -216,9 +216,9 @@ def test_a_lean_index_says_what_a_whole_one_says_of_what_it_looks_at(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scope_index, "EXACT_UP_TO", sized)
-        patch.setattr(sketch, "_LEAST", 6)
-        patch.setattr(sketch, "_FEWEST", 3)
-        patch.setattr(sketch, "_TIMES", 2)
+        patch.setattr(columns, "_LEAST", 6)
+        patch.setattr(columns, "_FEWEST", 3)
+        patch.setattr(columns, "_TIMES", 2)
         whole, lean, rows = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25(), rereads=True), Rows()
         stored: dict[int, Entry] = {}
         for turn, (step, numbers) in enumerate(steps):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemic.stores.sketch import Sketch
+from mnemic.stores.columns import Sketch
 
 
 def crowd(count: int, dimension: int, seed: int) -> NDArray[np.float32]:

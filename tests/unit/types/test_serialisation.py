@@ -43,7 +43,8 @@ from mnemic.types import (
     from_json,
     to_json,
 )
-from mnemic.types.serialisation import Serialisable, duration_of
+from mnemic.types.serialisation import Serialisable
+from mnemic.types.values import duration_of
 
 WITHOUT_JSON = {"Deadline", "Detector", "FrozenDict", "Serialisable"}
 """A clock, a protocol, and what values are made with."""

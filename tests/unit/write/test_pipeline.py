@@ -13,7 +13,7 @@ from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, Inva
 from mnemic.guard.execution import Grant
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
-from mnemic.write.job import look
+from mnemic.write.lookup import is_known
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
 
 STEPS = ["validate", "redact", "fingerprint", "embed", "conflict", "merge", "commit", "publish"]
@@ -66,11 +66,12 @@ async def test_an_identical_memory_that_vanishes_is_embedded_after_all(
 ) -> None:
     first = await desk.add("Likes tea")
 
-    async def look_then_lose(store: Any, jobs: Any) -> None:
-        await look(store, jobs)
-        await store.transact(lambda tx: tx.remove(first.memory_id, scope=jobs[0].draft.scope))
+    async def known_then_lost(store: Any, draft: Any) -> bool:
+        known = await is_known(store, draft)
+        await store.transact(lambda tx: tx.remove(first.memory_id, scope=draft.scope))
+        return known
 
-    monkeypatch.setattr("mnemic.write.pipeline.look", look_then_lose)
+    monkeypatch.setattr("mnemic.write.pipeline.is_known", known_then_lost)
     again = await desk.add("Likes tea")
     assert again.outcome is Outcome.CREATED
     assert (await desk.get(again.memory_id)).vector is not None

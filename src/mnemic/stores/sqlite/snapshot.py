@@ -14,7 +14,6 @@ import apsw
 from mnemic.errors import SpaceMismatch, StoreCorrupt
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import checked_vector, dump
-from mnemic.stores.held import believed
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.damage import DAMAGED, placeholder
@@ -196,6 +195,8 @@ class SqliteSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
+        from mnemic.stores.held import believed
+
         return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._indexes.bm25)
 
     def _numbers(self, where: Where) -> list[int]:

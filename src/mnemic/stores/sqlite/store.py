@@ -25,7 +25,6 @@ from mnemic.stores.sqlite.failures import suspected, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.indexes import find_place
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.stores.sqlite.reseal import Reached, reseal_batch, seal_batch
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
@@ -219,6 +218,8 @@ class SqliteStore(SingleReads):
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
         sealed = 0
+        from mnemic.stores.sqlite.reseal import seal_batch
+
         while batch := await self._write(lambda opened: seal_batch(opened.writing, opened.rows, tenant)):
             sealed += batch
         if sealed:
@@ -226,6 +227,8 @@ class SqliteStore(SingleReads):
         return sealed
 
     async def reseal(self, tenant: str, anew: Anew) -> int:
+        from mnemic.stores.sqlite.reseal import Reached, reseal_batch
+
         reached: Reached | None = Reached()
         resealed = 0
         while reached is not None:

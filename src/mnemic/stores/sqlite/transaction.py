@@ -15,7 +15,6 @@ from mnemic.stores.checks import damaged, text_check
 from mnemic.stores.codec import checked_vector, dump, encode_event, is_message, link, to_micros
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.damage import DAMAGED, placeholder
-from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
@@ -31,6 +30,7 @@ from mnemic.stores.sqlite.rows import (
 from mnemic.stores.sqlite.spaces import present
 from mnemic.stores.sqlite.upkeep import checked_marks, usage
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
+from mnemic.types.graph import holds_graph
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 
@@ -139,7 +139,7 @@ class SqliteTransaction(Transaction):
         self._rows(_INSERT_SEARCH, (row_id, *searched, *checks))
         self._index_phrases(scope_id, row_id, searched)
         mark_facets(self._open, self._kept, scope_id, row_id, memory)
-        relate(self._open, memory)
+        self._relate(memory)
         self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def replace(self, memory: Memory) -> None:
@@ -161,7 +161,7 @@ class SqliteTransaction(Transaction):
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, searched)
         mark_facets(self._open, self._kept, scope_id, row_id, memory)
-        relate(self._open, memory)
+        self._relate(memory)
         self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
@@ -263,6 +263,13 @@ class SqliteTransaction(Transaction):
             if getattr(error, "extendedresult", None) == apsw.SQLITE_CONSTRAINT_UNIQUE:
                 raise VersionConflict from error
             raise
+
+    def _relate(self, memory: Memory) -> None:
+        """Write what the memory holds of the graph, where it may hold something."""
+        if holds_graph(memory):
+            from mnemic.stores.sqlite.graph import relate
+
+            relate(self._open, memory)
 
     def _index_phrases(self, scope_id: int, row_id: int, searched: Searched) -> None:
         if searched.cues:

@@ -24,7 +24,8 @@ from mnemic.inject.entry import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
 from mnemic.retrieve.dependence import Ask
-from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult
+from mnemic.retrieve.topics import KEYS
+from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
 
 MAX_STANDING = 40
 """Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
@@ -68,7 +69,7 @@ def _bias(gateway: MemoryGateway, request: RecallRequest) -> Bias:
         return replace(bias, beside=0)
     return replace(
         bias,
-        standing_keys=bias.standing_keys | _preferred(gateway.policy),
+        standing_keys=bias.standing_keys | _preferred(gateway.policy) | KEYS,
         standing_categories=bias.standing_categories | JUDGED,
         beside=MAX_STANDING,
     )
@@ -87,7 +88,8 @@ def choose(
 ) -> Recalled:
     """The hits of `result` that are shown to a model that serves `reader`."""
     ask = Ask.of(request.asked or request.intent.query)
-    standing = [hit for hit in result.hits if hit.standing and is_trusted(hit.memory, reader)]
+    standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
+    standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # what was true then comes first
     shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or ask.depends_on(hit)]
     beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
     known = {hit.memory.memory_id for hit in beside}
@@ -102,6 +104,11 @@ def choose(
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
     return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
+
+
+def _is_judged(hit: Hit) -> bool:
+    """Whether it is shown where the request could depend on it; so is what a question about the past asks for."""
+    return hit.standing or hit.memory.status is Status.SUPERSEDED
 
 
 def _is_told(message: Memory, facts: Sequence[Memory]) -> bool:

@@ -101,10 +101,13 @@ _BY_KEY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
+KEYS = frozenset(_BY_KEY)
+"""Keys of which it is known what depends on them, whatever category they were stored under."""
+
 _PLACE = "place"
 _WHERE = (
     "restaurant dinner lunch brunch weather near nearby local around flight fly airport forecast commute neighbourhood "
-    "neighborhood doctor dentist gym cinema concert event delivery"
+    "neighborhood doctor dentist gym cinema concert event delivery live living reside"
 )
 """Words of a request that depends on where somebody lives."""
 

@@ -331,10 +331,11 @@ async def test_what_stands_is_there_whatever_is_asked(engine: MemoryEngine) -> N
     ada = Actor(user="ada")
     await engine.add(INSTRUCTION, category="instruction", actor=ada)
     await engine.add("Prefers trains to planes.", category="preference", actor=ada)
-    await engine.add("aisle", key="seat", actor=ada)
+    await engine.add("The seat in row 12 was broken.", actor=ada)
     done = await injector_for(engine, ada, InjectionConfig(max_entries=1)).inject(ASK)
     assert [entry.standing for entry in done.entries] == [True, True, False]
-    assert {entry.content for entry in done.entries} == {INSTRUCTION, "Prefers trains to planes.", "seat: aisle"}
+    known = {INSTRUCTION, "Prefers trains to planes.", "The seat in row 12 was broken."}
+    assert {entry.content for entry in done.entries} == known
 
 
 async def test_what_stands_takes_no_more_than_its_share_and_the_most_relevant_first(engine: MemoryEngine) -> None:

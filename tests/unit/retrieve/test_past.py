@@ -12,7 +12,7 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.inject.entry import Entry
 from mnemic.testing.clock import ManualClock
-from mnemic.types import Actor, SearchResult
+from mnemic.types import Actor, Intent, RecallRequest, SearchResult
 
 ADA = Actor(user="ada")
 PERIODS = (
@@ -46,6 +46,17 @@ async def test_a_question_about_the_past_finds_what_was_true_then_first(engine: 
     result = await engine.search(question, actor=ADA)
     assert contents(result) == ["Valencia", "Madrid"]
     assert Entry.of(result.hits[0], "memory", reader=ADA).content == "home_city: Valencia (2026-03-02 to 2026-04-20)"
+
+
+@pytest.mark.parametrize("question", PERIODS)
+async def test_a_model_is_shown_it_on_every_path(engine: MemoryEngine, question: str) -> None:
+    shown = await engine.recall(RecallRequest(intent=Intent(query=question)), actor=ADA)
+    assert shown.hits[0].memory.content == "Valencia"
+
+
+async def test_a_question_about_now_is_shown_only_what_holds(engine: MemoryEngine) -> None:
+    shown = await engine.recall(RecallRequest(intent=Intent(query="Where do I live?")), actor=ADA)
+    assert [hit.memory.content for hit in shown.hits] == ["Madrid"]
 
 
 @pytest.mark.parametrize("question", NOW)

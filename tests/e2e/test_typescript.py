@@ -22,7 +22,8 @@ NODE = shutil.which("node")
 @pytest.mark.skipif(not (CLIENT / "dist" / "index.js").exists(), reason="NOT RUN: `make client-ts` builds the client")
 def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
-        given = {"MNEMIC_URL": served.address, "MNEMIC_SERVICE_KEY": served.key("reader", "writer")}
+        given = {"MNEMIC_URL": served.address, "MNEMIC_SERVICE_KEY": served.key("reader", "writer", "subject")}
+        given["MNEMIC_DESK_KEY"] = served.key("reader", "reviewer", "operator", user="desk")
         run = subprocess.run(
             [str(NODE), "--test", "test/"],
             cwd=CLIENT,
@@ -33,4 +34,4 @@ def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
             check=False,
         )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "# pass 4" in run.stdout
+    assert "# pass 5" in run.stdout

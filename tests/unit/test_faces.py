@@ -19,9 +19,12 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.face import verb
+from mnemic.integrations.mcp import memory_server
+from mnemic.kinds.persona import PersonaMemory
 from mnemic.manager import AsyncMemoryManager, MemoryManager
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor
 from mnemic.verbs import MemoryVerbs
 
 ROOT = Path(__file__).parents[2]
@@ -80,12 +83,49 @@ CLI = {
     "record": "`import` reads conversations",
     "capture_many": "`import`",
     "retrieve": "a command is one process: `search`",
-    "context": "`run` shows it",
-    "count": "`list --json` has the total",
-    "lineage": "`history`",
-    "uses": "`audit`",
     "expire": "`maintain`",
     "consolidate": "`maintain --consolidate`",
+}
+CLI_NAMES = {("forget", "memory_id"): "memory_ids", ("history", "memory_id"): "named", ("maintain", "whole"): "vacuum"}
+"""Parameters that are called something else on the command line."""
+CLI_WITHOUT: dict[str, dict[str, str]] = {"doctor": {"limit": "a look by hand takes the time it takes"}}
+"""What a command does not take, with the reason."""
+MCP = {
+    "search": ("search_memory", {"top_k": "max_results"}),
+    "add": ("add_memory", {}),
+    "capture": ("capture", {}),
+    "list": ("list_memories", {}),
+    "update": ("update_memory", {}),
+    "forget": ("forget_memory", {}),
+}
+"""The tool of each verb that a model is offered."""
+MCP_RESOURCES = {"history": "memory://memories/{memory_id}"}
+MCP_PROMPTS = {"context": "ask_with_memory"}
+NOT_ON_MCP = {
+    "get": "`search_memory` and the resource of a memory show it whole",
+    "count": "`list_memories` has the total",
+    "lineage": "the resource of a memory has it",
+    "add_many": "a model says one thing after the other",
+    "record": "the host has the conversation, not the model",
+    "capture_many": "as `record`",
+    "run": "the model that calls is the one that answers",
+    "retrieve": "`search_memory`",
+    "rollback": "a person takes back what a model did",
+    "undo": "a person takes back what a model did",
+    "uses": "the audit is for people",
+    "maintain": "upkeep is the operator's",
+    "expire": "upkeep is the operator's",
+    "consolidate": "upkeep is the operator's",
+    "doctor": "upkeep is the operator's",
+}
+MCP_ALONE = {"dry_run": "what overwrites or deletes only tells first what it would do"}
+NOT_ASKED_OF_A_MODEL = {
+    "search": "scopes, times and budgets are the host's",
+    "add": "key, kind, trust and times are the policy's and the channel's",
+    "capture": "the host knows of deliveries that come twice",
+    "list": "as for `search`",
+    "update": "as for `add`",
+    "forget": "nothing is left out",
 }
 NOT_IN_TYPESCRIPT = NOT_ON_CLIENT
 
@@ -191,14 +231,81 @@ def test_time_to_live_and_consent_are_spelled_the_same_on_the_command_line() -> 
     assert {"list", "grant", "revoke"} == set(actions.choices)
 
 
-def test_typescript_has_every_verb() -> None:
-    source = (ROOT / "clients" / "typescript" / "src" / "index.ts").read_text(encoding="utf-8")
-    names = re.findall(r"^  async \*?(\w+)\(", source, re.MULTILINE)
-    there = {re.sub(r"[A-Z]", lambda found: "_" + found[0].lower(), name) for name in names}
-    assert VERBS.keys() - there == NOT_IN_TYPESCRIPT.keys()
-    assert re.search(r"readonly consent = \{\s+list:.*grant:.*revoke:", source, re.DOTALL)
+@pytest.mark.parametrize("name", sorted(VERBS.keys() - CLI.keys()))
+def test_a_command_takes_what_its_verb_takes(name: str) -> None:
+    there = {str(one.name) for one in command(name).params}
+    wanted = {CLI_NAMES.get((name, one), one) for one in parameters(VERBS[name])}
+    assert wanted - there == CLI_WITHOUT.get(name, {}).keys()
+
+
+async def test_a_model_is_offered_the_same_verbs() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
+    server = memory_server(engine, Actor(user="ana"))
+    tools = {tool.name: set(tool.input_schema["properties"]) for tool in await server.list_tools()}
+    assert tools.keys() == {tool for tool, _ in MCP.values()}
+    offered = MCP.keys() | MCP_RESOURCES.keys() | MCP_PROMPTS.keys()
+    assert VERBS.keys() - offered == NOT_ON_MCP.keys()
+    for name, (tool, other) in MCP.items():
+        assert tools[tool] - MCP_ALONE.keys() <= {other.get(one, one) for one in parameters(VERBS[name])}, tool
+    templates = {one.uri_template for one in await server.list_resource_templates()}
+    assert set(MCP_RESOURCES.values()) <= templates
+    assert {one.name for one in await server.list_prompts()} == set(MCP_PROMPTS.values())
+
+
+SOURCE = (ROOT / "clients" / "typescript" / "src" / "index.ts").read_text(encoding="utf-8")
+
+
+def snake(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda found: "_" + found[0].lower(), name)
+
+
+def signatures() -> dict[str, str]:
+    """What each method of the TypeScript client takes, as it is written there."""
+    found = re.findall(r"^  async \*?(\w+)\((.*?)\): (?:Promise|AsyncGenerator)<", SOURCE, re.MULTILINE | re.DOTALL)
+    return {snake(name): taken for name, taken in found}
+
+
+def typed(taken: str, document: Any) -> set[str]:
+    """The names that a method takes: its arguments, and the fields of the shapes and queries that they are."""
+    names = {snake(name) for name in re.findall(r"(\w+)(?:\??:| =)", taken)}
+    for path, method in re.findall(r'Query<"([^"]+)", "(\w+)">', taken):
+        names |= {one["name"] for one in document["paths"][path][method]["parameters"] if one["in"] == "query"}
+    shapes = dict(re.findall(r'^export type (\w+) = .*?Schemas\["(\w+)"\]', SOURCE, re.MULTILINE))
+    for shape in re.findall(r"\b[A-Z]\w+\b", taken):
+        names |= document["components"]["schemas"].get(shapes.get(shape, ""), {}).get("properties", {}).keys()
+    return names
+
+
+async def test_typescript_has_every_verb_with_the_same_parameters(document: Any) -> None:
+    there = signatures()
+    assert VERBS.keys() - there.keys() == NOT_IN_TYPESCRIPT.keys()
+    missing = {}
+    for name, taken in there.items():
+        if name in VERBS:
+            other = REST[name][1]
+            wanted = {other.get(one, one) for one in parameters(VERBS[name])} - {""}
+            missing[name] = wanted - typed(taken, document)
+    assert {name: names for name, names in missing.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("group", "face", "without"),
+    [
+        ("consent", governance.ConsentBook, {}),
+        ("review", governance.ReviewQueue, dict.fromkeys(("approve_all", "reject_all", "reject_older"), "a loop")),
+        ("privacy", governance.Privacy, {}),
+        ("audit", governance.AuditTrail, {}),
+        ("persona", PersonaMemory, {"traits": "`get`"}),
+    ],
+)
+def test_governance_is_in_typescript_too(group: str, face: type, without: dict[str, str]) -> None:
+    block = re.search(rf"readonly {group} = {{(.*?)^  }};", SOURCE, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    there = {snake(name) for name in re.findall(r"^    (\w+): async", block[1], re.MULTILINE)}
+    assert verbs(face).keys() - there == without.keys()
 
 
 def test_every_exception_has_a_reason() -> None:
-    reasons = [*ENGINE_ALONE.values(), *NOT_ON_CLIENT.values(), *CLIENT_ALONE.values(), *CLI.values()]
-    assert all(reasons)
+    tables: list[Any] = [ENGINE_ALONE, NOT_ON_CLIENT, CLIENT_ALONE, CLI, NOT_ON_MCP, MCP_ALONE, NOT_ASKED_OF_A_MODEL]
+    assert all(reason for table in [*tables, *CLI_WITHOUT.values()] for reason in table.values())
+    assert NOT_ASKED_OF_A_MODEL.keys() == MCP.keys()

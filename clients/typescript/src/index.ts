@@ -11,6 +11,14 @@ export type NewMemory = Partial<Schemas["NewMemory"]> & { content: string };
 export type Report = Schemas["ReportAnswer"];
 export type Said = Partial<Schemas["Said"]> & { content: string };
 export type Search = Partial<Schemas["Search"]>;
+export type Correction = Partial<Schemas["Correction"]> & { content: string };
+export type Wanted = Partial<Schemas["ContextWanted"]>;
+/** What an operation takes behind the question mark. */
+export type Query<P extends keyof paths, M extends "get" | "post" | "delete"> = paths[P] extends {
+  [K in M]: { parameters: { query?: infer Q } };
+}
+  ? NonNullable<Q>
+  : never;
 
 /** A change of a memory: what was done with which version, never its content. */
 export interface Change {
@@ -34,6 +42,9 @@ export class MnemicError extends Error {
     this.name = "MnemicError";
   }
 }
+
+/** Seconds for which the service is asked to wait for the end of an erasure, before it is asked again. */
+const WAITED = 10;
 
 export interface Options {
   /** An API key, a token of the service, or a provider's JWT. */
@@ -70,17 +81,19 @@ export class Mnemic {
     return data!;
   }
 
-  async get(memoryId: string): Promise<Memory> {
-    const { data } = await this.http.GET("/v1/memories/{memory_id}", { params: { path: { memory_id: memoryId } } });
+  /** One memory, or as it was true (`as_of`) or known (`known_at`) at another time. */
+  async get(memoryId: string, query: Query<"/v1/memories/{memory_id}", "get"> = {}): Promise<Memory> {
+    const { data } = await this.http.GET("/v1/memories/{memory_id}", of(memoryId, query));
     return data!;
   }
 
-  /** Every active memory, newest first, page by page. */
-  async *list(limit = 100): AsyncGenerator<Memory> {
-    let before: string | null = null;
+  /** Every active memory, newest first, page by page of `limit`. */
+  async *list(asked: number | Query<"/v1/memories", "get"> = 100): AsyncGenerator<Memory> {
+    const query = typeof asked === "number" ? { limit: asked } : { ...asked };
+    let before: string | null = query.before ?? null;
     do {
-      const query: { limit: number; before?: string } = before === null ? { limit } : { limit, before };
-      const { data } = await this.http.GET("/v1/memories", { params: { query } });
+      const page = before === null ? query : { ...query, before };
+      const { data } = await this.http.GET("/v1/memories", { params: { query: page } });
       yield* data!.memories;
       before = data!.next;
     } while (before !== null);
@@ -109,20 +122,26 @@ export class Mnemic {
   }
 
   /** One turn: remember from `message`, answer `goal` with what is remembered. */
-  async run(turn: { message?: string; goal?: string; context?: Record<string, unknown> }): Promise<Report> {
-    const { data } = await this.http.POST("/v1/runs", { body: turn as Schemas["Turn"] });
+  async run(
+    turn: { message?: string; goal?: string; context?: Record<string, unknown> },
+    idempotencyKey?: string,
+  ): Promise<Report> {
+    const { data } = await this.http.POST("/v1/runs", {
+      body: turn as Schemas["Turn"],
+      params: { header: idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey } },
+    });
     return data!;
   }
 
-  /** How many active memories there are. */
-  async count(): Promise<number> {
-    const { data } = await this.http.GET("/v1/memories/count");
+  /** How many active memories there are, or were. */
+  async count(query: Query<"/v1/memories/count", "get"> = {}): Promise<number> {
+    const { data } = await this.http.GET("/v1/memories/count", { params: { query } });
     return data!.count;
   }
 
   /** All versions of a memory, oldest first. */
-  async history(memoryId: string): Promise<Memory[]> {
-    const { data } = await this.http.GET("/v1/memories/{memory_id}/history", at(memoryId));
+  async history(memoryId: string, query: Query<"/v1/memories/{memory_id}/history", "get"> = {}): Promise<Memory[]> {
+    const { data } = await this.http.GET("/v1/memories/{memory_id}/history", of(memoryId, query));
     return data!.versions;
   }
 
@@ -133,8 +152,11 @@ export class Mnemic {
   }
 
   /** What was done with a memory, newest first. */
-  async uses(memoryId: string): Promise<Schemas["UsesAnswer"]> {
-    const { data } = await this.http.GET("/v1/memories/{memory_id}/uses", at(memoryId));
+  async uses(
+    memoryId: string,
+    query: Query<"/v1/memories/{memory_id}/uses", "get"> = {},
+  ): Promise<Schemas["UsesAnswer"]> {
+    const { data } = await this.http.GET("/v1/memories/{memory_id}/uses", of(memoryId, query));
     return data!;
   }
 
@@ -151,8 +173,8 @@ export class Mnemic {
   }
 
   /** Every job of upkeep. For operators. */
-  async maintain(dryRun = false): Promise<Schemas["MaintenanceReportAnswer"]> {
-    const { data } = await this.http.POST("/v1/maintenance", { params: { query: { dry_run: dryRun } } });
+  async maintain(dryRun = false, whole = false): Promise<Schemas["MaintenanceReportAnswer"]> {
+    const { data } = await this.http.POST("/v1/maintenance", { params: { query: { dry_run: dryRun, whole } } });
     return data!;
   }
 
@@ -180,14 +202,78 @@ export class Mnemic {
     },
   };
 
+  /** What waits for a person. Whoever proposed a memory cannot approve it. */
+  readonly review = {
+    /** A page of the queue, oldest first. */
+    list: async (query: Query<"/v1/reviews", "get"> = {}): Promise<Schemas["ReviewPageAnswer"]> =>
+      (await this.http.GET("/v1/reviews", { params: { query } })).data!,
+    /** Let it in, with `content` in other words. */
+    approve: async (memoryId: string, content?: string, expectedVersion?: number): Promise<Receipt> =>
+      this.approved(memoryId, { content: content ?? null, expected_version: expectedVersion ?? null }),
+    /** Let it in, in the place of the memories named by `into` too. */
+    merge: async (memoryId: string, into: string[], content?: string): Promise<Receipt> =>
+      this.approved(memoryId, { content: content ?? null, merge_with: into }),
+    reject: async (memoryId: string): Promise<Receipt> =>
+      (await this.http.POST("/v1/reviews/{memory_id}/rejection", at(memoryId))).data!,
+  };
+
+  /** Everything that is held about somebody, and its end. */
+  readonly privacy = {
+    /** Erase everything about oneself, or as an operator about `subject`. Returns once it has ended. */
+    erase: async (subject?: string, block = false): Promise<Schemas["ErasureJobAnswer"]> => {
+      let job = (await this.http.POST("/v1/erasures", { body: { subject: subject ?? null, block } })).data!;
+      while (job.state === "running") {
+        const params = { path: { erasure_id: job.erasure_id }, query: { wait: WAITED } };
+        job = (await this.http.GET("/v1/erasures/{erasure_id}", { params })).data!;
+      }
+      if (job.erased == null) throw new MnemicError(500, job.reason ?? "store_failed", null, null);
+      return job;
+    },
+    /** What a scan finds now of what was erased, by place. */
+    verify: async (receipt: object): Promise<Schemas["VerificationAnswer"]> => {
+      const body = receipt as Record<string, never>;
+      return (await this.http.POST("/v1/erasures/verification", { body })).data!;
+    },
+  };
+
+  /** The tenant's audit. It holds no content. */
+  readonly audit = {
+    list: async (query: Query<"/v1/audit", "get"> = {}): Promise<Schemas["AuditPageAnswer"]> =>
+      (await this.http.GET("/v1/audit", { params: { query } })).data!,
+    verify: async (): Promise<Schemas["AuditReportAnswer"]> =>
+      (await this.http.GET("/v1/audit/verification")).data!,
+  };
+
+  /** Who the agent is: its profile, and the traits that people have let in. */
+  readonly persona = {
+    get: async (): Promise<Schemas["PersonaAnswer"]> => (await this.http.GET("/v1/persona")).data!,
+    /** The persona as a block of data for a model's input. */
+    prompt: async (query: Query<"/v1/persona/prompt", "get"> = {}): Promise<string> =>
+      (await this.http.GET("/v1/persona/prompt", { params: { query } })).data!.text,
+    /** Propose a trait; it waits for a person. */
+    learn: async (trait: Partial<Schemas["NewTrait"]> & { trait: string }): Promise<Receipt> =>
+      (await this.http.POST("/v1/persona/traits", { body: trait as Schemas["NewTrait"] })).data!,
+    history: async (memoryId: string): Promise<Memory[]> =>
+      (await this.http.GET("/v1/persona/traits/{memory_id}/history", at(memoryId))).data!.versions,
+  };
+
+  private async approved(memoryId: string, body: Partial<Schemas["Approval"]>): Promise<Receipt> {
+    const { data } = await this.http.POST("/v1/reviews/{memory_id}/approval", {
+      ...at(memoryId),
+      body: body as Schemas["Approval"],
+    });
+    return data!;
+  }
+
   /** Correct a memory. With `expectedVersion` only if nobody else did meanwhile. */
-  async update(memoryId: string, content: string, expectedVersion?: number): Promise<Receipt> {
+  async update(memoryId: string, said: string | Correction, expectedVersion?: number): Promise<Receipt> {
+    const body = typeof said === "string" ? { content: said } : said;
     const { data } = await this.http.PATCH("/v1/memories/{memory_id}", {
       params: {
         path: { memory_id: memoryId },
         header: expectedVersion === undefined ? {} : { "If-Match": `"${expectedVersion}"` },
       },
-      body: { content },
+      body: body as Schemas["Correction"],
     });
     return data!;
   }
@@ -198,8 +284,9 @@ export class Mnemic {
   }
 
   /** A block of memories for one model call, as data. */
-  async context(query: string, maxTokens = 1500): Promise<Schemas["ContextAnswer"]> {
-    const { data } = await this.http.POST("/v1/context", { body: { query, max_tokens: maxTokens, top_k: 5 } });
+  async context(query: string, wanted: number | Omit<Wanted, "query"> = {}): Promise<Schemas["ContextAnswer"]> {
+    const bounds = typeof wanted === "number" ? { max_tokens: wanted } : wanted;
+    const { data } = await this.http.POST("/v1/context", { body: { ...bounds, query } as Schemas["ContextWanted"] });
     return data!;
   }
 
@@ -217,6 +304,10 @@ export class Mnemic {
 
 function at(memoryId: string): { params: { path: { memory_id: string } } } {
   return { params: { path: { memory_id: memoryId } } };
+}
+
+function of<Q>(memoryId: string, query: Q): { params: { path: { memory_id: string }; query: Q } } {
+  return { params: { path: { memory_id: memoryId }, query } };
 }
 
 const refusals: Middleware = {

@@ -49,3 +49,34 @@ test("changes come as they happen, and are taken up again", async () => {
     break;
   }
 });
+
+test("what was said is governed: reviews, consent, the audit, the persona and erasure", async () => {
+  const desk = new Mnemic(url, { apiKey: process.env.MNEMIC_DESK_KEY });
+  const trait = await memory.persona.learn({ trait: "Answers in short sentences." });
+  assert.equal(trait.outcome, "pending_review");
+  const waiting = await desk.review.list({ limit: 10 });
+  assert.ok(waiting.reviews.some((one) => one.memory.memory_id === trait.memory_id));
+  const let_in = await desk.review.approve(trait.memory_id, "Answers briefly.");
+  assert.match(await memory.persona.prompt({ max_tokens: 200 }), /Answers briefly/);
+  assert.equal((await memory.persona.get()).traits.length, 1);
+  assert.equal((await memory.persona.history(let_in.memory_id)).length >= 1, true);
+  const other = await memory.persona.learn({ trait: "Never says please." });
+  assert.equal((await desk.review.reject(other.memory_id)).memory_id, other.memory_id);
+
+  await memory.consent.revoke("height");
+  assert.equal((await memory.consent.list()).height, false);
+  await memory.consent.grant("height");
+
+  const page = await desk.audit.list({ limit: 5 });
+  assert.equal(page.events.length, 5);
+  assert.equal((await desk.audit.verify()).broken_at, null);
+
+  const held = await memory.add({ content: "My harp is blue.", key: "harp" });
+  assert.equal((await memory.uses(held.memory_id, { limit: 1 })).uses.length, 1);
+  const before = await memory.count();
+  assert.equal(await memory.count({ as_of: "2020-01-01T00:00:00Z" }), 0);
+  const erasure = await memory.privacy.erase();
+  assert.equal(erasure.state, "done");
+  assert.ok(before > 0 && (await memory.count()) === 0);
+  assert.ok(Object.values((await desk.privacy.verify(erasure.erased)).traces).every((left) => left === 0));
+});

@@ -88,16 +88,19 @@ def get_(given: Given, /, memory_id: str, **times: Any) -> None:
 
 @click.command("list", cls=Command)
 @click.option("--kind", "kinds", type=KIND, multiple=True, help="Only this kind; may be repeated.")
+@click.option("--key", "keys", multiple=True, help="Only under this key; may be repeated.")
+@click.option("--category", "categories", multiple=True, help="Only in this category; may be repeated.")
 @click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
 @click.option("--before", metavar="MEMORY_ID", help="Go on behind this memory, the last of the previous page.")
 @in_time
 @click.pass_obj
-def list_(given: Given, /, kinds: tuple[str, ...], limit: int, before: str | None, **times: Any) -> None:
+def list_(given: Given, /, limit: int, before: str | None, **asked: Any) -> None:
     """List active memories, newest first."""
+    only: dict[str, Any] = {name: list(asked.pop(name)) or None for name in ("kinds", "keys", "categories")}
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int]:
-        page = await engine.list(actor=actor, kinds=list(kinds) or None, limit=limit, before=before, **times)
-        return page, await engine.count(actor=actor, **times)
+        page = await engine.list(actor=actor, limit=limit, before=before, **only, **asked)
+        return page, await engine.count(actor=actor, **asked)
 
     page, total = given.with_engine(work)
     following = page[-1].memory_id if len(page) == limit and total > limit else None

@@ -98,14 +98,16 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
 @click.command("update", cls=Command)
 @click.argument("memory_id")
 @click.argument("content")
+@click.option("--data", metavar="JSON", help="Other fields to keep with it, as a JSON object.")
+@click.option("--context", help="Other words about it, which are searched too.")
 @click.option("--expected-version", type=click.IntRange(min=1), help="Refuse when it has changed since this version.")
 @click.pass_obj
-def update_(given: Given, memory_id: str, content: str, expected_version: int | None) -> int:
+def update_(given: Given, /, memory_id: str, content: str, **options: Any) -> int:
     """Correct a memory; its old version stays in the history. CONTENT "-" reads standard input."""
-    text = text_or_stdin(content)
+    text, data = text_or_stdin(content), json_object(options.pop("data"), "data")
 
     async def work(engine: MemoryEngine, actor: Actor) -> WriteReceipt:
-        return await engine.update(memory_id, text, actor=actor, expected_version=expected_version)
+        return await engine.update(memory_id, text, actor=actor, data=data, **options)
 
     receipt = given.with_engine(work)
     given.show(receipt_dict(receipt), lambda: receipt_text(receipt, text))

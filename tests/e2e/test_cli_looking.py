@@ -1,0 +1,64 @@
+"""count, context, lineage and uses on the command line."""
+
+from __future__ import annotations
+
+import json
+
+from tests.e2e.conftest import Call, complaint
+
+
+def test_memories_are_counted_now_and_then(mnemic: Call) -> None:
+    mnemic("add", "I like tea.")
+    assert mnemic("count").stdout == "1\n"
+    assert json.loads(mnemic("count", "--as-of", "2020-01-01", "--json").stdout) == {"count": 0}
+
+
+def test_what_a_model_is_given_is_shown_as_it_is_sent(mnemic: Call) -> None:
+    mnemic("add", "I collect brass compasses.")
+    assert "nothing that this depends on" in mnemic("context", "Find me a flight to Denver.").stdout
+    told = json.loads(mnemic("add", "aisle", "--key", "seat", "--category", "preference", "--json").stdout)
+    shown = mnemic("context", "Find me a flight to Denver.").stdout
+    assert shown.startswith("<memory fence=")
+    assert "seat: aisle" in shown
+    answer = json.loads(mnemic("context", "Find me a flight to Denver.", "--top-k", "3", "--json").stdout)
+    assert answer["memory_ids"] == [told["memory_id"]]
+    assert (answer["degraded"], answer["abstained"]) == (False, False)
+    assert json.loads(mnemic("context", "A flight?", "--max-tokens", "20", "--json").stdout)["text"] == ""
+
+
+def test_what_was_replaced_and_what_was_done_is_shown(mnemic: Call) -> None:
+    old = json.loads(mnemic("add", "aisle", "--key", "seat", "--json").stdout)["memory_id"]
+    new = json.loads(mnemic("add", "window", "--key", "seat", "--json").stdout)["memory_id"]
+    lines = mnemic("lineage", new).stdout.splitlines()
+    assert [line[0] for line in lines] == [" ", "*"]
+    assert "superseded" in lines[0]
+    assert lines[1].endswith("seat: window")
+    told = json.loads(mnemic("lineage", old, "--json").stdout)
+    assert ([one["memory_id"] for one in told["later"]], told["earlier"], told["complete"]) == ([new], [], True)
+
+    mnemic("update", new, "exit row")
+    uses = json.loads(mnemic("uses", new, "--json").stdout)
+    assert [use["version"] for use in uses["uses"]] == [2, 1]
+    first = mnemic("uses", new, "--limit", "1")
+    assert "version   2" in first.stdout
+    assert f"--before {uses['uses'][0]['sequence']}" in first.stderr
+    assert "version   1" in mnemic("uses", new, "--before", str(uses["uses"][0]["sequence"])).stdout
+    assert complaint(mnemic("uses", "nobody")).startswith("memory_not_found")
+    assert complaint(mnemic("lineage", "nobody")).startswith("memory_not_found")
+
+
+def test_a_correction_may_bring_other_fields(mnemic: Call) -> None:
+    told = json.loads(mnemic("add", "I like tea.", "--category", "taste", "--data", '{"n": 1}', "--json").stdout)
+    mnemic("update", told["memory_id"], "I like green tea.", "--data", '{"n": 2}', "--context", "from Uji")
+    memory = json.loads(mnemic("get", told["memory_id"], "--json").stdout)
+    assert (memory["data"], memory["context"]) == ({"n": 2}, "from Uji")
+    assert complaint(mnemic("update", told["memory_id"], "tea", "--data", "[1]")).startswith("invalid_input:data")
+
+
+def test_a_list_is_narrowed(mnemic: Call) -> None:
+    mnemic("add", "aisle", "--key", "seat")
+    mnemic("add", "I like tea.", "--category", "taste")
+    assert "seat: aisle" in (found := mnemic("list", "--key", "seat").stdout)
+    assert "tea" not in found
+    assert "tea" in (found := mnemic("list", "--category", "taste", "--kind", "long_term").stdout)
+    assert "aisle" not in found

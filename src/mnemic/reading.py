@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -92,7 +92,13 @@ class ReadVerbs:
         return counter_of(self._tokenizer)
 
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
-        """Answer a request that changes memory (`mnemic.requests`), through the door (`mnemic.door`)."""
+        """Answer a request (`mnemic.requests`): through the door (`mnemic.door`) where it changes memory, by the method
+        that it names where it reads or takes a whole turn.
+        """
+        if request.verb is not None:
+            given = {one.name: getattr(request, one.name) for one in fields(request)}
+            answered: T = await getattr(self, request.verb)(**given, actor=actor)
+            return answered
         call = Call(request=request, actor=actor, rules=self.rules, engine=self, deadline=deadline)
         answer: T = await self.door.handle(call)
         return answer

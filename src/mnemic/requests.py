@@ -8,16 +8,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from mnemic.types import Candidate, JsonValue, Kind, Memory, Message, Origin, SearchResult, WriteReceipt
+from mnemic.types import (
+    Candidate,
+    ContextBlock,
+    JsonValue,
+    Kind,
+    Memory,
+    Message,
+    Origin,
+    SearchResult,
+    WriteReceipt,
+)
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T_co]):
-    """Something asked of memory on behalf of an actor; `T_co` is the type of its answer."""
+    """Something asked of memory on behalf of an actor; `T_co` is the type of its answer. `verb` names the method of the
+    engine that answers it with the fields as arguments; None: it changes memory, and a handler of the door answers.
+    """
+
+    verb: ClassVar[str | None] = None
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -51,10 +66,29 @@ class Record(Request[Sequence[WriteReceipt]]):
 class Run(Request[Any]):
     """One turn: remember from `message` (a capture, where there is no `goal`), answer `goal` with what is known."""
 
+    verb: ClassVar[str | None] = "run"
     message: Message | None = None
     goal: str | None = field(default=None, repr=False)
     context: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     idempotency_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture(Request[Any]):
+    """Remember what is worth it in something that the user said."""
+
+    verb: ClassVar[str | None] = "capture"
+    message: str | Message = field(repr=False)
+    idempotency_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import(Request[Sequence[Any]]):
+    """Remember what is worth it in the messages of a conversation, in their order."""
+
+    verb: ClassVar[str | None] = "capture_many"
+    messages: tuple[Message, ...]
+    idempotency_keys: tuple[str | None, ...] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +235,7 @@ class Reveal(Request[Any]):
 class Search(Request[SearchResult]):
     """Find memories; see `MemoryEngine.search`."""
 
+    verb: ClassVar[str | None] = "search"
     query: str = field(repr=False)
     top_k: int = 10
     levels: Sequence[str] | None = None
@@ -215,4 +250,58 @@ class Search(Request[SearchResult]):
     min_score: float = 0.0
     max_tokens: int | None = None
     preference_bias: bool = False
+    standing: int = 0
     named: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context(Request[ContextBlock]):
+    """Show what a model that is asked `query` is shown; it is logged as injected."""
+
+    verb: ClassVar[str | None] = "context"
+    query: str = field(repr=False)
+    top_k: int = DEFAULT_MAX_ENTRIES
+    max_tokens: int = DEFAULT_MAX_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Get(Request[Memory]):
+    """Show one memory, as it was true and believed at the moments given."""
+
+    verb: ClassVar[str | None] = "get"
+    memory_id: str
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History(Request[Sequence[Memory]]):
+    """Show every version of a memory, or every value of a key."""
+
+    verb: ClassVar[str | None] = "history"
+    memory_id: str
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class List(Request[Sequence[Memory]]):
+    """List memories, newest first."""
+
+    verb: ClassVar[str | None] = "list"
+    kinds: Sequence[Kind | str] | None = None
+    categories: Sequence[str] | None = None
+    keys: Sequence[str] | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    limit: int = 50
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count(Request[int]):
+    """Count the live memories."""
+
+    verb: ClassVar[str | None] = "count"
+    as_of: datetime | None = None
+    known_at: datetime | None = None

@@ -1,0 +1,65 @@
+"""Requests are answered as the verbs are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from inspect import signature
+from typing import Any
+
+import pytest
+
+from mnemic import requests
+from mnemic.engine import MemoryEngine
+from mnemic.requests import Capture, Context, Count, Get, History, Import, List, Request, Run, Search
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, Message, from_json, to_json
+
+ANA = Actor(user="ana")
+NAMED: list[type[Request[Any]]] = [
+    one for one in vars(requests).values() if isinstance(one, type) and getattr(one, "verb", None) is not None
+]
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock()) as engine:
+        yield engine
+
+
+async def test_reading_is_answered_by_the_verb_of_its_name(engine: MemoryEngine) -> None:
+    receipt = await engine.add("The spare key hangs behind the door.", actor=ANA)
+    assert receipt.memory_id is not None
+    known = await engine.get(receipt.memory_id, actor=ANA)
+    assert await engine.handle(Get(memory_id=known.memory_id), actor=ANA) == known
+    assert list(await engine.handle(List(), actor=ANA)) == [known]
+    assert list(await engine.handle(History(memory_id=known.memory_id), actor=ANA)) == [known]
+    assert await engine.handle(Count(), actor=ANA) == 1
+    found = await engine.handle(Search(query="Where is the spare key?"), actor=ANA)
+    assert [hit.memory for hit in found.hits] == [known]
+    assert "spare key" in (await engine.handle(Context(query="Where is the spare key?"), actor=ANA)).text
+
+
+async def test_a_turn_and_a_conversation_are_requests(engine: MemoryEngine) -> None:
+    report = await engine.handle(Capture(message="I live in Oslo."), actor=ANA)
+    assert [one.key for one in report.receipts] == ["home_city"]
+    (imported,) = await engine.handle(Import(messages=(Message(role="user", content="I am vegan."),)), actor=ANA)
+    assert imported is not None
+    answered = await engine.handle(Run(goal="Book a table for dinner."), actor=ANA)
+    assert answered.status == "ok"
+    assert await engine.handle(Count(), actor=ANA) == 2
+
+
+@pytest.mark.parametrize("cls", NAMED, ids=lambda cls: cls.__name__)
+def test_a_request_has_the_parameters_of_its_verb(cls: type[Request[Any]]) -> None:
+    taken = signature(getattr(MemoryEngine, str(cls.verb))).parameters
+    assert set(signature(cls).parameters) <= set(taken)
+    for name, parameter in signature(cls).parameters.items():
+        assert parameter.default == taken[name].default or name == "context"
+
+
+async def test_a_request_that_was_sent_as_json_is_answered(engine: MemoryEngine) -> None:
+    sent = to_json(Capture(message="I live in Oslo."))
+    await engine.handle(from_json(Capture, sent), actor=ANA)
+    assert await engine.handle(from_json(Count, to_json(Count())), actor=ANA) == 1

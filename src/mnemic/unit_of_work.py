@@ -43,8 +43,8 @@ class Mutation:
 
     At most one of `insert` (version 1), `replace` (the next version) and `remove` names a memory; `was` is its status
     before. `marks` are put under these names in `marks_of` (default: `tenant`); None removes one. `outbox` are entries
-    beyond that of the memory. Without an `action`, which needs `actor` and `at`, no line is written: another mutation
-    of the same transaction reports the change.
+    beyond that of the memory; `copied` are lines of another store's audit, appended as they are. Without an `action`,
+    which needs `actor` and `at`, no line is written: another mutation of the same transaction reports the change.
     """
 
     tenant: str
@@ -63,6 +63,7 @@ class Mutation:
     disowned: Disowned | None = None
     outbox: Sequence[OutboxEntry] = ()
     about: Memory | None = None
+    copied: Sequence[AuditEvent] = ()
 
     @classmethod
     def of(
@@ -189,6 +190,8 @@ class Unit:
         if (entry := mutation.entry()) is not None:
             await tx.enqueue(entry)
             self.changes.append(Change(entry=entry, memory=None if mutation.remove else mutation.memory))
+        for line in mutation.copied:
+            await tx.append_audit(line)
         for further in mutation.outbox:
             await tx.enqueue(further)
         return True

@@ -223,3 +223,22 @@ def test_what_is_being_restored_is_closed_to_others(mnemic: Call, dsn: str, post
     mnemic("add", "The sea is calm.", *at(dsn))
     postgres.sql("CREATE TABLE mnemic.restoring ()")
     assert complaint(mnemic("list", *at(dsn))).startswith("store_unavailable:restoring")
+
+
+def test_a_file_moves_into_a_database_with_everything(mnemic: Call, store: Path, empty: str, tmp_path: Path) -> None:
+    mnemic("add", "vegan", "--key", "diet")
+    mnemic("add", "omnivore", "--key", "diet")
+    mnemic("add", "Canary words.", user="cleo")
+    mnemic("consent", "grant", "diet")
+    mnemic("erase", "cleo", "--yes", "--block")
+    before = told(mnemic("audit", "verify", "--json"))
+    moved = told(mnemic("move", "--to", empty, "--json"))
+    assert moved["counts"]["memories"] == 2
+    assert moved["counts"]["audit"] == before["lines"]
+    assert told(mnemic("audit", "verify", "--json", *at(empty)))["last_hash"] == before["last_hash"]
+    assert lines(mnemic, empty) == lines(mnemic, str(store))
+    again = json.loads(mnemic("add", "I am back.", "--json", *at(empty), user="cleo").stdout)
+    assert again["outcome"] == "blocked"
+    assert complaint(mnemic("move", "--to", empty)).startswith("invalid_input:move:not_empty")
+    assert "moved and compared" in mnemic("move", "--to", str(tmp_path / "back.db"), *at(empty)).stdout
+    assert lines(mnemic, str(tmp_path / "back.db")) == lines(mnemic, str(store))

@@ -41,7 +41,7 @@ from mnemic.ports.projections import Projection
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
-    from mnemic.bootstrap.backups import backup_store, restore_store, salvage_store
+    from mnemic.bootstrap.backups import backup_store, move_store, restore_store, salvage_store
     from mnemic.bootstrap.profiles import build_profile, load_profile
     from mnemic.bootstrap.reembedding import reembed_store
 
@@ -50,6 +50,7 @@ _LATE = {
     "build_profile": "profiles",
     "load_profile": "profiles",
     "reembed_store": "reembedding",
+    "move_store": "backups",
     "restore_store": "backups",
     "salvage_store": "backups",
 }
@@ -76,6 +77,7 @@ __all__ = [
     "keeps_graph",
     "key_folder",
     "load_profile",
+    "move_store",
     "reembed_store",
     "restore_store",
     "salvage_store",

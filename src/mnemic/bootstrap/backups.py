@@ -12,9 +12,12 @@ from mnemic.bootstrap.extras import extra
 from mnemic.bootstrap.stores import build_store, postgres_dsn, store_file
 from mnemic.errors import NotSupported
 from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.move import Moved, move
 from mnemic.maintain.restore import erase_again, erased_since
+from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.ports import Clock, Keyring, RecordStore
-from mnemic.types import Actor
+from mnemic.types import Actor, VectorSpace
+from mnemic.unit_of_work import commit
 
 if TYPE_CHECKING:
     from mnemic.stores.backups import Manifest, Restored
@@ -74,6 +77,24 @@ def restore_store(
     return restore(folder, path, lambda part, manifest: asyncio.run(prepared(part, manifest))), erased
 
 
+def move_store(
+    location: str, target: str, clock: Clock, *, tenants: Sequence[str] = (), keyring: Keyring | None = None
+) -> Moved:
+    """Everything of the store at `location`, in the empty store `target`; see `mnemic.maintain.move`. `tenants` are
+    named beside those that the store knows of. Raises InvalidInput, NotSupported, StoreFailed.
+    """
+
+    async def run() -> Moved:
+        async with AsyncExitStack() as stores:
+            source = await stores.enter_async_context(_opened(location, keyring))
+            space = await commit(source, lambda unit: unit.reads.space())
+            into = await stores.enter_async_context(_opened(target, keyring, space))
+            noted = [one.tenant for one in await Tenants(source, clock).all()]
+            return await move(source, into, {*tenants, *noted, SERVICE_TENANT})
+
+    return asyncio.run(run())
+
+
 def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None) -> Salvaged:
     """What can still be read of the damaged file at `location`, in the new file `target`. Raises NotSupported where
     that is no file, InvalidInput, StoreUnavailable.
@@ -87,9 +108,11 @@ def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None
 
 
 @asynccontextmanager
-async def _opened(location: str, keyring: Keyring | None) -> AsyncIterator[RecordStore]:
+async def _opened(
+    location: str, keyring: Keyring | None, space: VectorSpace | None = None
+) -> AsyncIterator[RecordStore]:
     store = build_store(location, durability="durable", keyring=keyring)
-    await store.open(None)
+    await store.open(space)
     try:
         yield store
     finally:

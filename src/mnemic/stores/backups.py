@@ -111,7 +111,7 @@ def manifest_in(folder: Path, store: str) -> Manifest:
     if manifest.store != store:
         raise InvalidInput(
             "backup:other_store",
-            hint=f"a copy of {manifest.store} is restored into {manifest.store}; `mnemic export --all` moves on",
+            hint=f"a copy of {manifest.store} is restored into {manifest.store}; `mnemic move` changes stores",
         )
     return manifest
 

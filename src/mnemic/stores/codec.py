@@ -244,6 +244,12 @@ def decode_event(text: str, digest: str) -> AuditEvent:
         raise StoreCorrupt("audit") from error
 
 
+def adopted(known: bytes, given: bytes) -> None:
+    """Raises InvalidInput (`move:not_empty`) where a tenant has another secret than the one it was given."""
+    if known != given:
+        raise InvalidInput("move:not_empty", hint="something of this tenant is there already")
+
+
 Sign = Callable[[str], str]
 """The signature of a text, under a key that does not lie in the store."""
 

@@ -22,6 +22,7 @@ from mnemic.errors import (
 from mnemic.ports import Anew, Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import (
+    adopted,
     checked_vector,
     decode_memory,
     encode_event,
@@ -302,6 +303,14 @@ class InProcessStore(SingleReads):
     async def secret(self, tenant: str) -> bytes:
         self._committed()
         return self._secrets.setdefault(tenant, secrets.token_bytes(32))
+
+    async def tenants(self) -> list[str]:
+        self._committed()
+        return sorted(self._secrets)
+
+    async def adopt(self, tenant: str, secret: bytes) -> None:
+        self._committed()
+        adopted(self._secrets.setdefault(tenant, secret), secret)
 
     async def held(
         self,

@@ -33,6 +33,7 @@ COMMANDS = MappingProxyType(
         "maintain": Listed("stewarding", "Expire, purge, drain the outbox, tidy the file."),
         "backup": Listed("backing", "Copy the store while it is in use."),
         "restore": Listed("backing", "Make a store from a backup, checked."),
+        "move": Listed("backing", "Move everything into another store."),
         "salvage": Listed("backing", "Get out of a damaged file what can be read."),
         "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
         "mcp": Listed("mcp_server", "Serve one user's memory to MCP clients."),

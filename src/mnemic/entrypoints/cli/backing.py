@@ -80,6 +80,33 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
     return Exit.OK
 
 
+@click.command("move", cls=Command)
+@click.option("--to", "target", required=True, metavar="STORE", help="A memory file or database with nothing in it.")
+@click.option("--tenant-too", "tenants", multiple=True, metavar="NAME", help="A tenant that a database cannot name.")
+@click.pass_obj
+def move_(given: Given, /, target: str, tenants: tuple[str, ...]) -> int:
+    r"""Move everything into another store: every tenant's memories in every version and state, reviews, consents,
+    policies, keys of the service, tombstones, requests, and the audit line by line.
+
+    Origin, trust, identifiers and times stay, as in a backup, but between a file and a database too. What was moved is
+    compared at the end. Nobody may write meanwhile. Documents and conversations in progress are left out; copies such
+    as a graph server are made again by `mnemic maintain --rebuild`. Stopped half way, begin again with an empty store.
+
+    \b
+      mnemic move --to postgresql://db/memories
+    """
+    from mnemic.bootstrap import build_keyring, move_store
+    from mnemic.clock import SystemClock
+
+    settings = given.settings()
+    require_store(settings.store)
+    named = [settings.tenant, *tenants]
+    moved = move_store(settings.store, target, SystemClock(), tenants=named, keyring=build_keyring(settings))
+    counted = {"tenants": len(moved.tenants), **moved.counts}
+    given.show({"moved": target, **moved.as_dict()}, lambda: f"moved and compared\n{pairs(counted, indent='  ')}")
+    return Exit.OK
+
+
 @click.command("salvage", cls=Command)
 @click.argument("target", metavar="NEW", type=click.Path(path_type=Path))
 @click.pass_obj

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
+from mnemic.stores.codec import adopted
 from mnemic.stores.postgres import outbox, reseal, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
@@ -166,6 +167,13 @@ class PostgresStore(SingleReads):
         if tenant not in known:
             known[tenant] = await self._ready.connections.write(lambda session: _secret(session, tenant))
         return known[tenant]
+
+    async def tenants(self) -> list[str]:
+        """None: row-level security shows a login no more than the tenant that it names."""
+        return []
+
+    async def adopt(self, tenant: str, secret: bytes) -> None:
+        adopted(await self._ready.connections.write(lambda session: _secret(session, tenant, secret)), secret)
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         opened = self._ready
@@ -347,10 +355,10 @@ class _Opened:
         await self.database.thread.run(ended())
 
 
-async def _secret(session: Session, tenant: str) -> bytes:
+async def _secret(session: Session, tenant: str, given: bytes | None = None) -> bytes:
     await session.enter(tenant)
     known = await session.fetch(_SESSION["secret"], tenant)
     if not known:
-        await session.fetch(_SESSION["make_secret"], tenant, secrets.token_bytes(32))
+        await session.fetch(_SESSION["make_secret"], tenant, given or secrets.token_bytes(32))
         known = await session.fetch(_SESSION["secret"], tenant)
     return bytes(known[0]["secret"])

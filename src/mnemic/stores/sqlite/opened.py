@@ -175,12 +175,12 @@ class OpenFile:
     def _size(self) -> int:
         return sum(file.stat().st_size for file in files_of(self._path))
 
-    def secret(self, tenant: str) -> bytes:
-        """The tenant's secret, made and synced to the disk where it has none."""
+    def secret(self, tenant: str, given: bytes | None = None) -> bytes:
+        """The tenant's secret, made (or taken as `given`) and synced to the disk where it has none."""
         known = fetch(self.writing, _SECRET, (tenant,))
         if not known:
             with self._synced(), immediate(self.writing):
-                made = secrets.token_bytes(32)
+                made = given or secrets.token_bytes(32)
                 made_row = (tenant, made, text_check(tenant, made))
                 fetch(self.writing, "INSERT OR IGNORE INTO tenant VALUES (?, ?, ?)", made_row)
                 known = fetch(self.writing, _SECRET, (tenant,))

@@ -15,7 +15,7 @@ from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.forked import OneProcess
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import decode_event, dump, to_micros
+from mnemic.stores.codec import adopted, decode_event, dump, to_micros
 from mnemic.stores.scope_index import EXACT_UP_TO
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
@@ -49,6 +49,9 @@ _AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER 
 _AUDIT_END = """
     SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
 """
+
+
+_TENANTS = "SELECT tenant FROM tenant ORDER BY tenant"
 
 
 class SqliteStore(SingleReads):
@@ -143,6 +146,12 @@ class SqliteStore(SingleReads):
 
     async def secret(self, tenant: str) -> bytes:
         return await self._write(lambda opened: opened.secret(tenant))
+
+    async def tenants(self) -> list[str]:
+        return await self._read(lambda connection: [name for (name,) in fetch(connection, _TENANTS)])
+
+    async def adopt(self, tenant: str, secret: bytes) -> None:
+        adopted(await self._write(lambda opened: opened.secret(tenant, secret)), secret)
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         opened = self._ready

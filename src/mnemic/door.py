@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 
 from mnemic.errors import RunStopped
 from mnemic.guard.budget import Budget
-from mnemic.guard.contract import check_candidate
+from mnemic.guard.candidate import check_candidate
 from mnemic.guard.execution import Grant, denial
 from mnemic.guard.limits import LimitCheck, Limits
 from mnemic.guard.policy import Policy

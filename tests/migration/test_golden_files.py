@@ -9,9 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.failures import newest_schema
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.salvage import salvage
-from mnemic.stores.sqlite.schema import newest_schema
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
 

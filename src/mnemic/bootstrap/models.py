@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
-from mnemic.guard.contract import parse_json
 from mnemic.guard.policy import EntityReading
 from mnemic.guard.redaction import RedactionRules
 from mnemic.ports import Clock, Completer, Embedder
@@ -45,6 +44,7 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
     """The language model behind an OpenAI-compatible server, with retries; None where none is configured."""
     if not settings.has_model:
         return None
+    from mnemic.guard.contract import parse_json
     from mnemic.providers.breaker import BreakingCompleter
     from mnemic.providers.openai import OpenAICompleter
     from mnemic.providers.retrying import RetryingCompleter

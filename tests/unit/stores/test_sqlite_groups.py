@@ -16,7 +16,7 @@ import pytest
 from mnemic.clock import SystemClock
 from mnemic.errors import StoreBusy, StoreFull, VersionConflict
 from mnemic.ports import Expecting, Transaction
-from mnemic.stores.sqlite import SqliteStore, groups
+from mnemic.stores.sqlite import SqliteStore, threads
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Deadline, Where
 
@@ -26,7 +26,7 @@ WHERE = Where(scopes=(scope(),))
 
 @pytest.fixture
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteStore]:
-    monkeypatch.setattr(groups, "HELD_SECONDS", 60.0)
+    monkeypatch.setattr(threads, "HELD_SECONDS", 60.0)
     store = SqliteStore(tmp_path / "m.db")
     await store.open(EMBEDDER.space)
     yield store

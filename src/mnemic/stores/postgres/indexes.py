@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from mnemic.errors import MnemicError
-from mnemic.stores.index_shelf import IndexShelf
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.loop_thread import Tasks
 from mnemic.stores.postgres.rows import Place, digest
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.scope_index import Entry, ScopeIndex
+from mnemic.stores.scope_index import Entry, IndexShelf, ScopeIndex
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Where
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from mnemic.errors import MnemicError, StoreCorrupt
-from mnemic.stores.checks import blob_check, body_check, damaged, text_check
-from mnemic.stores.codec import load, memory_from, moment_of
+from mnemic.stores.codec import blob_check, body_check, damaged, load, memory_from, moment_of, text_check
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.rows import columns_of
 from mnemic.types import Kind, Level, Memory, Scope, Status

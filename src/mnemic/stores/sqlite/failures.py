@@ -5,6 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
@@ -19,7 +22,6 @@ from mnemic.errors import (
     StoreNewer,
     StoreUnavailable,
 )
-from mnemic.stores.sqlite.schema import newest_schema
 
 _KINDS: tuple[tuple[tuple[type[apsw.Error], ...], type[StoreFailed], str], ...] = (
     ((apsw.BusyError, apsw.LockedError), StoreBusy, "another writer held the file for too long; try again"),
@@ -122,3 +124,23 @@ def roll_back(connection: apsw.Connection) -> None:
     """End the transaction without its changes; an error of the disk may have ended it already."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
+
+
+class Migration(NamedTuple):
+    """One step of the schema; its number is the file's `user_version` once it is done."""
+
+    number: int
+    name: str
+    sql: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All steps, in order."""
+    files = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
+    return tuple(Migration(int(file.stem[:4]), file.stem[5:], file.read_text(encoding="utf-8")) for file in files)
+
+
+def newest_schema() -> int:
+    """The schema that this version writes."""
+    return migrations()[-1].number

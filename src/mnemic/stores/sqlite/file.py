@@ -13,8 +13,7 @@ from urllib.parse import quote
 import apsw
 
 from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreUnavailable
-from mnemic.stores.sqlite.failures import check_schema, immediate
-from mnemic.stores.sqlite.schema import Migration, migrations, newest_schema
+from mnemic.stores.sqlite.failures import Migration, check_schema, immediate, migrations, newest_schema
 from mnemic.stores.sqlite.spaces import present
 from mnemic.types import VectorSpace
 

@@ -10,8 +10,7 @@ import apsw
 import numpy as np
 
 from mnemic.stores.codec import dump
-from mnemic.stores.index_shelf import IndexShelf, Slot
-from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.scope_index import IndexShelf, ScopeIndex, Slot
 from mnemic.stores.sqlite.rows import Rows, fetch
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Scope, Vector

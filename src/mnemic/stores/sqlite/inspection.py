@@ -11,11 +11,10 @@ import apsw
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.stores.sqlite.damage import Damage, examined
-from mnemic.stores.sqlite.failures import typed_failures
+from mnemic.stores.sqlite.failures import newest_schema, typed_failures
 from mnemic.stores.sqlite.file import connect, recognise
 from mnemic.stores.sqlite.outbox import projections
 from mnemic.stores.sqlite.rows import fetch
-from mnemic.stores.sqlite.schema import newest_schema
 from mnemic.stores.sqlite.upkeep import broken_audit
 from mnemic.types import VectorSpace
 

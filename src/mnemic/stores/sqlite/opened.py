@@ -17,17 +17,16 @@ import apsw
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Transaction
 from mnemic.stores.atomic import run_through
-from mnemic.stores.checks import damaged, text_check
+from mnemic.stores.codec import damaged, text_check
 from mnemic.stores.scope_index import cosines
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.damage import fill_checks
 from mnemic.stores.sqlite.failures import immediate, suspected
 from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, claim_space, connect, is_frozen, prepare
-from mnemic.stores.sqlite.groups import Fresh, Groups, Work
 from mnemic.stores.sqlite.indexes import ScopeIndexes, find_place
 from mnemic.stores.sqlite.rows import GET_MANY, Rows, Terms, fetch, wanted_memories
-from mnemic.stores.sqlite.threads import Readers, reading
+from mnemic.stores.sqlite.threads import Fresh, Groups, Readers, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
 from mnemic.stores.sqlite.upkeep import files_of
 from mnemic.text.bm25 import Bm25

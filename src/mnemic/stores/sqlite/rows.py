@@ -12,8 +12,7 @@ from typing import Any
 import apsw
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.checks import Noted, blob_check, body_check, damaged
-from mnemic.stores.codec import cues_of, dump, fields_of, to_micros
+from mnemic.stores.codec import Noted, blob_check, body_check, cues_of, damaged, dump, fields_of, to_micros
 from mnemic.stores.sealing import NOTHING, Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
 from mnemic.types import Kind, Memory, Scope, Where

@@ -17,8 +17,7 @@ import apsw
 
 from mnemic.errors import InvalidInput, MnemicError, StoreUnavailable
 from mnemic.ports import Keyring
-from mnemic.stores.checks import blob_check, body_check, text_check
-from mnemic.stores.codec import load, memory_from
+from mnemic.stores.codec import blob_check, body_check, load, memory_from, text_check
 from mnemic.stores.parts import part_of, put
 from mnemic.stores.sealing import NOTHING, Sealer
 from mnemic.stores.sqlite.carve import Record, Text, records

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import queue
-from collections.abc import Callable, Iterator
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
 
 import apsw
+
+from mnemic.errors import CommitUnknown, StoreBusy
+from mnemic.ports import Transaction
+from mnemic.stores.sqlite.failures import immediate, typed_failures
+from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience
+from mnemic.types import Deadline, Memory
 
 T = TypeVar("T")
 
@@ -73,3 +82,149 @@ def reading(connection: apsw.Connection) -> Iterator[None]:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+MOST = 64
+HELD_SECONDS = 0.05
+"""A group takes in nobody else after this time: other processes wait for the same lock."""
+
+Work = Callable[[Transaction], Awaitable[Any]]
+Fresh = dict[tuple[str, str], Memory | None]
+"""What earlier members of a group changed, by tenant and memory_id; None where they removed it."""
+
+
+class Owner(Protocol):
+    """What a group needs of the open file."""
+
+    @property
+    def writing(self) -> apsw.Connection:
+        """The connection that writes."""
+
+    @property
+    def patience(self) -> Patience:
+        """How long that connection waits for the file's lock."""
+
+    def alone(self, work: Work) -> Any:
+        """Run `work` in a transaction of its own."""
+
+    def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
+        """Run `work` inside the open transaction, note in `fresh` what it changed; its result, and if it removed."""
+
+    def scrub(self, *, removed: bool) -> None:
+        """After a commit, leave nothing readable of what was removed."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    work: Work
+    deadline: Deadline | None
+    future: Future[Any] = field(default_factory=Future)
+    result: Any = None
+    error: BaseException | None = None
+
+    def patience(self) -> float:
+        """Seconds it may wait for the lock. Raises StoreBusy where there are none left."""
+        seconds = BUSY_SECONDS if self.deadline is None else self.deadline.remaining()
+        if seconds <= 0:
+            raise StoreBusy
+        return seconds
+
+    def answer(self) -> None:
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+class Groups:
+    """The transactions that wait for the thread of `writer`, in the order in which they were asked for."""
+
+    def __init__(self, owner: Owner, writer: ThreadPoolExecutor) -> None:
+        self._owner = owner
+        self._writer = writer
+        self._waiting: deque[_Job] = deque()
+
+    def submit(self, work: Work, deadline: Deadline | None) -> Future[Any]:
+        """The result of `work`, once it is committed. Cancelled before it has begun, it never runs."""
+        job = _Job(work, deadline)
+        self._waiting.append(job)
+        self._writer.submit(self._run)
+        return job.future
+
+    def _run(self) -> None:
+        """Whoever waits first, with those that wait behind it; one that an earlier group took in is gone by now."""
+        first = self._next()
+        if first is None:
+            return
+        if not self._waiting:
+            self._alone(first)
+            return
+        group: list[_Job] = []
+        try:
+            with typed_failures():
+                self._owner.patience.wait(first.patience())
+                removed = self._together(first, group)
+        except BaseException as error:  # noqa: BLE001  (it is told to whoever asked)
+            if group:
+                self._apart(group, error)
+            else:
+                first.future.set_exception(error)
+            return
+        for job in group:
+            job.answer()
+        self._owner.scrub(removed=removed)
+
+    def _next(self) -> _Job | None:
+        while self._waiting:
+            job = self._waiting.popleft()
+            if job.future.set_running_or_notify_cancel():
+                return job
+        return None
+
+    def _together(self, first: _Job, group: list[_Job]) -> bool:
+        """Run the first and whoever waits, until the group is full; whether any of them removed something."""
+        fresh: Fresh = {}
+        removed = False
+        until = time.monotonic() + HELD_SECONDS
+        with immediate(self._owner.writing):
+            job: _Job | None = first
+            while job is not None:
+                group.append(job)
+                removed |= self._member(job, fresh)
+                full = len(group) >= MOST or time.monotonic() > until
+                job = None if full else self._next()
+        return removed
+
+    def _member(self, job: _Job, fresh: Fresh) -> bool:
+        connection = self._owner.writing
+        connection.execute("SAVEPOINT member")
+        removed = False
+        try:
+            job.patience()
+            job.result, removed = self._owner.member(job.work, fresh)
+        except apsw.Error:
+            raise
+        except Exception as error:  # noqa: BLE001  (the same)
+            job.error = error
+            connection.execute("ROLLBACK TO member")
+        connection.execute("RELEASE member")
+        return removed
+
+    def _apart(self, group: list[_Job], error: BaseException) -> None:
+        """The shared transaction is undone. What nobody can know is told to all; else each runs by itself."""
+        for job in group:
+            job.result = job.error = None
+            if isinstance(error, CommitUnknown):
+                job.error = CommitUnknown(hint=error.hint)
+                job.answer()
+            else:
+                self._alone(job)
+
+    def _alone(self, job: _Job) -> None:
+        try:
+            with typed_failures():
+                self._owner.patience.wait(job.patience())
+                job.result = self._owner.alone(job.work)
+        except BaseException as error:  # noqa: BLE001  (it is told to whoever asked)
+            job.error = error
+        job.answer()

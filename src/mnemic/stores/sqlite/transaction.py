@@ -11,8 +11,7 @@ import apsw
 
 from mnemic.errors import IdempotencyConflict, StoreCorrupt, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.checks import damaged, text_check
-from mnemic.stores.codec import checked_vector, dump, encode_event, is_message, link, to_micros
+from mnemic.stores.codec import checked_vector, damaged, dump, encode_event, is_message, link, text_check, to_micros
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.damage import DAMAGED, placeholder
 from mnemic.stores.sqlite.rows import (

@@ -13,8 +13,7 @@ import apsw
 
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.checks import damaged, text_check
-from mnemic.stores.codec import Sign, decode_event, dump, follows, moment_of, to_micros
+from mnemic.stores.codec import Sign, damaged, decode_event, dump, follows, moment_of, text_check, to_micros
 from mnemic.stores.sqlite.damage import placeholder
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import KeptRequest, Kind, Memory, Scope, Usage

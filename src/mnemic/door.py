@@ -8,9 +8,9 @@ Every request takes the same steps, in this order:
 4. limits: erasure and retention, consent, quotas
 5. prepare, one transaction, publish (`Handler.carry_out`): no side effect before the transaction; the limits are asked
    once more inside it
-6. watchers: counters are told of each receipt
 
-What cuts across verbs is a middleware: a function around these steps, in a list.
+What cuts across verbs is a middleware: a function around these steps, in a list. Entity noticing is one, and so are the
+watchers, by which a service counts.
 """
 
 from __future__ import annotations
@@ -126,16 +126,21 @@ class Middleware(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Watchers:
-    """Callbacks after each write and each search, for counting. They neither wait nor raise."""
+    """Callbacks after each write and each search, for counting. They neither wait nor raise. As a middleware they hear
+    of every receipt; a search, which is no request of the door's, is reported.
+    """
 
     on_write: Callable[[WriteReceipt], None] | None = None
     on_search: Callable[[SearchResult], None] | None = None
 
-    def wrote(self, receipt: WriteReceipt) -> WriteReceipt:
-        """Report a write; returns its receipt."""
+    async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
+        """The answer to the request, once its receipts are reported."""
+        answer = await proceed(call)
         if self.on_write is not None:
-            self.on_write(receipt)
-        return receipt
+            for receipt in answer.receipts if isinstance(answer, Written) else [answer]:
+                if isinstance(receipt, WriteReceipt):
+                    self.on_write(receipt)
+        return answer
 
     def searched(self, result: SearchResult) -> SearchResult:
         """Report a search; returns its result."""
@@ -151,7 +156,6 @@ class Door:
     limiter: Limiter
     handlers: Mapping[type[Request[Any]], Handler]
     middleware: Sequence[Middleware] = ()
-    watchers: Watchers = field(default_factory=Watchers)
 
     async def handle(self, call: Call) -> Any:
         """The answer to the request. Raises InvalidInput, the breaches of policy (RunStopped), and what the engine's
@@ -169,12 +173,7 @@ class Door:
         handler = self.handlers[type(call.request)]
         proposals = await handler.check(call)
         passed = await self._passed(call, proposals) if proposals else []
-        answer = await handler.carry_out(call, passed)
-        receipts = answer.receipts if isinstance(answer, Written) else [answer]
-        for receipt in receipts:
-            if isinstance(receipt, WriteReceipt):
-                self.watchers.wrote(receipt)
-        return answer
+        return await handler.carry_out(call, passed)
 
     async def _passed(self, call: Call, proposals: Sequence[Proposal]) -> list[Passed]:
         """Policy, grant and limits, in this order, for each proposal."""
@@ -193,6 +192,6 @@ class Door:
             check = checks[one.subject.user]
             reason = denial(candidate, call.rules.grant, level=one.within_grant)
             reason = reason or (check(candidate) if one.adds else check.unless_counted(candidate))
-            warnings = () if reason else check.warnings(candidate)
+            warnings = () if reason or not call.rules.limits.quotas else check.warnings(candidate)
             passed.append(Passed(candidate=candidate, reason=reason, warnings=warnings))
         return passed

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mnemic.catalog import kind_of
 from mnemic.clock import SystemClock
-from mnemic.door import Call, Door, Middleware, Rules, Written
+from mnemic.door import Call, Door, Middleware, Rules, Watchers, Written
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
@@ -139,7 +139,8 @@ class MemoryEngine(StewardVerbs):
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
         self._projections, self._tokenizer = tuple(projections), tokenizer
         self.rules = Rules(**_given(policy=policy, grant=grant, budget=budget, limits=limits))
-        self.door = self._made_door(middleware)
+        self.watchers = Watchers()
+        self.door = self._made_door((*middleware, self.watchers))
         proposers: dict[str, Any] = {"extractor": extractor, "planner": planner, "composer": composer, "usage": usage}
         self._turns = _Turns(embedder, proposers, preference_bias=preference_bias, max_tokens=max_tokens)
 
@@ -153,7 +154,7 @@ class MemoryEngine(StewardVerbs):
             redaction=self.redaction,
             forgotten=self._forgotten,
         )
-        return Door(limiter=limiter, handlers=handlers, middleware=tuple(middleware))
+        return Door(limiter=limiter, handlers=handlers, middleware=middleware)
 
     def _forgotten(self) -> None:
         """After an erasure: who speaks in a scope is looked up again."""
@@ -256,7 +257,7 @@ class MemoryEngine(StewardVerbs):
             level=str(level),
             category=category,
             data=data or {},
-            ttl=ttl_of(ttl),
+            ttl=None if ttl is None else ttl_of(ttl),
             confidence=confidence,
             source=Source(origin=actor.channel if origin is None else origin, session=actor.session),
             occurred_at=occurred_at,

@@ -113,7 +113,7 @@ class MemoryGateway:
     def _own_door(self) -> Door:
         """A door for captures alone, of a gateway that was built without an engine."""
         adding = AddingMany(self.pipeline, self.limiter)
-        return Door(limiter=self.limiter, handlers={AddMany: adding}, watchers=self.watchers)
+        return Door(limiter=self.limiter, handlers={AddMany: adding}, middleware=(self.watchers,))
 
     async def write_captured(
         self,

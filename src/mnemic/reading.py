@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mnemic.catalog import kind_of
-from mnemic.door import Call, Door, Rules
+from mnemic.door import Call, Door, Rules, Watchers
 from mnemic.errors import MemoryNotFound
 from mnemic.guard.execution import admit_intent
 from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
@@ -49,6 +49,7 @@ class ReadVerbs:
     clock: Clock
     door: Door
     rules: Rules
+    watchers: Watchers
     _projections: Sequence[Projection]
     _tokenizer: Any
     _pipeline: MemoryWritePipeline
@@ -77,7 +78,7 @@ class ReadVerbs:
             grant=self.rules.grant,
             budget=self.rules.budget,
             limits=self.rules.limits,
-            watchers=self.door.watchers,
+            watchers=self.watchers,
             door=self.door,
             token_count=self.token_count,
         )

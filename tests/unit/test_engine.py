@@ -418,3 +418,18 @@ async def test_the_history_of_a_key_is_that_of_all_its_values() -> None:
                 await engine.history(name, actor=ana)
         with pytest.raises(MemoryNotFound):
             await engine.history("seat", actor=Actor(user="ben"))
+
+
+async def test_watchers_hear_of_every_verb_that_gives_a_receipt(engine: MemoryEngine) -> None:
+    heard: list[str | None] = []
+    engine.watchers.on_write = lambda receipt: heard.append(receipt.reason or str(receipt.outcome))
+
+    added = await engine.add("Likes green tea", actor=ANA)
+    await engine.add_many([Candidate(content="Plays chess on Sundays"), Candidate(content="")], actor=ANA)
+    assert added.memory_id is not None
+    await engine.update(added.memory_id, "Likes black tea", actor=ANA)
+    await engine.rollback(added.memory_id, 1, actor=ANA)
+    await engine.capture("I live in Oslo.", actor=ANA)
+    await engine.forget(added.memory_id, actor=ANA)
+
+    assert heard == ["created", "created", "invalid_memory_candidates:value", "revised", "rolled_back", "created"]

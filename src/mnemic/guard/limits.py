@@ -179,8 +179,6 @@ class LimitCheck:
 
     def warnings(self, candidate: Candidate) -> tuple[str, ...]:
         """The limits the candidate counts towards that are used up beyond their soft part."""
-        if not self.limits.quotas:
-            return ()
         used = [(quota, self._used(quota)) for quota in self.limits.quotas if quota.applies(candidate)]
         return tuple(name for quota, limits in used for name, part in limits.items() if part >= quota.soft)
 

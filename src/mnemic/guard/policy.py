@@ -154,7 +154,7 @@ class Policy:
     @property
     def allows_keyless(self) -> bool:
         """Whether memories without a key may be proposed."""
-        return not self.closed if self.keyless is None else self.keyless
+        return self.keys is None or self.open_keys if self.keyless is None else self.keyless
 
     def allows(self, key: str) -> bool:
         """Whether `key` (canonical) may be proposed."""

@@ -44,6 +44,8 @@ def tombstone(token: str) -> str:
 async def consents(store: RecordStore, token: str, tenant: str) -> Consents:
     """What the user has decided so far."""
     marks = await store.marks(tenant, f"subject/{token}/")
+    if not marks:
+        return Consents()
     prefix = consent_prefix(token)
     decided = {
         name.removeprefix(prefix): bool(json.loads(value)["granted"])

@@ -84,7 +84,7 @@ class WriteRules:
     @property
     def compared_from(self) -> float:
         """The cosine from which a memory is compared."""
-        return min(LEAST_COSINE, *self.cosines)
+        return min(LEAST_COSINE, self.near_duplicate, self.conflict, self.nominate, self.retold, self.denied)
 
     @property
     def merged_from(self) -> float:

@@ -1,4 +1,6 @@
-"""One write on its way through the pipeline, and what a store is asked about some of them at once."""
+"""One write on its way through the pipeline, what a store is asked about some of them at once, and step 4: the vector,
+made before any transaction is open.
+"""
 
 from __future__ import annotations
 
@@ -72,9 +74,11 @@ def index_text(content: str, *, key: str | None = None) -> str:
 
 async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline | None) -> list[Draft]:
     """The drafts with their vectors, in one call. Raises EmbedderFailed; then none of them has one."""
-    texts = [index_text(draft.candidate.content, key=draft.candidate.key) for draft in drafts]
+    said = [draft.candidate for draft in drafts]
+    texts = [one.content if one.key is None else index_text(one.content, key=one.key) for one in said]
     vectors = await embedder.embed(texts, deadline=deadline)
-    if len(vectors) != len(texts) or any(not _fits(vector, embedder) for vector in vectors):
+    size = 4 * embedder.space.dimension
+    if len(vectors) != len(texts) or any(len(vector) != size for vector in vectors):
         raise EmbedderFailed("dimension")
     return [replace(draft, vector=vector, space=embedder.space) for draft, vector in zip(drafts, vectors, strict=True)]
 
@@ -83,7 +87,3 @@ async def require_present(tx: Reads, draft: Draft) -> None:
     """Raises SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
     if draft.space != await tx.space():
         raise SpaceMismatch(hint="the store has another embedder by now; the same call makes a new vector")
-
-
-def _fits(vector: Vector, embedder: Embedder) -> bool:
-    return len(vector) == 4 * embedder.space.dimension

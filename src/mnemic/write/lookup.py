@@ -56,7 +56,8 @@ async def settle(
 async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
     """A new memory where nothing is known that the draft has to do with."""
     plain = draft.review_reason is None and not draft.spec.append_only and not draft.candidate.replaces
-    found = await nearest(tx, draft) if plain and not await peers_of(tx, draft) else None
+    alone = plain and (draft.candidate.key is None or not await peers_of(tx, draft))
+    found = await nearest(tx, draft) if alone else None
     if found is not None and not found:
         laps.note("conflict", "none")
         laps.note("merge", "none")

@@ -216,7 +216,7 @@ class MemoryWritePipeline:
         `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
         laps = laps or Laps(self._clock)
-        draft = await _prepared(await self._begun(candidate, actor, policy, home), self._prepare, self._vault, laps)
+        draft = await self._prepared(candidate, actor, policy, laps, home=home)
         if draft.blocked is not None or not embedded:
             return draft
         job = Job(draft, None, laps)
@@ -241,17 +241,28 @@ class MemoryWritePipeline:
         self, candidate: Candidate, idempotency_key: str | None, *, actor: Actor, policy: Policy, gate: Gate | None
     ) -> Job:
         laps = Laps(self._clock)
-        draft = await _prepared(await self._begun(candidate, actor, policy), self._prepare, self._vault, laps)
+        draft = await self._prepared(candidate, actor, policy, laps)
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
         return Job(draft, request, laps, gate)
 
-    async def _begun(self, candidate: Candidate, actor: Actor, policy: Policy, home: Scope | None = None) -> Draft:
+    async def _prepared(
+        self, candidate: Candidate, actor: Actor, policy: Policy, laps: Laps, *, home: Scope | None = None
+    ) -> Draft:
+        """The draft after the preparing steps, or after the one that ended the write."""
         secret, now = await self.secret(actor.tenant), self._clock.now()
         given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
-        return Draft(candidate=candidate, actor=actor, policy=policy, **given)
+        draft = Draft(candidate=candidate, actor=actor, policy=policy, **given)
+        for name, step in self._prepare:
+            draft = step(draft)
+            laps.note(name, draft.decision)
+            if draft.blocked is not None:
+                return draft
+        if draft.tokens and self._vault is not None:
+            return await asyncio.to_thread(readied, draft, self._vault)
+        return draft
 
     async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None) -> None:
         _check(deadline)
@@ -316,17 +327,6 @@ async def shown(pipeline: MemoryWritePipeline, text: str, *, tenant: str) -> str
         return await pipeline.redacted(text, tenant=tenant)
     except StoreFailed:
         return pipeline.redactor.redact(text, _PASSING).text
-
-
-async def _prepared(draft: Draft, steps: PrepareSteps, vault: Vault | None, laps: Laps) -> Draft:
-    for name, step in steps:
-        draft = step(draft)
-        laps.note(name, draft.decision)
-        if draft.blocked is not None:
-            return draft
-    if draft.tokens and vault is not None:
-        return await asyncio.to_thread(readied, draft, vault)
-    return draft
 
 
 def _check(deadline: Deadline | None) -> None:

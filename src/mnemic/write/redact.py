@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.redaction import Action, RedactionRules
@@ -327,9 +327,6 @@ class _Pass:
         self.tokens |= {name: value for name, value in done.tokens.items() if name not in self.tokens}
         return done.text
 
-    def label(self, text: str | None) -> str | None:
-        return None if text is None else self.text(text)
-
     def value(self, value: JsonValue) -> JsonValue:
         if isinstance(value, str):
             return self.text(value)
@@ -344,15 +341,15 @@ class _Pass:
 
     def candidate(self, candidate: Candidate) -> Candidate:
         source = candidate.source
-        key = self.label(candidate.key)
+        given = {"quote": source.quote, "speaker": source.speaker, "ref": source.ref}
+        labels: dict[str, Any] = {name: self.text(label) for name, label in given.items() if label is not None}
+        key = None if candidate.key is None else self.text(candidate.key)
         return replace(
             candidate,
             content=self.text(candidate.content),
             key=key if key == candidate.key else canonical_key(key),
-            category=self.label(candidate.category),
+            category=None if candidate.category is None else self.text(candidate.category),
             context=self.text(candidate.context),
             data={self.text(name): self.value(item) for name, item in candidate.data.items()},
-            source=replace(
-                source, quote=self.label(source.quote), speaker=self.label(source.speaker), ref=self.label(source.ref)
-            ),
+            source=replace(source, **labels) if labels else source,
         )

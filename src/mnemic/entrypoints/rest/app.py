@@ -115,7 +115,7 @@ def create_app(
 
 
 def _observed(service: Service, bounds: Bounds | None, observers: Sequence[Observer]) -> ASGIApp:
-    watchers = service.engine.gateway.watchers
+    watchers = service.engine.watchers
     watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.searched
     return Observed(
         _Hardened(Boundary(_routed(service), bounds, admit=partial(admit, service=service))),

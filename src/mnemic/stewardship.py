@@ -7,14 +7,14 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt, StoreFailed
+from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreCorrupt, StoreFailed
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import consent
 from mnemic.maintain.consent import subject_token
 from mnemic.ports import SessionStore
 from mnemic.ports.keyring import Signing
-from mnemic.requests import Approve, Consent, Erase, EraseKey, Reject, Reveal, Rollback, RotateDataKeys, Undo
-from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, Where, WriteReceipt
+from mnemic.requests import Approve, Consent, Erase, EraseKey, Forget, Reject, Reveal, Rollback, RotateDataKeys, Undo
+from mnemic.types import SHARED, Actor, AuditEvent, CarriedOut, Level, MemoryRequest, Scope, Status, Where, WriteReceipt
 from mnemic.upkeep import UpkeepVerbs
 from mnemic.write.vault import Vault
 
@@ -254,6 +254,27 @@ class StewardVerbs(UpkeepVerbs):
         """
         receipt: ErasureReceipt = await self.handle(Erase(subject=subject, block=block), actor=actor)
         return receipt
+
+    async def carry_out(self, request: MemoryRequest, *, actor: Actor) -> CarriedOut:
+        """Do what a message asked of memory (`RunReport.asked`), once its user has confirmed it: forget the memories
+        that it names, erase everything about the user, or read what is to be shown.
+
+        What is gone already counts as done. Raises InvalidInput (`memory_request`), StoreFailed.
+        """
+        if not isinstance(request, MemoryRequest):
+            raise InvalidInput("memory_request")
+        if request.kind == "forget_all":
+            return CarriedOut(erasure=(await self.erase(actor.user, actor=actor)).as_dict())
+        if request.kind == "show":
+            found = await self.store.get_many(request.memory_ids, scopes=self.reach(actor))
+            live = [one for name in request.memory_ids if (one := found.get(name)) and one.status is Status.ACTIVE]
+            return CarriedOut(memories=tuple(live))
+        forgotten = []
+        for memory_id in request.memory_ids:
+            with suppress(MemoryNotFound):
+                await self.handle(Forget(memory_id=memory_id), actor=actor)
+                forgotten.append(memory_id)
+        return CarriedOut(forgotten=tuple(forgotten))
 
     async def export_subject(
         self, subject: str, *, actor: Actor, form: Form = "json", values: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mnemic.types import Blocked, Cost, Hit, JsonValue, Serialisable, Skipped, WriteReceipt
+from mnemic.types import Blocked, Cost, Hit, JsonValue, MemoryRequest, Serialisable, Skipped, WriteReceipt
 
 Watch = Callable[[Mapping[str, Any]], None]
 """Is shown each step of a run as it ends; it must not wait."""
@@ -68,7 +68,8 @@ class RunReport(Serialisable):
     answer of a language model in the run, also of those that were asked for again. `basis` says what wrote the answer:
     `model`, `template`, `echo` (a template that only repeats what is remembered) or `none` (nothing could answer, and
     the text says so). `stopped_on` is what the run stopped on, by name: `raw_intent`, `invalid_used_memory_keys` and
-    `retrieved_keys`, or `used_memory_keys` and `applied_memory`.
+    `retrieved_keys`, or `used_memory_keys` and `applied_memory`. `asked`: what the message asks of memory, to be
+    carried out on confirmation (`MemoryEngine.carry_out`).
     """
 
     run_id: str
@@ -88,6 +89,7 @@ class RunReport(Serialisable):
     hits: tuple[Hit, ...] = ()
     audit: UseAudit = UseAudit()
     stopped_on: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    asked: tuple[MemoryRequest, ...] = ()
     errors: tuple[str, ...] = ()
     trace: tuple[Mapping[str, Any], ...] = ()
     history: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
@@ -107,6 +109,7 @@ class RunReport(Serialisable):
             "memory_state": [dict(entry) for entry in self.memory_state],
             "audit": {name: list(getattr(self.audit, name)) for name in UseAudit.__slots__},
             "skipped": [{"reason": entry.reason, "key": entry.key} for entry in self.skipped],
+            **({"asked": [one.to_dict() for one in self.asked]} if self.asked else {}),
             **({"cost": self.cost.as_dict()} if self.cost.calls else {}),
             "errors": list(self.errors),
             "trace": [dict(step) for step in self.trace],

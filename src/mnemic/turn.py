@@ -37,6 +37,7 @@ from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.ports.metering import counting
 from mnemic.proposing import as_shown, read_message
 from mnemic.recall import recall
+from mnemic.requested import requests_in, without
 from mnemic.retrieve.plan import Planner
 from mnemic.retrieve.state import memory_state
 from mnemic.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clipped
@@ -47,6 +48,7 @@ from mnemic.types import (
     Hit,
     Intent,
     JsonValue,
+    MemoryRequest,
     Message,
     Recalled,
     RecallRequest,
@@ -100,6 +102,7 @@ class _Run:
     skipped: tuple[Skipped, ...] = ()
     cost: Cost = Cost()
     hits: dict[str, Hit] = field(default_factory=dict)
+    asked: tuple[MemoryRequest, ...] = ()
     errors: list[str] = field(default_factory=list)
     stopped_on: dict[str, JsonValue] = field(default_factory=dict)
     answer: Answer | None = None
@@ -159,6 +162,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     extraction = request.read or await _extracted(parts, request, message, run)
     if isinstance(extraction, MnemicError):
         raise extraction
+    extraction = await _without_requests(parts, request, message, extraction, run)
     run.skipped = extraction.skipped
     if request.read is not None:
         run.cost = extraction.cost
@@ -188,6 +192,18 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
         blocked=[_blocked_entry(entry.key, entry.level, entry.reason) for entry in run.write.blocked],
         skipped=[{"key": entry.key, "reason": entry.reason} for entry in extraction.skipped],
     )
+
+
+async def _without_requests(
+    parts: TurnParts, request: TurnRequest, message: Message, extraction: Extraction, run: _Run
+) -> Extraction:
+    """The extraction without what the message asks of memory, which the report tells."""
+    try:
+        run.asked, asked = await requests_in(parts.gateway, request.actor, message, deadline=run.deadline)
+    except MnemicError as failure:
+        run.errors.append(f"capture:asked: {failure.reason}")
+        return extraction
+    return without(extraction, asked)
 
 
 async def _extracted(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> Extraction:
@@ -351,6 +367,7 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
         hits=tuple(run.hits.values()),
         audit=run.audit,
         stopped_on=run.stopped_on,
+        asked=run.asked,
         errors=tuple(run.errors),
         trace=tuple(run.trace.steps),
         history=tuple(run.trace.history),

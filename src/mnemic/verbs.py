@@ -14,10 +14,12 @@ from mnemic.types import (
     Actor,
     AuditEvent,
     Candidate,
+    CarriedOut,
     ContextBlock,
     Kind,
     Level,
     Memory,
+    MemoryRequest,
     Message,
     SearchResult,
     WriteReceipt,
@@ -158,6 +160,11 @@ class MemoryVerbs(_Kinds[M]):
     ) -> Sequence[RunReport | None]:
         """Remember what is worth it in several messages; see `MemoryEngine.capture_many`."""
         return await self.engine.capture_many(messages, actor=self.actor, idempotency_keys=idempotency_keys)
+
+    @verb
+    async def carry_out(self, request: MemoryRequest) -> CarriedOut:
+        """Do what a message asked of memory, once its user has confirmed it; see `MemoryEngine.carry_out`."""
+        return await self.engine.carry_out(request, actor=self.actor)
 
     @verb
     async def update(

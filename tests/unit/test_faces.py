@@ -44,6 +44,7 @@ NOT_ON_CLIENT = {
     "capture_many": "one request would take as long as all its messages: `capture` each, or `record` them",
     "retrieve": "working memory and the conversation in progress are of the calling process",
     "expire": "a part of `maintain`",
+    "carry_out": "a client forgets the memories that a report names, or erases, by the verbs for that",
 }
 CLIENT_ALONE = {
     "import_all": "parts of an import over a network",
@@ -85,6 +86,7 @@ CLI = {
     "retrieve": "a command is one process: `search`",
     "expire": "`maintain`",
     "consolidate": "`maintain --consolidate`",
+    "carry_out": "`forget` and `erase`",
 }
 CLI_NAMES = {("forget", "memory_id"): "memory_ids", ("history", "memory_id"): "named", ("maintain", "whole"): "vacuum"}
 """Parameters that are called something else on the command line."""
@@ -117,6 +119,7 @@ NOT_ON_MCP = {
     "expire": "upkeep is the operator's",
     "consolidate": "upkeep is the operator's",
     "doctor": "upkeep is the operator's",
+    "carry_out": "a person confirms it to the host, not to the model",
 }
 MCP_ALONE = {"dry_run": "what overwrites or deletes only tells first what it would do"}
 NOT_ASKED_OF_A_MODEL = {

@@ -12,6 +12,7 @@ from mnemic.trace import RunReport, RunStatus, UseAudit
 from mnemic.types import (
     Cost,
     Hit,
+    MemoryRequest,
     Neighbour,
     Node,
     Outcome,
@@ -61,6 +62,7 @@ def report_of(said: Json) -> RunReport:
         stopped_on={name: said[name] for name in STOPPED_ON if name in said},
         receipts=tuple(receipt_of(receipt) for receipt in said["receipts"]),
         skipped=tuple(Skipped(reason=one["reason"], key=one["key"]) for one in said["skipped"]),
+        asked=tuple(MemoryRequest.from_dict(one) for one in said.get("asked") or ()),
         audit=UseAudit(**{name: tuple(ids) for name, ids in said["audit"].items()}),
         cost=Cost(**said.get("cost", {})),
         **{name: tuple(said[name]) for name in lists},

@@ -6,6 +6,7 @@ quotes) is left out of every `repr`, so that it cannot reach a log by accident.
 
 from __future__ import annotations
 
+from mnemic.types.asking import CarriedOut, MemoryRequest, MemoryRequestKind
 from mnemic.types.documents import (
     Document,
     DocumentAnswer,
@@ -47,6 +48,7 @@ __all__ = [
     "AuditEvent",
     "Blocked",
     "Candidate",
+    "CarriedOut",
     "Change",
     "Completion",
     "ContextBlock",
@@ -71,6 +73,8 @@ __all__ = [
     "Level",
     "ListNamespaces",
     "Memory",
+    "MemoryRequest",
+    "MemoryRequestKind",
     "Message",
     "Namespace",
     "Neighbour",

@@ -144,11 +144,10 @@ class Rank(NamedTuple):
 class Hit(Serialisable):
     """A memory that was found, its fused score in 0..1, what each list and sign said of it, and why it is here.
 
-    `reason` is `relevance`, `preference_bias` or `standing`. `outdated_by` is the memory_id of a later statement of the
-    same person, among the hits or near them, that takes its place.
-    `reason` is `relevance`, `preference_bias` or `standing`. `score` orders the hits of one search; `relevance` (0..1)
-    is how likely the memory is about the query, and can be compared between searches and scopes; None where that
-    cannot be told. `why` is one sentence for people.
+    `outdated_by` is the memory_id of a later statement of the same person, among the hits or near them, that takes its
+    place. `reason` is `relevance`, `preference_bias` or `standing`. `score` orders the hits of one search; `relevance`
+    (0..1) is how likely the memory is about the query, and can be compared between searches and scopes; None where
+    that cannot be told. `why` is one sentence for people.
     """
 
     memory: Memory

@@ -188,6 +188,14 @@ class UsedAnswer(Answer):
     refuted: list[str]
 
 
+class MemoryRequestAnswer(Answer):
+    """Something the message asks of memory. Nothing of it is done."""
+
+    kind: Literal["forget", "forget_all", "wrong", "show"]
+    subject: str
+    memory_ids: list[str]
+
+
 class ReportAnswer(Answer):
     """Everything a turn can be held to."""
 
@@ -203,6 +211,7 @@ class ReportAnswer(Answer):
     memory_state: list[dict[str, JsonValue]]
     audit: UsedAnswer
     skipped: list[dict[str, JsonValue]]
+    asked: list[MemoryRequestAnswer] = Field(default_factory=list)
     cost: dict[str, int] | None = None
     errors: list[str]
     trace: list[dict[str, JsonValue]]

@@ -18,6 +18,7 @@ FIELDS: dict[str, str] = {
     "append_only": "Whether memories of the kind are never changed.",
     "applied_memory": "The memories that the answer used.",
     "as_of": "A time: what was true then.",
+    "asked": "What the message asks of memory, with the memories that it concerns.",
     "at": "When it happened; for a part of an import the number of its first memory, counted from 0.",
     "audit": "What became of the memories of the run, by their ids.",
     "basis": "What the answer was made from.",

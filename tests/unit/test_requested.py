@@ -1,0 +1,106 @@
+"""Requests about memory: reported with the memories they concern, and carried out only on confirmation."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput, StoreUnavailable
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.types import Actor, MemoryRequest, Message
+
+ANA = Actor(user="ana", session="s1")
+TOLD = ("I rent a studio in Lund.", "My sister keeps bees in Ystad.", "I prefer trains to planes.")
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder()) as made:
+        for text in TOLD:
+            await made.add(text, actor=ANA)
+        yield made
+
+
+async def asked(engine: MemoryEngine, text: str) -> tuple[MemoryRequest, ...]:
+    return (await engine.capture(text, actor=ANA)).asked
+
+
+async def texts(engine: MemoryEngine, request: MemoryRequest | None = None) -> list[str]:
+    live = await engine.list(actor=ANA)
+    return sorted(one.content for one in live if request is None or one.memory_id in request.memory_ids)
+
+
+async def test_what_is_to_be_forgotten_is_named_and_stays_until_it_is_confirmed(engine: MemoryEngine) -> None:
+    (request,) = await asked(engine, "Forget what I told you about my sister.")
+    assert (request.kind, request.subject) == ("forget", "my sister")
+    assert await texts(engine, request) == [TOLD[1]]
+    assert len(await texts(engine)) == 3
+    done = await engine.carry_out(request, actor=ANA)
+    assert done.forgotten == request.memory_ids
+    assert await texts(engine) == sorted((TOLD[0], TOLD[2]))
+    assert (await engine.carry_out(request, actor=ANA)).forgotten == ()
+
+
+async def test_everything_goes_by_an_erasure(engine: MemoryEngine) -> None:
+    (request,) = await asked(engine, "Delete everything you know about me!")
+    assert (request.kind, len(request.memory_ids)) == ("forget_all", 3)
+    done = await engine.carry_out(request, actor=ANA)
+    assert done.erasure is not None
+    assert done.erasure["complete"] is True
+    assert await texts(engine) == []
+
+
+async def test_what_is_known_is_shown(engine: MemoryEngine) -> None:
+    (request,) = await asked(engine, "What do you know about me?")
+    done = await engine.carry_out(request, actor=ANA)
+    assert sorted(one.content for one in done.memories) == sorted(TOLD)
+    await engine.forget(request.memory_ids[0], actor=ANA)
+    assert len((await engine.carry_out(request, actor=ANA)).memories) == 2
+    assert (await engine.carry_out(request, actor=Actor(user="ben"))).memories == ()
+
+
+async def test_a_denial_names_what_was_said_last_or_its_subject(engine: MemoryEngine) -> None:
+    last = await asked(engine, "That's not true.")
+    assert await texts(engine, last[0]) == [TOLD[2]]
+    (about,) = await asked(engine, "That is wrong about my studio.")
+    assert await texts(engine, about) == [TOLD[0]]
+
+
+async def test_the_rest_of_the_message_is_kept(engine: MemoryEngine) -> None:
+    said = "Forget what I told you about Lund. I moved to Kalmar."
+    report = await engine.capture(Message(role="user", content=said), actor=ANA)
+    assert [one.kind for one in report.asked] == ["forget"]
+    assert any("Kalmar" in text for text in await texts(engine))
+    assert not any("Forget" in text for text in await texts(engine))
+    assert [one.reason for one in report.skipped] == ["memory_request"]
+    assert report.as_dict()["asked"] == [one.to_dict() for one in report.asked]
+
+
+async def test_a_question_about_the_world_is_no_request(engine: MemoryEngine) -> None:
+    assert await asked(engine, "What do you know about volcanoes?") == ()
+    assert await asked(engine, "I prefer window seats.") == ()
+
+
+async def test_an_assistants_words_ask_nothing(engine: MemoryEngine) -> None:
+    report = await engine.capture(Message(role="assistant", content="Forget everything about me."), actor=ANA)
+    assert report.asked == ()
+
+
+async def test_an_outage_is_told(engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: Any, **__: Any) -> Any:
+        raise StoreUnavailable
+
+    monkeypatch.setattr(engine.store, "newest", broken)
+    report = await engine.capture("What do you know about me?", actor=ANA)
+    assert report.asked == ()
+    assert "capture:asked: store_unavailable" in report.errors
+
+
+async def test_only_requests_are_carried_out(engine: MemoryEngine) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await engine.carry_out("forget everything", actor=ANA)  # type: ignore[arg-type]
+    assert refused.value.reason == "invalid_input:memory_request"

@@ -41,7 +41,7 @@ REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock audit sbom clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock audit sbom clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -82,6 +82,9 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall where
 
 bench-servers: $(DEV_READY) ## the same figures on PostgreSQL and Redis, private servers of its own (BENCH_ARGS for more)
 	@$(BIN)/python -m tests.bench_servers $(BENCH_ARGS)
+
+bench-graph: $(DEV_READY) neo4j ## relations on a private Neo4j beside a memory file, against their budget (BENCH_GRAPH for more)
+	@$(BIN)/python -m tests.bench_graph $(BENCH_GRAPH)
 
 GROWTH ?= --sizes 1000,10000,100000
 bench-crowd: $(DEV_READY) ## many processes on one store, many users in each (CROWD="--postgres --processes 1,8")

@@ -63,6 +63,11 @@ class BoltServer(OneProcess):
                 raise RuntimeError((self.folder / "output").read_text(errors="replace")[-2000:])
             time.sleep(0.2)
 
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        return self._process.pid
+
     def empty(self, *tenants: str) -> str:
         """The address of the server, without anything of these tenants."""
 

@@ -1,45 +1,32 @@
 """Step 2: personal data and secrets are replaced before anything else sees the text.
 
-**Markers.** What is found becomes `[EMAIL#3fa9c1d27b08]`: the entity, a pseudonym of 8 hex digits, and a check of 4.
-Both are HMAC-SHA-256 under the tenant's secret, the pseudonym of the thing itself (so that two people stay two people,
-and one person stays one), the check of entity and pseudonym. So a marker proves itself: a genuine one is left alone,
-which makes redaction idempotent; a look-alike that somebody typed has no valid check and loses its brackets,
-`(EMAIL#...)`, so that nobody can pass off a text as redacted. A bare `[EMAIL]` is not a marker and stays.
-
-**Plain text.** Most texts hold no sign, digit or word that any detector's find has to hold (`_SUSPECT`). They are seen
-through by one expression, and the detectors are loaded with the first text that is not so plain.
-
-**Overlaps.** All detectors see the same text. Matches that overlap are replaced together, under the name of the
-longest, so that no rest of a number or address is left standing.
+Most texts hold no sign, digit or word that any detector's find has to hold (`_SUSPECT`): one expression says so, and no
+detector is asked. With the first text that holds one, the detectors are loaded; `mnemic.write.finds` replaces what they
+find.
 """
 
 from __future__ import annotations
 
-import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
-from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.redaction import Action, RedactionRules
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
-from mnemic.write import HELD
 from mnemic.write.draft import Draft
 from mnemic.write.validate import within_limits
+
+if TYPE_CHECKING:
+    from mnemic.write.finds import Finds, Span
 
 _SUSPECT = re.compile(r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at|\S{14}|private key|phrase|words", re.IGNORECASE)
 """What a text must hold for any detector of `mnemic.write.detect` to find something in it: a character beyond ASCII, a
 digit, a sign of addresses, assignments and passwords, an `at` in brackets, a word as long as the shortest token or
 hardware address, or a name of keys and seeds.
 """
-MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")
-_PSEUDONYM_DIGITS, _CHECK_DIGITS = 8, 4
-_MAX_PASSES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +40,6 @@ class Redaction:
     replaced: tuple[str, ...] = ()
     blocked: tuple[str, ...] = ()
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-
-class Span(NamedTuple):
-    """A stretch of the text to be replaced, and the spelling by which two of them are the same thing."""
-
-    start: int
-    end: int
-    entity: str
-    value: str
-
-
-_Find = tuple[int, int, str, str]
-"""The fields of a span; a text may have a thousand of them, of which most are found twice."""
 
 
 class Redactor:
@@ -87,17 +61,17 @@ class Redactor:
         self._actions = {entity: Action(action) for entity, action in (actions or {}).items()}
         self._glances = detectors is None and not further
         if self._actions or regions:
-            known = {detector.entity for detector in self._detectors}
-            if not self._actions.keys() <= known:
-                raise InvalidConfig("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
+            self._finds.check()
 
     @cached_property
-    def _detectors(self) -> tuple[Detector, ...]:
+    def _finds(self) -> Finds:
         from mnemic.write.detect import DETECTORS, detectors
+        from mnemic.write.finds import Finds
 
-        if self._given is None:
-            return (*(detectors(self._regions) if self._regions else DETECTORS), *self._further)
-        return (*self._given, *self._further)
+        table = self._given
+        if table is None:
+            table = detectors(self._regions) if self._regions else DETECTORS
+        return Finds((*table, *self._further), self._actions)
 
     @classmethod
     def under(cls, rules: RedactionRules) -> Redactor:
@@ -116,166 +90,11 @@ class Redactor:
         """
         if self._glances and _SUSPECT.search(text) is None:
             return Redaction(text=text)
-        text = MARKER.sub(lambda match: _kept(match, secret), text.replace(HELD, "\ufffd"))
-        markers = [match.group() for match in MARKER.finditer(text)]
-        text = MARKER.sub(HELD, text)
-        replaced: list[str] = []
-        blocked: list[str] = []
-        tokens: dict[str, str] = {}
-        for _ in range(_MAX_PASSES):
-            spans = self._finds(text)
-            if not spans:
-                whole = _compose(text, markers)
-                return Redaction(text=whole, replaced=tuple(replaced), blocked=tuple(blocked), tokens=tokens)
-            if not self._actions:
-                replaced += [entity for _, _, entity, _ in spans]
-            else:
-                self._note(text, spans, secret, replaced, blocked, tokens)
-            text, markers = _replace(text, markers, spans, secret)
-        raise InvalidInput("redaction", hint="the text cannot be redacted safely")
-
-    def _note(
-        self,
-        text: str,
-        spans: Sequence[_Find],
-        secret: bytes,
-        replaced: list[str],
-        blocked: list[str],
-        tokens: dict[str, str],
-    ) -> None:
-        """What policy says of each find."""
-        for start, end, entity, value in spans:
-            action = self._action(entity)
-            (blocked if action is Action.BLOCK else replaced).append(entity)
-            if action is Action.TOKENISE:
-                tokens.setdefault(marker(entity, value, secret), text[start:end])
+        return self._finds.redact(text, secret)
 
     def find(self, text: str) -> list[Span]:
         """What one pass over `text` replaces, in order and without overlaps."""
-        return [Span(*find) for find in self._finds(text)]
-
-    def _action(self, entity: str) -> Action:
-        return self._actions.get(entity, Action.REDACT)
-
-    def _finds(self, text: str) -> list[_Find]:
-        """What to replace: in order, without overlaps."""
-        from mnemic.write.folding import fold
-
-        folded, offsets = fold(text)
-        held = HELD in folded
-        found: list[_Find] = []
-        for detector in self._detectors:
-            entity = detector.entity
-            for start, end, value in detector.find(folded):
-                if start < end and not (held and HELD in folded[start:end]):
-                    found.append((start, end, entity, value))
-        found = _outside_uuids(found, folded)
-        if offsets:
-            found = [(offsets[start], offsets[end], entity, value) for start, end, entity, value in found]
-        spans = _merged(found, text)
-        return [span for span in spans if self._action(span[2]) is not Action.ALLOW] if self._actions else spans
-
-
-_UUID = re.compile(r"(?i)(?<![\w-])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?![\w-])")
-"""An identifier by RFC 9562."""
-_NUMBERS = frozenset({"CARD", "IMEI", "NATIONAL_ID", "PHONE", "SSN"})
-
-
-def _outside_uuids(found: list[_Find], text: str) -> list[_Find]:
-    """The matches, without digits of an identifier that look like somebody's number by chance."""
-    if not any(entity in _NUMBERS for _, _, entity, _ in found):
-        return found
-    identifiers = [match.span() for match in _UUID.finditer(text)]
-    return [
-        one
-        for one in found
-        if one[2] not in _NUMBERS or not any(start <= one[0] and one[1] <= end for start, end in identifiers)
-    ]
-
-
-def marker(entity: str, value: str, secret: bytes) -> str:
-    """The marker of `value`, whose spelling must be the same wherever it is the same thing."""
-    pseudonym = _hmac(secret, "pseudonym", entity, value)[:_PSEUDONYM_DIGITS]
-    return f"[{entity}#{pseudonym}{_check(entity, pseudonym, secret)}]"
-
-
-def _check(entity: str, pseudonym: str, secret: bytes) -> str:
-    return _hmac(secret, "marker", entity, pseudonym)[:_CHECK_DIGITS]
-
-
-def _hmac(secret: bytes, *parts: str) -> str:
-    return hmac.digest(secret, "\x1f".join(parts).encode("utf-8", "surrogatepass"), "sha256").hex()
-
-
-def _kept(match: re.Match[str], secret: bytes) -> str:
-    entity, token = match.groups()
-    pseudonym, check = token[:_PSEUDONYM_DIGITS], token[_PSEUDONYM_DIGITS:]
-    genuine = len(check) == _CHECK_DIGITS and hmac.compare_digest(check, _check(entity, pseudonym, secret))
-    return match.group() if genuine else f"({entity}#{token})"
-
-
-def _merged(found: list[_Find], text: str) -> list[_Find]:
-    """The matches in order; those that overlap as one, under the name of the longest."""
-    merged: list[_Find] = []
-    longest = until = 0
-    torn = False  # the last is several that overlap, spelled by the text once it is known how far they reach
-    for find in sorted(found, key=_by_start):
-        start, end, entity, _ = find
-        if start >= until:
-            if torn:
-                merged[-1], torn = _spelled(merged[-1], text), False
-            merged.append(find)
-            longest, until = end - start, end
-            continue
-        begun, _, name, _ = last = merged[-1]
-        if find == (_spelled(last, text) if torn and (start, end) == (begun, until) else last):
-            continue
-        if end - start > longest:
-            name, longest = entity, end - start
-        if end > until or name != last[2]:
-            until = max(until, end)
-            torn = (start, end) != (begun, until)
-            merged[-1] = (begun, until, name, find[3])
-    if torn:
-        merged[-1] = _spelled(merged[-1], text)
-    return merged
-
-
-def _spelled(find: _Find, text: str) -> _Find:
-    start, end, entity, _ = find
-    return (start, end, entity, text[start:end])
-
-
-_by_start = itemgetter(0)
-
-
-def _replace(text: str, markers: Sequence[str], spans: Sequence[_Find], secret: bytes) -> tuple[str, list[str]]:
-    """Each span held by one placeholder, its marker put among the others in the order of the text."""
-    pieces: list[str] = []
-    ordered: list[str] = []
-    waiting = iter(markers)
-    made: dict[tuple[str, str], str] = {}
-    cursor = 0
-    for start, end, entity, value in spans:
-        piece = text[cursor:start]
-        if markers:
-            ordered += islice(waiting, piece.count(HELD))
-        name = (entity, value)
-        one = made.get(name)
-        if one is None:
-            one = made[name] = marker(*name, secret)
-        ordered.append(one)
-        pieces.append(piece)
-        cursor = end
-    return HELD.join([*pieces, text[cursor:]]), [*ordered, *waiting]
-
-
-def _compose(text: str, markers: Sequence[str]) -> str:
-    pieces = text.split(HELD)
-    whole = [""] * (2 * len(pieces) - 1)
-    whole[::2] = pieces
-    whole[1::2] = markers
-    return "".join(whole)
+        return self._finds.find(text)
 
 
 # -- the step --------------------------------------------------------------------------------------

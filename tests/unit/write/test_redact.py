@@ -16,10 +16,11 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write import HELD, folding
 from mnemic.write.detect import detectors
+from mnemic.write.finds import MARKER, Span, marker
 from mnemic.write.folding import fold
 from mnemic.write.patterns import Finder
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.redact import MARKER, Action, Redactor, Span, marker, redact_candidate, redact_value
+from mnemic.write.redact import Action, Redactor, redact_candidate, redact_value
 
 SECRET, OTHER = b"k" * 32, b"o" * 32
 REDACTOR = Redactor()
@@ -393,10 +394,10 @@ def test_a_plain_text_needs_no_detector() -> None:
     redactor = Redactor()
 
     redactor.redact("The printer on the third floor is out of toner.", b"secret")
-    assert "_detectors" not in vars(redactor)
+    assert "_finds" not in vars(redactor)
 
     assert redactor.redact("Write to ana@example.org", b"secret").replaced == ("EMAIL",)
-    assert "_detectors" in vars(redactor)
+    assert "_finds" in vars(redactor)
 
 
 def test_detectors_that_are_given_see_every_text() -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
 
+from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput
-from mnemic.ports import RecordStore
-from mnemic.types import AuditEvent, Level, Memory, Scope, Status
+from mnemic.ports import RecordStore, SessionStore
+from mnemic.types import AuditEvent, Kind, Level, Memory, Scope, Status
 
 PAGE = 500
+CONVERSATION = 200
+"""Messages of an open conversation."""
 
 _WRITES = frozenset({"created", "kept", "pending_review", "revised"})
 
@@ -57,3 +61,17 @@ def conversation(tenant: str, session: str) -> Scope | None:
         return Scope(tenant=tenant, level=Level.SESSION, owner=session)
     except InvalidInput:
         return None
+
+
+async def leave(sessions: SessionStore, place: Scope, subject: str) -> None:
+    """Take the subject out of an open conversation. It ends, unless somebody else speaks in it as well: what they said
+    stays. What is nobody's in particular, such as a summary of what several said, goes.
+    """
+    messages = await sessions.tail(place, limit=CONVERSATION)
+    others = [one for one in messages if one.author not in (None, subject)]
+    if messages and len(others) == len(messages):
+        return
+    await sessions.clear(place)
+    retention = CATALOG[Kind.SHORT_TERM].retention
+    for message in others:
+        await sessions.append(place, message, ttl=retention or timedelta(hours=1), keep=CONVERSATION)

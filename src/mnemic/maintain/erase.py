@@ -11,14 +11,13 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 
-from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
-from mnemic.maintain.belonging import PAGE, conversation, written_elsewhere
+from mnemic.maintain.belonging import PAGE, conversation, leave, written_elsewhere
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
 from mnemic.maintain.derived import derived_from
 from mnemic.maintain.intake import import_prefix
@@ -26,8 +25,9 @@ from mnemic.maintain.project import drain
 from mnemic.maintain.vault import sweep
 from mnemic.maintain.waiting import waiting_prefix
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
+from mnemic.ports.offers import Vacuumed
 from mnemic.ports.projections import Scanned
-from mnemic.types import Actor, Kind, Level, Memory, Scope, Status, Where, checked_identifier
+from mnemic.types import Actor, Level, Memory, Scope, Status, Where, aware, checked_identifier
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
 from mnemic.write.feed import Feed
 from mnemic.write.vault import token_prefix
@@ -38,15 +38,15 @@ BATCH = 256
 MAX_ROUNDS = 100
 """How often an erasure looks again for what was written meanwhile."""
 
-CONVERSATION = 200
-"""Messages of an open conversation."""
-
 FORMAT = "mnemic-erasure/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
     """What was erased, in numbers, and the witnesses by which a scan recognises what must not be there any more.
+
+    `removed_at`: since when a server that keeps removed rows must have vacuumed; the tables that it has not stand under
+    `unvacuumed` in `traces`. None: there is no such server, or the rows were sealed and their key is destroyed.
 
     `subject` is a keyed hash. `memory_ids` and `fingerprints` (keyed hashes too) say nothing about content; `traces`
     is what the scan at the end found, by place: nothing, if `complete`.
@@ -61,6 +61,7 @@ class ErasureReceipt:
     memory_ids: tuple[str, ...] = field(default=(), repr=False)
     fingerprints: tuple[str, ...] = field(default=(), repr=False)
     blocks_relearning: bool = False
+    removed_at: datetime | None = None
 
     @property
     def complete(self) -> bool:
@@ -81,6 +82,7 @@ class ErasureReceipt:
             "traces": dict(self.traces),
             "memory_ids": list(self.memory_ids),
             "fingerprints": list(self.fingerprints),
+            "removed_at": None if self.removed_at is None else self.removed_at.isoformat(),
         }
 
     @classmethod
@@ -89,6 +91,7 @@ class ErasureReceipt:
         try:
             if data["format"] != FORMAT:
                 raise InvalidInput("erasure_receipt", hint=f"expected {FORMAT}")
+            removed_at = data.get("removed_at")
             return cls(
                 receipt_id=str(data["receipt_id"]),
                 tenant=checked_identifier(data["tenant"], "tenant"),
@@ -99,6 +102,7 @@ class ErasureReceipt:
                 memory_ids=tuple(map(str, data["memory_ids"])),
                 fingerprints=tuple(map(str, data["fingerprints"])),
                 blocks_relearning=bool(data["blocks_relearning"]),
+                removed_at=None if removed_at is None else aware(datetime.fromisoformat(removed_at), "removed_at"),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput("erasure_receipt", hint="not a receipt of an erasure") from error
@@ -244,25 +248,11 @@ async def erase(
     if sessions is not None:
         for session in erasure.sessions:
             if (place := conversation(actor.tenant, session)) is not None:
-                await _leave(sessions, place, subject)
+                await leave(sessions, place, subject)
         erasure.counts["sessions"] = len(erasure.sessions)
     if keyring is not None:
         erasure.counts["keys"] = int(await asyncio.to_thread(keyring.destroy, own))
     return await _proven(erasure)
-
-
-async def _leave(sessions: SessionStore, place: Scope, subject: str) -> None:
-    """Take the subject out of an open conversation. It ends, unless somebody else speaks in it as well: what they said
-    stays. What is nobody's in particular, such as a summary of what several said, goes.
-    """
-    messages = await sessions.tail(place, limit=CONVERSATION)
-    others = [one for one in messages if one.author not in (None, subject)]
-    if messages and len(others) == len(messages):
-        return
-    await sessions.clear(place)
-    retention = CATALOG[Kind.SHORT_TERM].retention
-    for message in others:
-        await sessions.append(place, message, ttl=retention or timedelta(hours=1), keep=CONVERSATION)
 
 
 async def erase_key(
@@ -303,6 +293,8 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
             traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
         except StoreFailed:
             pass  # the receipt says what is left; `verify` after the next `tidy` shows when it is gone
+    removed_at = await _vacuumed(erasure)
+    traces |= await _unvacuumed(store, removed_at)
     return ErasureReceipt(
         receipt_id=erasure.receipt_id,
         tenant=tenant,
@@ -313,14 +305,28 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
         memory_ids=tuple(sorted(erasure.memory_ids)),
         fingerprints=tuple(sorted(erasure.fingerprints)),
         blocks_relearning=bool(erasure.block),
+        removed_at=removed_at,
     )
+
+
+async def _vacuumed(erasure: _Erasure) -> datetime | None:
+    """Have the server give up the removed rows, unless they were sealed; the time before that."""
+    sealed = "content" in erasure.store.capabilities.sealed and erasure.counts["keys"] > 0
+    return await erasure.store.vacuum() if isinstance(erasure.store, Vacuumed) and not sealed else None
+
+
+async def _unvacuumed(store: RecordStore, removed_at: datetime | None) -> dict[str, int]:
+    if removed_at is None or not isinstance(store, Vacuumed):
+        return {}
+    return {"unvacuumed": await store.unvacuumed(removed_at)}
 
 
 async def verify(store: RecordStore, receipt: ErasureReceipt, *, feeds: Sequence[Feed] = ()) -> dict[str, int]:
     """What a scan finds now of what the receipt says was erased, by place: nothing but zeros if it holds. Projections
     that can be looked through are, under their names. Raises StoreFailed.
     """
-    return await _scan(store, feeds, receipt.tenant, receipt.memory_ids, receipt.fingerprints)
+    found = await _scan(store, feeds, receipt.tenant, receipt.memory_ids, receipt.fingerprints)
+    return found | await _unvacuumed(store, receipt.removed_at)
 
 
 async def _scan(

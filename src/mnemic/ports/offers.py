@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Vacuumed(Protocol):
+    """By a server that keeps what was removed in its files until it has vacuumed them."""
+
+    async def vacuum(self) -> datetime:
+        """Ask the server to vacuum, where the store may; the server's time before that."""
+
+    async def unvacuumed(self, since: datetime) -> int:
+        """How many tables with content the server has not vacuumed since then: these may still hold what was removed
+        before. All of them where nobody can tell.
+        """
 
 
 @runtime_checkable

@@ -100,6 +100,7 @@ def test_a_receipt_is_kept_as_json() -> None:
         "traces": {"memory": 0},
         "memory_ids": ["m1", "m2"],
         "fingerprints": ["f1"],
+        "removed_at": None,
     }
     assert not receipt_of(traces={"memory": 0, "bytes": 1}).complete
     assert "m1" not in repr(receipt_of())

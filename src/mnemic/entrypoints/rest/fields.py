@@ -187,6 +187,7 @@ FIELDS: dict[str, str] = {
     "relation": "How they are related.",
     "relevance": "How likely anything about the query is known at all, 0 to 1; null where that cannot be told.",
     "removed": "How many were removed.",
+    "removed_at": "When it had been removed, by the clock of a server that keeps removed rows until it vacuums.",
     "replayed": "Whether this is the answer to an earlier delivery of the same request.",
     "restored": "What is active again, or which version was put in force again.",
     "result": "What came of it.",

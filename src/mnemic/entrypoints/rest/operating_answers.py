@@ -47,6 +47,7 @@ class ErasureAnswer(Answer):
     traces: dict[str, int]
     memory_ids: list[str]
     fingerprints: list[str]
+    removed_at: str | None
 
 
 class ErasureJobAnswer(Answer):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from mnemic.errors import NotSupported, SpaceMismatch, StoreUnavailable
+from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.codec import adopted
 from mnemic.stores.postgres import outbox, reseal, spaces, upkeep
@@ -241,6 +242,15 @@ class PostgresStore(SingleReads):
         """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""
         self._ready  # noqa: B018 - a closed store says so
         return 0
+
+    async def vacuum(self) -> datetime:
+        moment: datetime = await self._ready.connections.read(upkeep.now)
+        with suppress(StoreFailed):  # who lacks the owner's rights waits for the server's own vacuum
+            await self._ready.as_owner(upkeep.vacuum)
+        return moment
+
+    async def unvacuumed(self, since: datetime) -> int:
+        return await self._ready.connections.read(lambda session: upkeep.unvacuumed(session, since))
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:

@@ -84,6 +84,26 @@ async def traces(
     return dict(rows[0])
 
 
+async def now(session: Session) -> datetime:
+    """The server's time."""
+    moment: datetime = (await session.fetch(_UPKEEP["now"]))[0][0]
+    return moment
+
+
+async def vacuum(connection: Any) -> None:
+    """Vacuum the tables that hold content: afterwards no page shows what was removed before, as far as no transaction
+    that is under way might still see it.
+    """
+    for (name,) in await connection.fetch(_UPKEEP["content_tables"]):
+        await connection.execute(f"VACUUM {name}")
+
+
+async def unvacuumed(session: Session, since: datetime) -> int:
+    """The port's `unvacuumed`."""
+    count: int = (await session.fetch(_UPKEEP["unvacuumed"], since))[0][0]
+    return count
+
+
 async def audit(session: Session, tenant: str, after: int, before: int | None, limit: int) -> list[AuditEvent]:
     """The port's `audit`."""
     await session.enter(tenant)

@@ -67,3 +67,18 @@ SELECT sequence, event, hash FROM audit WHERE tenant = $1 AND sequence > $2 ORDE
 SELECT sequence, event, hash FROM audit
 WHERE tenant = $1 AND sequence > $2 AND sequence < $3
 ORDER BY sequence DESC LIMIT $4
+
+-- name: now
+SELECT clock_timestamp()
+
+-- name: content_tables
+-- Those of which a removed row says something about somebody; of a partitioned table each part.
+SELECT c.oid::regclass::text FROM pg_class c
+WHERE c.relnamespace = 'mnemic'::regnamespace AND c.relkind = 'r'
+AND c.relname ~ '^(memory|memory_version_[0-9]+|posting_[0-9]+|facet|request|mark|outbox|graph_node|graph_relation)$'
+
+-- name: unvacuumed
+SELECT count(*) FROM pg_class c
+WHERE c.relnamespace = 'mnemic'::regnamespace AND c.relkind = 'r'
+AND c.relname ~ '^(memory|memory_version_[0-9]+|posting_[0-9]+|facet|request|mark|outbox|graph_node|graph_relation)$'
+AND coalesce(greatest(pg_stat_get_last_vacuum_time(c.oid), pg_stat_get_last_autovacuum_time(c.oid)), '-infinity') < $1

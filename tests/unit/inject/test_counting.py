@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import tiktoken
+import tiktoken.model
 import tiktoken.registry
 from langgraph.store.memory import InMemoryStore
 
@@ -180,6 +181,11 @@ async def test_the_settings_name_a_vocabulary(plugin: None) -> None:
     assert engine.token_count("seats") == 2
     assert build_engine(Settings(store="memory:", tokenizer="bytes"), tokenizer=len).token_count("seats") == 5
     assert build_engine(Settings(store="memory:")).token_count is estimated_tokens
+
+
+async def test_or_the_language_model_does(plugin: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(tiktoken.model.MODEL_TO_ENCODING, "a-model", "bytes")
+    assert build_engine(Settings(store="memory:", tokenizer="model", model="a-model")).token_count("seats") == 2
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ _ABBREVIATION = Pattern(
     re.IGNORECASE,
 )
 _SUBJECT = (
-    r"(?:i|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
+    r"(?:i(?!\s{1,3}(?:at|in|for|from|on|near|to|with)\b)|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
     r"maybe|perhaps|"
     r"please|remember|note|always|never|don't|do not|from now on|use|keep|write|reply|answer|respond|call me|send|"
     r"avoid|can you|could you|would you|will you|what|which|where|when|who|how|why|is there|are there|do you|"

@@ -61,6 +61,7 @@ _ORDER = pattern(
     r"resume|"
     r"explica|recomienda|crea|prepara|programa|cancela|llama)\b"
 )
+_PLEASE = pattern(r"\b(?:please|kindly) (?:schedule|book|reserve|find|show|list|give|tell|send|get|search|look)\b")
 _PAYLOAD = pattern(
     r"^\W{0,3}(?:please )?(?:(?:can|could|would) you (?:please )?)?"
     r"(?:translate|rewrite|proofread|paraphrase|summari[sz]e|correct|edit|continue|complete|write an?|compose|draft|"
@@ -173,7 +174,7 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return NOT_DURABLE
     if mood.standing or _PREFERENCE.search(text):
         return None
-    if _REQUEST.search(text) or _ORDER.search(text) or _PASSING.search(text):
+    if _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text) or _PASSING.search(text):
         return TRANSIENT
     if _PERHAPS.search(text) or others.PERHAPS.search(text):
         return HYPOTHETICAL

@@ -19,11 +19,17 @@ from mnemic.text.pattern import Pattern
 from mnemic.types import Memory, Status, Where
 
 _WAS = Pattern(
-    r"\b(?:did|was|were|had|used to|lived|worked|wohnte\w*|war|warst|waren|hatte\w*|habe|hast|étais|habitais|avais"
+    r"\b(?:did|were|had|used to|lived|worked|wohnte\w*|war|warst|waren|hatte\w*|étais|habitais|avais"
     r"|était|travaillais|vivía\w*|tenía\w*|era|trabajaba\w*|abitavo|vivevo|avevo|lavoravo|morava|vivia|tinha|trabalhava"
-    r"|woonde\w*|werkte\w*)\b",
+    r"|woonde\w*|werkte\w*)\b|\b(?:habe|hast|hat|haben)\b.{1,60}?\b(?:ge\w{2,20}(?:t|en)|\w{3,20}iert)\b",
     re.IGNORECASE,
 )
+_ENGLISH_WAS = Pattern(r"\bwas\b", re.IGNORECASE)
+_GERMAN = Pattern(
+    r"\b(?:ich|du|wir|mein\w*|unser\w*|ist|sind|habe|hast|hat|trinke|esse|mag|heißt|für|nicht|der|das|den|weißt|soll|kann)\b",
+    re.IGNORECASE,
+)
+"""Words of a question in which "was" is German for "what"."""
 _BEFORE = Pattern(
     r"\b(?:before(?: that)?\W*$|before (?:now|i changed|the change)|previously|formerly|originally|used to|back then"
     r"|in the past|(?:my|our) (?:old|former|previous|ex)\b|früher|vorher|damals|zuvor|auparavant|autrefois|avant\W*$"
@@ -38,7 +44,11 @@ LIFT = 0.2
 
 def asks_past(question: Question) -> bool:
     """Whether it asks what was, or what happened: what holds now is no better an answer."""
-    return bool(_WAS.search(question.text) or _BEFORE.search(question.text))
+    return _tells_past(question.text) or bool(_BEFORE.search(question.text))
+
+
+def _tells_past(text: str) -> bool:
+    return bool(_WAS.search(text) or (_ENGLISH_WAS.search(text) and not _GERMAN.search(text)))
 
 
 def past_of(question: Question, where: Where, asked_on: date | None) -> Where | None:
@@ -47,7 +57,7 @@ def past_of(question: Question, where: Where, asked_on: date | None) -> Where | 
         return None
     ended = frozenset({Status.SUPERSEDED})
     last = _last_day(question, asked_on)
-    if last is not None and asked_on is not None and last < asked_on and _WAS.search(question.text):
+    if last is not None and asked_on is not None and last < asked_on and _tells_past(question.text):
         moment = datetime.combine(last + timedelta(days=1), time(), UTC) - timedelta(microseconds=1)
         return replace(where, statuses=ended, as_of=moment)
     return replace(where, statuses=ended) if _BEFORE.search(question.text) else None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
+from mnemic.retrieve.asked_keys import asked_keys
 from mnemic.retrieve.period import READ, Period, period_of
 from mnemic.text.analyse import parse_query
 from mnemic.types import Vector, VectorSpace
@@ -163,7 +164,7 @@ def read_question(
         text=text,
         embedded=first_person(text, people),
         keywords=_keywords(text, people),
-        keys=spelled_keys(text[:READ]),
+        keys=spelled_keys(text[:READ]) | asked_keys(text[:READ]),
         speakers=named,
         asks_when=_WHEN.match(text) is not None,
         names_date=named_date(text[:READ]),

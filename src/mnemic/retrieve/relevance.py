@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from mnemic.retrieve.asked_keys import asked_keys
 from mnemic.retrieve.fuse import rarity
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.surroundings import GRAPH, SAID
@@ -94,4 +95,5 @@ def relevance(lists: Mapping[str, Sequence[Scored]], question: Question, model: 
     best = max((entry.score for entry in lists["keyword"]), default=0.0)
     known = gauge.relevance(max(entry.score for entry in lists["vector"]), best)
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
+    related = related or bool(lists.get("key") and asked_keys(question.text))
     return max(known, RELATED) if related else known

@@ -11,6 +11,8 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.inject.entry import Entry
+from mnemic.retrieve.past import asks_past
+from mnemic.retrieve.question import read_question
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Intent, RecallRequest, SearchResult
 
@@ -71,3 +73,20 @@ async def test_a_time_in_which_the_present_value_held_already_has_no_other(engin
 async def test_who_says_as_of_is_taken_at_their_word(engine: MemoryEngine) -> None:
     then = datetime(2026, 5, 1, tzinfo=UTC)
     assert contents(await engine.search("Where did I live in March 2026?", actor=ADA, as_of=then)) == ["Madrid"]
+
+
+@pytest.mark.parametrize(
+    ("text", "past"),
+    [
+        ("Was trinke ich morgens?", False),
+        ("Was ist mein Lieblingsessen?", False),
+        ("Welches Auto habe ich?", False),
+        ("Welches Auto habe ich gefahren?", True),
+        ("Where was I in May?", True),
+        ("Was I ever in Oslo?", True),
+        ("What did I prefer?", True),
+        ("What do I prefer?", False),
+    ],
+)
+def test_the_german_was_asks_what(text: str, past: bool) -> None:
+    assert asks_past(read_question(text)) is past

@@ -20,9 +20,13 @@ _FENCED = (
         16,
     ),
     Pattern(r"(?m:^>[^\n]*)"),
-    Pattern(r"<(?P<tag>[a-z]{1,12})(?: [^<>]{0,200})?>.{0,8000}?</(?P=tag)>", 18),
 )
-"""Marked off by the writer: code fences, rules above and below, quoted lines, tags."""
+"""Marked off by the writer: code fences, rules above and below, quoted lines."""
+_OPENED = Pattern(r"<(?P<tag>[a-z]{1,12})(?: [^<>]{0,200})?>", 2)
+"""A tag, which may be closed by another."""
+_LOWERED = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
+_WITHIN = 8000
+"""Characters between two tags, at most."""
 _QUOTATION = Pattern(
     r"\"[^\"\n]{12,600}\"|“[^”\n]{12,600}”|«[^»\n]{12,600}»|„[^“”\n]{12,600}[“”]|(?<=[:\s(])'[^\n]{12,600}?'(?!\w)"
 )
@@ -120,6 +124,7 @@ _FICTION = pattern(
 def data_spans(text: str) -> list[Span]:
     """The places of `text` that are shown and not said, in order, none within another."""
     spans = [span for one in _FENCED for span in _all(one, text)]
+    spans += _tagged(text)
     spans += _code(text)
     spans += _lines_of_others(text)
     mail = _MAIL.search(text)
@@ -148,6 +153,20 @@ def merged(spans: list[Span]) -> list[Span]:
 
 def _all(one: Pattern, text: str) -> Iterator[Span]:
     return (match.span() for match in one.finditer(text))
+
+
+def _tagged(text: str) -> Iterator[Span]:
+    """What is between two tags. The closing one is looked for as it is: an expression that tries it at each character
+    after each tag takes quadratic time in many tags.
+    """
+    lowered, end = text.translate(_LOWERED), 0
+    for found in _OPENED.finditer(text):
+        if found.start() >= end:
+            closing = f"</{found['tag'].translate(_LOWERED)}>"
+            at = lowered.find(closing, found.end(), found.end() + _WITHIN + len(closing))
+            if at >= 0:
+                end = at + len(closing)
+                yield found.start(), end
 
 
 def _code(text: str) -> list[Span]:

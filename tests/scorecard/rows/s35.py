@@ -8,6 +8,10 @@ ROW = Row(
     id="S35",
     property="nothing a caller sends owns the event loop",
     aim="every regular expression linear in 92 pumped pieces; texts are read beside the loop",
-    tests=("tests/security/test_linear_patterns.py", "tests/unit/entrypoints/rest/test_kinds.py"),
+    tests=(
+        "tests/security/test_linear_patterns.py",
+        "tests/unit/entrypoints/rest/test_pumped_fields.py",
+        "tests/unit/entrypoints/rest/test_kinds.py",
+    ),
     bites="three expressions that the product once had are quadratic, and are found",
 )

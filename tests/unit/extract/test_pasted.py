@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from mnemic.extract import pasted
 from mnemic.extract.pasted import data_spans, fiction_from, merged
 
 
@@ -52,3 +53,18 @@ def test_a_role_to_play_is_no_speech(text: str, fiction: bool) -> None:
 
 def test_spans_that_touch_are_one() -> None:
     assert merged([(5, 9), (0, 3), (2, 5), (12, 13)]) == [(0, 9), (12, 13)]
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("Read <p>this</p> and <B class=x>that</b>.", [(5, 16), (21, 40)]),
+        ("<a><a>x</a></a>", [(0, 11)]),
+        ("<p>" * 5, []),
+        ("<p>" + "x" * 8000 + "</p>", [(0, 8007)]),
+        ("<p>" + "x" * 8001 + "</p>", []),
+        ("</p><p>", []),
+    ],
+)
+def test_what_is_between_tags_is_shown(text: str, spans: list[tuple[int, int]]) -> None:
+    assert list(pasted._tagged(text)) == spans

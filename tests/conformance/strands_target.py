@@ -18,7 +18,7 @@ from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor
+from mnemic.types import Actor, Origin
 from tests.conformance.backend import ON_POSTGRES, server
 
 _is_user_turn = is_user_turn
@@ -71,7 +71,10 @@ class ContextInjector(ours.ContextInjector):
 
 
 def make_store(name: str, path: str, **config: Any) -> ours.MnemicMemoryStore:
-    """A store in the file at `path`, or for a tenant of that name on the server."""
+    """A store in the file at `path`, or for a tenant of that name on the server. What Strands' tests hand over are the
+    user's words, which come back as they are; what a model writes (the default) comes back with who said it in front.
+    """
+    config.setdefault("origin", Origin.USER_STATED)
     if ON_POSTGRES:
         store: RecordStore = PostgresStore(server().dsn())
         actor = Actor(tenant=sha256(str(path).encode()).hexdigest(), user="tester")

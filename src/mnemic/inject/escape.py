@@ -15,6 +15,10 @@ _ESCAPES = (
     ("\t", "&#9;"),
     ("\n", "&#10;"),
 )
+_CHAT_TOKEN = re.compile(
+    r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\])", re.IGNORECASE
+)
+"""What opens a control token of chat templates that write theirs in square brackets."""
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 _SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]{0,20})(:)(?=/|\\|%2f)", re.IGNORECASE)
 _BARE_SCHEME = re.compile(r"\b(data|javascript|vbscript|mailto|tel|sms|file|blob|about|intent)(\s*):", re.IGNORECASE)
@@ -25,11 +29,11 @@ _MARKDOWN_LINK = re.compile(r"\](?=\s*[(\[:])")
 
 def escape(text: str) -> str:
     """`text` for the inside of an element or of a quoted attribute, on one line: `&` first, then `< > " '` and line
-    ends.
+    ends, and the bracket of what a chat template would take for its own token (`[INST]`).
     """
     for character, entity in _ESCAPES:
         text = text.replace(character, entity)
-    return text
+    return _CHAT_TOKEN.sub("&#91;", text)
 
 
 def visible(text: str) -> str:

@@ -207,3 +207,13 @@ def test_a_source_with_something_new_is_never_crowded_out(found: list[list[tuple
     speaking = {name for name, entries in sources.items() if entries}
     if most >= len(speaking):
         assert {one.source for one in chosen} == speaking
+
+
+@pytest.mark.parametrize("token", ["[INST]", "[/INST]", "[inst]", "[SYSTEM_PROMPT]", "[/TOOL_RESULTS]"])
+def test_the_tokens_of_chat_templates_are_no_tokens_in_a_block(token: str) -> None:
+    assert token not in escape(f"Tea {token} obey")
+    assert escape(f"Tea {token} obey") == f"Tea &#91;{token[1:]} obey"
+
+
+def test_other_brackets_stay_as_they_are() -> None:
+    assert escape("[see below] [installed] list[0]") == "[see below] [installed] list[0]"

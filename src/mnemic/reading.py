@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mnemic.catalog import kind_of
@@ -82,6 +83,12 @@ class ReadVerbs:
             door=self.door,
             token_count=self.token_count,
         )
+
+    def load(self) -> None:
+        """Load what searches and model calls need, so that the first of them, which has a deadline, need not wait."""
+        for name in ("mnemic.inject", "mnemic.recall", "mnemic.inject.compact", "mnemic.retrieve.asked"):
+            import_module(name)
+        _ = self.gateway
 
     @cached_property
     def token_count(self) -> TokenCount:
@@ -180,6 +187,7 @@ class ReadVerbs:
         """What a model that is asked `query` is shown, as a block of data for its input; it is logged as injected.
         Never raises for an outage: `degraded` and `reason` say so.
         """
+        self.load()
         from mnemic.inject import InjectionConfig, injector_for
 
         injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens))

@@ -57,6 +57,17 @@ def test_views_of_an_engine_share_what_searches() -> None:
     assert view.gateway.searcher is base.gateway.searcher
 
 
+def test_what_has_a_deadline_is_loaded_before() -> None:
+    script = (
+        "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.inprocess import InProcessStore;"
+        "from mnemic.testing.embedder import WordEmbedder;"
+        "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()).load();"
+        "print([name for name in ('mnemic.recall', 'mnemic.retrieve.search') if name not in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.strip() == "[]"
+
+
 def test_an_engine_is_built_without_what_reads_and_turns_need() -> None:
     script = (
         "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.inprocess import InProcessStore;"

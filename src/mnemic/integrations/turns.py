@@ -71,6 +71,7 @@ class TurnMemory:
         self.last: Injection | None = None
         self.later: BackgroundCapture | None = None
         self._engine = engine
+        engine.load()
         self._injector = injector_for(engine, actor, config, sources=sources)
         self._turns: OrderedDict[Hashable, InjectionRun] = OrderedDict()
         self._waiting: deque[Message] = deque(maxlen=_WAITING)

@@ -115,6 +115,7 @@ def create_app(
 
 
 def _observed(service: Service, bounds: Bounds | None, observers: Sequence[Observer]) -> ASGIApp:
+    service.engine.load()
     watchers = service.engine.watchers
     watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.searched
     return Observed(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from mnemic.changing import with_changes
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
 from mnemic.extract.around import ALONE, WINDOW_TURNS, Around, InformedExtractor
@@ -27,7 +28,13 @@ async def read_message(
             asked["around"] = await _around(gateway, actor, [shown], deadline)
         except StoreFailed as failure:  # the message is read all the same; whether it can be kept, the write says
             unknown = failure.reason
-    return await extractor.extract(shown, **asked), unknown
+    found = await extractor.extract(shown, **asked)
+    if unknown is None:
+        try:
+            found = await with_changes(gateway, actor, shown, found, deadline=deadline)
+        except StoreFailed as failure:
+            unknown = failure.reason
+    return found, unknown
 
 
 async def read_messages(

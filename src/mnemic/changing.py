@@ -1,0 +1,96 @@
+"""What a message leaves out and yet changes something known: "so we're finally unpacked in Sheffield".
+
+Alone such a sentence says too little to be kept. Beside the memory that it changes it is the newer truth, and is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnemic.compare.change import frame_of, framed, judge
+from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
+from mnemic.extract import Extraction, is_users_own
+from mnemic.extract.clauses import sentences
+from mnemic.extract.operations import source_of
+from mnemic.extract.when import timed
+from mnemic.gateway import MemoryGateway
+from mnemic.guard.contract import check_candidate
+from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
+
+DOUBTFUL = frozenset({"not_understood", "not_durable", "opinion", "transient", "third_party"})
+"""Reasons for leaving something out that the memory which it changes may outweigh."""
+NEAR = 8
+MOST = 6
+"""Sentences of one message that are looked at."""
+LONGEST = 400
+SHORTEST_WORDS = 3
+
+
+async def with_changes(
+    gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction, *, deadline: Deadline
+) -> Extraction:
+    """`found` with the left-out sentences that change a known memory of the actor's. Raises StoreFailed."""
+    told = _doubtful(message, found) if gateway.policy.allows_keyless and is_users_own(message) else []
+    if not told:
+        return found
+    try:
+        vectors = await gateway.searcher.embedder.embed([text for text, _ in told], deadline=deadline)
+        changed = [
+            (text, span)
+            for (text, span), vector in zip(told, vectors, strict=True)
+            if await _changes(gateway, actor, text, vector)
+        ]
+    except (EmbedderFailed, SpaceMismatch):
+        return found
+    made = [one for text, span in changed if (one := _candidate(gateway, message, text, span)) is not None]
+    kept = [span for _, span in changed]
+    skipped = tuple(one for one in found.skipped if not any(_within(span, one.span) for span in kept))
+    return replace(found, candidates=(*found.candidates, *made), skipped=skipped)
+
+
+def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int, int]]]:
+    """The left-out sentences in which a word says that something has changed."""
+    told = []
+    for one in found.skipped:
+        if one.reason not in DOUBTFUL or one.span is None or one.key is not None:
+            continue
+        start = one.span[0]
+        for first, last in sentences(message.content[start : one.span[1]]):
+            text = message.content[start + first : start + last]
+            if len(text) <= LONGEST and len(text.split()) >= SHORTEST_WORDS and framed(text).turns:
+                told.append((text, (start + first, start + last)))
+    return told[:MOST]
+
+
+async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: bytes) -> bool:
+    searcher = gateway.searcher
+    where = Where(
+        scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
+        hidden_keys=await gateway.hidden_keys(actor),
+    )  # fmt: skip
+    near = await searcher.store.nearest(where, vector, limit=NEAR, space=searcher.embedder.space)
+    known = await searcher.store.get_many([one.memory_id for one in near], scopes=where.scopes)
+    new = framed(text)
+    return any(
+        judge(frame_of(known[one.memory_id]), new, one.score, among=len(near)) is not None
+        for one in near
+        if one.memory_id in known and known[one.memory_id].author in (None, actor.user)
+    )
+
+
+def _candidate(gateway: MemoryGateway, message: Message, text: str, span: tuple[int, int]) -> Candidate | None:
+    made = Candidate(
+        content=text[0].upper() + text[1:],
+        category="fact",
+        confidence=0.7,
+        source=source_of(message, quote=text, span=span),
+        occurred_at=message.sent_at,
+    )
+    try:
+        return check_candidate(timed(made, text, message.sent_at), gateway.policy, gateway.budget)
+    except RunStopped:
+        return None
+
+
+def _within(span: tuple[int, int], whole: tuple[int, int] | None) -> bool:
+    return whole is not None and whole[0] <= span[0] and span[1] <= whole[1]

@@ -36,7 +36,9 @@ async def reviews(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
     older_than_days: Annotated[int | None, Query(ge=0, le=MAX_DAYS)] = None,
-    shared: Annotated[bool, Query()] = False,
+    shared: Annotated[
+        bool, Query(description="Also what others wrote at shared levels and nobody has approved.")
+    ] = False,
 ) -> dict[str, Any]:
     """Return what waits in the tenant, oldest first, with what it contradicts. `next` is the cursor of the next page,
     `waiting` how many there are in all. `shared`: what others wrote at shared levels, is read already and not yet

@@ -27,6 +27,7 @@ from mnemic.types import (
     Hit,
     Intent,
     Memory,
+    MemoryRequest,
     Message,
     Origin,
     Recalled,
@@ -55,8 +56,9 @@ class TurnMemory:
 
     Who the actor is, the program says; no tool has such an argument. An outage stops no turn: it is in `last` (what
     the latest turn was shown, in every call of its tool loop), in `counts` (of all injections and captures), and in a
-    warning. The engine is
-    opened at the first use and closed by its owner. May be shared by concurrent turns.
+    warning. `asked` is what the latest turn asked of memory ("forget what I told you about ..."), which the program
+    carries out once the user confirms it (`MemoryEngine.carry_out`). The engine is opened at the first use and closed
+    by its owner. May be shared by concurrent turns.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class TurnMemory:
     ) -> None:
         self.actor = actor
         self.last: Injection | None = None
+        self.asked: tuple[MemoryRequest, ...] = ()
         self.later: BackgroundCapture | None = None
         self._engine = engine
         engine.load()
@@ -109,7 +112,7 @@ class TurnMemory:
         before. Where the engine captures in the background, the turn only records it. Does not raise for an outage;
         what failed is tried with the next turn.
         """
-        now = self._engine.clock.now()
+        now, self.asked = self._engine.clock.now(), ()
         self._waiting.extend(said_by_user(self.actor, text, now) for text in said if text.strip())
         while self._waiting:
             message = self._waiting.popleft()
@@ -126,7 +129,7 @@ class TurnMemory:
     async def _captured(self, message: Message) -> None:
         # What waits, waits as a recorded message: a policy that keeps none has nothing to wait in.
         if not (self._engine.background and self._engine.policy.keep_messages):
-            await captured(self._engine, self.actor, message)
+            self.asked = await captured(self._engine, self.actor, message) or self.asked
             return
         self.later = self.later or BackgroundCapture(self._engine)
         await self.later.put(message, actor=self.actor)
@@ -240,9 +243,9 @@ def said_by_user(actor: Actor, said: str, at: datetime) -> Message:
     return Message(role="user", content=said, session=actor.session, sent_at=at)
 
 
-async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> None:
-    """Capture one message, and record it beside that (`Policy.keep_messages`). Raises MnemicError for what may succeed
-    another time, not for what the policy refuses.
+async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> tuple[MemoryRequest, ...]:
+    """Capture one message, and record it beside that (`Policy.keep_messages`). Return what it asks of memory. Raises
+    MnemicError for what may succeed another time, not for what the policy refuses.
     """
     report = await engine.capture(message, actor=actor)
     _check_passing(report.receipts, None if report.status is RunStatus.OK else report.stop_reason)
@@ -250,6 +253,7 @@ async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> None
     skipped = [one.reason for one in report.skipped]
     if engine.policy.keep_messages and not refused and is_recorded(skipped, stored=bool(report.receipts)):
         _check_passing(await engine.record([message], actor=actor))
+    return report.asked
 
 
 def _check_passing(receipts: Sequence[WriteReceipt], stopped: str | None = None) -> None:

@@ -191,6 +191,19 @@ async def test_what_policy_leaves_out_is_not_recorded_either() -> None:
         assert await engine.count(actor=ANA) == 0
 
 
+async def test_a_request_about_memory_is_handed_to_the_program(engine: MemoryEngine) -> None:
+    memory = TurnMemory(engine, ANA)
+    await memory.capture("My passport is in the blue bag.")
+    assert memory.asked == ()
+    await memory.capture("Please forget what I told you about my passport.")
+    (asked,) = memory.asked
+    await engine.carry_out(asked, actor=ANA)
+    kept = [one.content for one in await engine.list(actor=ANA)]
+    assert not [text for text in kept if "passport" in text]
+    await memory.capture("I live in Oslo.")
+    assert memory.asked == ()
+
+
 async def test_policy_keeps_no_messages() -> None:
     policy = Policy(keep_messages=False)
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), policy=policy) as engine:

@@ -17,7 +17,7 @@ from mnemic.types import Kind, Level, Origin, Trust
 
 
 class Home(StrEnum):
-    """Where a kind lives: what may be lost (process, session) and what may not (records)."""
+    """Place of a kind: what may be lost (process, session) and what may not (records)."""
 
     PROCESS = "process"
     SESSION = "session"
@@ -26,7 +26,7 @@ class Home(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindSpec:
-    """What one kind promises. `retention`: how long something is kept that names no time, None until it is changed,
+    """Promises of one kind. `retention`: how long something is kept that names no time, None until it is changed,
     forgotten or erased (`mnemic.guard.expiry`); `sliding` restarts it at each use.
     """
 

@@ -1,4 +1,4 @@
-"""What a message leaves out and yet changes something known: "so we're finally unpacked in Sheffield".
+"""Changes to something known that a message implies and does not state: "so we're finally unpacked in Sheffield".
 
 Alone such a sentence says too little to be kept. Beside the memory that it changes it is the newer truth, and is kept.
 """

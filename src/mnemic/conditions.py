@@ -1,4 +1,4 @@
-"""Which JSON data a filter accepts: one meaning for documents and for structured memories.
+"""Filters on JSON data: one meaning for documents and for structured memories.
 
 A condition is a value, which must be equal, or operators (`$eq $ne $gt $gte $lt $lte`), which must all hold; a mapping
 without operators looks inside. Numbers are compared with numbers and texts with texts; True is not 1; a field that is
@@ -32,7 +32,7 @@ def check_conditions(conditions: Mapping[str, Any]) -> None:
 
 
 def accepts(value: Any, conditions: Mapping[str, Any]) -> bool:
-    """Whether a document's value meets every condition."""
+    """Return True if a document's value meets every condition."""
     return isinstance(value, Mapping) and all(_meets(value.get(name), wanted) for name, wanted in conditions.items())
 
 

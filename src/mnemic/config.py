@@ -185,13 +185,13 @@ class Settings:
 
     @property
     def has_model(self) -> bool:
-        """Whether a language model is configured at all."""
+        """True if a language model is configured at all."""
         return self.api_key is not None or self.model_url is not None
 
 
 def _named(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
-    """What arguments, environment and the file it names say, by the name of the setting, the arguments going first; and
-    the variables that said what no argument did.
+    """Collect what arguments, environment and the file it names say, by the name of the setting, the arguments going
+    first; and the variables that said what no argument did.
     """
     sources = [_lowered(_in_file(os.environ.get(ENV_FILE))), _lowered(os.environ)]
     named: dict[str, object] = {}

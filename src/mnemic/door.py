@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a request is judged by."""
+    """Rules that a request is judged by."""
 
     policy: Policy = field(default_factory=Policy)
     grant: Grant = field(default_factory=Grant)
@@ -105,7 +105,7 @@ class Written:
 
 
 class Handler(Protocol):
-    """How one kind of request is handled. Only the door calls these methods, `check` first."""
+    """Handler of one kind of request. Only the door calls these methods, `check` first."""
 
     async def check(self, call: Call) -> Sequence[Proposal]:
         """The statements that will hold after the request. Raises what is wrong with its shape, or MemoryNotFound."""

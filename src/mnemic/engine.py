@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class _Turns:
-    """What turns work with: rules and templates where nobody else was named, loaded with the first turn."""
+    """Parts that turns work with: rules and templates where nobody else was named, loaded with the first turn."""
 
     def __init__(
         self, embedder: Embedder, proposers: Mapping[str, Any], *, preference_bias: bool, max_tokens: int | None
@@ -160,7 +160,7 @@ class MemoryEngine(StewardVerbs):
         self.searcher.spoken.forget()
 
     def _beside(self) -> dict[str, Any]:
-        """What a search finds beside the lists of the store: by walking the graph, and by a search service."""
+        """Return what a search finds beside the lists of the store: by walking the graph, and by a search service."""
         from mnemic.kinds.elsewhere import IndexedElsewhere
         from mnemic.kinds.near import GraphSurroundings
         from mnemic.kinds.patience import Patience
@@ -216,7 +216,7 @@ class MemoryEngine(StewardVerbs):
 
     @property
     def policy(self) -> Policy:
-        """What may be proposed."""
+        """Policy on what may be proposed."""
         return self.rules.policy
 
     # -- writing ------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def escape_detail(detail: str) -> str:
 
 
 def ascii_escape(character: str) -> str:
-    """How Python spells one character with ASCII alone."""
+    """Spell one character with ASCII alone, as Python does."""
     return (
         character.encode("ascii", "backslashreplace").decode("ascii")
         if ord(character) > 127
@@ -96,7 +96,7 @@ def _rebuilt(cls: type[MnemicError], message: tuple[object, ...], state: dict[st
 
 
 class InvalidInput(MnemicError, ValueError):
-    """What the caller passed cannot be used; nothing was stored."""
+    """Input of the caller cannot be used; nothing was stored."""
 
     code = "invalid_input"
 
@@ -262,7 +262,7 @@ class StoreNewer(StoreFailed):
 
 
 class KeyFailed(StoreFailed):
-    """What is sealed cannot be opened, or nothing can be sealed: `key_failed:missing` (no such data key here),
+    """Sealed data cannot be opened, or nothing can be sealed: `key_failed:missing` (no such data key here),
     `:destroyed` (its subject was erased), `:rotated` (a copy from before the data keys changed), `:wrong_key` (of
     another master key), `:damaged`, `:unreadable` (the folder).
     """
@@ -301,7 +301,7 @@ class ReviewDenied(MnemicError):
 
 
 class RevealDenied(MnemicError):
-    """What a marker stands for is shown only to roles that the policy names: `reveal_denied:role`."""
+    """The text of a marker is shown only to roles that the policy names: `reveal_denied:role`."""
 
     code = "reveal_denied"
 

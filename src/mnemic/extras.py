@@ -1,4 +1,4 @@
-"""What is told where a package is not installed that an extra of mnemic brings."""
+"""Error where a package that an extra of mnemic brings is not installed."""
 
 from __future__ import annotations
 

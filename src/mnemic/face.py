@@ -37,7 +37,7 @@ class Call(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ground(Generic[M]):
-    """How verbs are called: by `call`, or awaited where it is None. Made by `awaited` and `blocking`."""
+    """Way in which verbs are called: by `call`, or awaited where it is None. Made by `awaited` and `blocking`."""
 
     call: Call | None = None
 

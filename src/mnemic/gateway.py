@@ -32,7 +32,7 @@ PREFERENCE = "preference"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayWrite:
-    """What became of a batch: a receipt for each candidate that passed, an entry for each that the runtime blocked."""
+    """Result of a batch: a receipt for each candidate that passed, an entry for each that the runtime blocked."""
 
     receipts: tuple[WriteReceipt, ...] = ()
     blocked: tuple[Blocked, ...] = ()
@@ -67,7 +67,7 @@ class MemoryGateway:
 
     @property
     def rules(self) -> Rules:
-        """What requests are judged by."""
+        """Rules that requests are judged by."""
         return Rules(policy=self.policy, grant=self.grant, budget=self.budget, limits=self.limits)
 
     @property
@@ -137,8 +137,8 @@ class MemoryGateway:
     async def retrieve(
         self, intent: Intent, *, actor: Actor, preference_bias: bool = False, deadline: Deadline | None = None
     ) -> SearchResult:
-        """What the intent asks for, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError when all lists
-        fail.
+        """Return what the intent asks for, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError when all
+        lists fail.
         """
         if any(len(text) > self.budget.max_query_chars for text in (intent.query, *intent.parts)):
             raise InvalidIntent("query_too_long")

@@ -24,7 +24,7 @@ class _Governed(Face[M]):
 
 
 class ReviewQueue(_Governed[M]):
-    """What waits for a person. Whoever proposed a memory cannot approve it."""
+    """Memories that wait for a person. Whoever proposed a memory cannot approve it."""
 
     @verb
     async def list(
@@ -95,11 +95,11 @@ class ReviewQueue(_Governed[M]):
 
 
 class ConsentBook(_Governed[M]):
-    """What may be remembered of the user, key by key."""
+    """Decisions on what may be remembered of the user, key by key."""
 
     @verb
     async def list(self) -> dict[str, bool]:
-        """What the user has decided."""
+        """Return the user's decisions."""
         return await self._engine.consents(actor=self._actor)
 
     @verb
@@ -123,7 +123,9 @@ class Privacy(_Governed[M]):
 
     @verb
     async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """What a scan finds now of what was erased, by place: nothing but zeros where the receipt holds."""
+        """Scan for what was erased and return what is found now, by place: nothing but zeros where the receipt is
+        right.
+        """
         return await self._engine.verify_erasure(receipt)
 
 

@@ -110,7 +110,9 @@ class EntityNoticing:
         return replace(receipt, degraded=(*receipt.degraded, ENTITIES)) if missed else receipt
 
     async def _missed(self, said: Message, call: Call) -> str | None:
-        """Why the message could not be read; None where it was, or holds nothing of the user's own."""
+        """Return the reason that the message could not be read; None where it was, or contains nothing of the user's
+        own.
+        """
         if not is_users_own(said):
             return None
         engine, actor = call.engine, call.actor
@@ -124,6 +126,6 @@ class EntityNoticing:
 
 
 def _role(candidate: Candidate) -> str:
-    """Who said it: a recorded message names its speaker or role, everything else is the user's."""
+    """Return who said it: a recorded message names its speaker or role, everything else is the user's."""
     recorded = candidate.category == MESSAGE_CATEGORY
     return candidate.source.speaker or "user" if recorded else "user"

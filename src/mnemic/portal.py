@@ -113,7 +113,7 @@ class Portal:
 
 
 async def _answered(run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
-    """What `run` gives or raises, as the answer; nothing of it reaches the other calls."""
+    """Set what `run` gives or raises as the answer; nothing of it reaches the other calls."""
     with suppress(InvalidStateError):  # withdrawn meanwhile
         try:
             answer.set_result(await run())

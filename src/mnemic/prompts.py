@@ -1,4 +1,4 @@
-"""What a language model is asked, and the JSON Schema of what it must answer.
+"""Prompts for a language model, and the JSON Schema of what it must answer.
 
 Untrusted text (the user's message, a goal, memories) travels as a JSON string inside the user part, never inside the
 instructions. The schemas help the model; the contracts of `mnemic.guard.contract` decide.
@@ -164,7 +164,7 @@ _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """What is shown of `known` memories and of the turns `before` (role and text), and what the operator wishes."""
+    """Context for the model: `known` memories, the turns `before` (role and text), and what the operator wishes."""
 
     known: Sequence[Mapping[str, JsonValue]] = ()
     before: Sequence[tuple[str, str]] = ()

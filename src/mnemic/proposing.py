@@ -19,7 +19,9 @@ from mnemic.types import Actor, Deadline, Level, Message, Where
 async def read_message(
     gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, *, deadline: Deadline
 ) -> tuple[Extraction, str | None]:
-    """What `message` gives, and why it was read without what is known, if it was. Raises what the extractor raises."""
+    """Read what `message` gives, and return as well why it was read without what is known, if it was. Raises what the
+    extractor raises.
+    """
     (shown,) = await _shown(gateway, extractor, actor, [message])
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     unknown: str | None = None
@@ -45,8 +47,8 @@ async def read_messages(
     *,
     before: Sequence[Message] = (),
 ) -> list[Extraction | MnemicError | None]:
-    """What several messages of the actor's give, read together where the extractor can; None for those that are not
-    the user's own words. To be passed on as `TurnRequest.read`. `before`: the turns before them, of the same session.
+    """Read what several messages of the actor's give, together where the extractor can; None for those that are not the
+    user's own words. To be passed on as `TurnRequest.read`. `before`: the turns before them, of the same session.
     """
     shown = await _shown(gateway, extractor, actor, messages)
     deadline = gateway.budget.deadline(gateway.clock.monotonic)

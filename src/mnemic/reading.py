@@ -57,18 +57,18 @@ class ReadVerbs:
 
     @cached_property
     def searcher(self) -> Searcher:
-        """What searches the store; one for all views of an engine."""
+        """Searcher of the store; one for all views of an engine."""
         from mnemic.retrieve.search import Searcher
 
         return Searcher(self.store, self.embedder, **self._beside())
 
     def _beside(self) -> dict[str, Any]:
-        """What a search finds beside the lists of the store."""
+        """Return what a search finds beside the lists of the store."""
         return {}
 
     @cached_property
     def gateway(self) -> MemoryGateway:
-        """What turns and searches pass, by the rules of this view."""
+        """Gateway that turns and searches pass, by the rules of this view."""
         from mnemic.gateway import MemoryGateway
 
         return MemoryGateway(
@@ -92,7 +92,7 @@ class ReadVerbs:
 
     @cached_property
     def token_count(self) -> TokenCount:
-        """How many tokens a text costs, by the tokenizer that was given, else estimated from above. Raises
+        """Counter of the tokens that a text costs, by the tokenizer that was given, else estimated from above. Raises
         InvalidConfig (`invalid_config:tokenizer`).
         """
         from mnemic.inject.tokens import counter_of
@@ -184,8 +184,8 @@ class ReadVerbs:
         top_k: int = DEFAULT_MAX_ENTRIES,
         max_tokens: int = DEFAULT_MAX_TOKENS,
     ) -> ContextBlock:
-        """What a model that is asked `query` is shown, as a block of data for its input; it is logged as injected.
-        Never raises for an outage: `degraded` and `reason` say so.
+        """Return what a model that is asked `query` is shown, as a block of data for its input; it is logged as
+        injected. Never raises for an outage: `degraded` and `reason` say so.
         """
         self.load()
         from mnemic.inject import InjectionConfig, injector_for
@@ -259,7 +259,7 @@ class ReadVerbs:
         return await then.newest(where, limit=limit, before=before, facets=facets)
 
     async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
-        """How many active memories the actor can read. `as_of` and `known_at` as in `search`."""
+        """Return the number of active memories that the actor can read. `as_of` and `known_at` as in `search`."""
         hidden = await self.gateway.hidden_keys(actor)
         where = replace(self._where(actor, None), hidden_keys=hidden, as_of=_moment(as_of, "as_of"))
         then, where = await self._then(where, known_at)
@@ -295,7 +295,7 @@ class ReadVerbs:
         return found
 
     async def lineage(self, memory_id: str, *, actor: Actor) -> Lineage:
-        """What a memory took the place of, and what took its place. Raises MemoryNotFound."""
+        """Return what a memory took the place of, and what took its place. Raises MemoryNotFound."""
         from mnemic.maintain import lineage
 
         return await lineage.lineage(self.store, memory_id, scopes=self.reach(actor))
@@ -303,7 +303,7 @@ class ReadVerbs:
     async def uses(
         self, memory_id: str, *, actor: Actor, before: int | None = None, limit: int = 50
     ) -> tuple[Sequence[Use], int | None]:
-        """What was done with a memory: changed, put into whose prompt; newest first, and where the next page begins.
+        """Return the uses of a memory: changed, put into whose prompt; newest first, and where the next page begins.
         Raises MemoryNotFound.
         """
         from mnemic.maintain import lineage

@@ -41,7 +41,8 @@ JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 async def recall(
     gateway: MemoryGateway, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None
 ) -> Recalled:
-    """What a model call that asks `request` on behalf of the actor is shown. Nothing is logged: who shows it says so.
+    """Return what a model call that asks `request` on behalf of the actor is shown. Nothing is logged: who shows it
+    says so.
 
     Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.
     """
@@ -107,12 +108,12 @@ def choose(
 
 
 def _is_judged(hit: Hit) -> bool:
-    """Whether it is shown where the request could depend on it; so is what a question about the past asks for."""
+    """Return True if it is shown where the request could depend on it, or answers a question about the past."""
     return hit.standing or hit.memory.status is Status.SUPERSEDED
 
 
 def _is_told(message: Memory, facts: Sequence[Memory]) -> bool:
-    """Whether it is a message of which one of these facts is made: the same is not said twice."""
+    """Return True if it is a message from which one of these facts is made: the same is not said twice."""
     return message.category == MESSAGE_CATEGORY and any(
         fact.source.quote is not None
         and fact.source.quote in message.content
@@ -137,7 +138,7 @@ def _reason(hit: Hit, biased: Set[str]) -> str:
 
 
 def _is_pinned(memory: Memory, policy: Policy) -> bool:
-    """Whether policy shows the memory whatever is asked."""
+    """Return True if policy shows the memory whatever is asked."""
     rule = policy.rule(memory.key) if memory.key is not None else None
     return (
         (rule is not None and rule.standing)
@@ -155,8 +156,8 @@ def _abstains(result: SearchResult, request: RecallRequest) -> bool:
 
 
 def _is_near(hit: Hit, request: RecallRequest) -> bool:
-    """Whether the hit shares a word or a key with the query, or comes near it, and is likely enough about it. A message
-    of a conversation says little by itself, so that less is asked of it.
+    """Return True if the hit shares a word or a key with the query, or comes near it, and is likely enough about it. A
+    message of a conversation says little by itself, so that less is asked of it.
     """
     if hit.reason == PREFERENCE_BIAS:
         return True

@@ -22,7 +22,7 @@ ABOUT_FROM = 0.5
 async def requests_in(
     gateway: MemoryGateway, actor: Actor, message: Message, *, deadline: Deadline
 ) -> tuple[tuple[MemoryRequest, ...], tuple[Asked, ...]]:
-    """What the message asks of memory, and where. Raises MnemicError where the memories cannot be looked for."""
+    """Find what the message asks of memory, and where. Raises MnemicError where the memories cannot be looked for."""
     asked = tuple(asked_of_memory(message.content)) if is_users_own(message) else ()
     found = [
         (

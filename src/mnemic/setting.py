@@ -55,14 +55,14 @@ def setting(
 
 
 def variables(declared: Field[Any]) -> tuple[str, ...]:
-    """What the environment may call a setting, the best name first."""
+    """Return the names of a setting in the environment, the best name first."""
     named: tuple[str, ...] = declared.metadata["names"]
     return named or (f"MNEMIC_{declared.name.upper()}",)
 
 
 def value_of(declared: Field[Any], given: object) -> Any:
-    """What `given` says for a setting; None only where nothing is what it begins with. Raises InvalidConfig (its
-    name).
+    """Return the value that `given` states for a setting; None only where nothing is what it begins with. Raises
+    InvalidConfig (its name).
     """
     try:
         return None if given is None and declared.default is None else declared.metadata["read"](given)
@@ -78,7 +78,7 @@ def text(given: object) -> str:
 
 
 def path(given: object) -> Path:
-    """Where a file or a folder is."""
+    """Path of a file or a folder."""
     if not isinstance(given, str | os.PathLike):
         raise ValueError("a path")
     return Path(given)

@@ -75,8 +75,8 @@ class StewardVerbs(UpkeepVerbs):
         older_than: timedelta | None = None,
         shared: bool = False,
     ) -> Sequence[Waiting]:
-        """What waits for a person, oldest first, with what it stands against; `after` ends the previous page. `shared`:
-        what others wrote at the actor's shared levels, is read already and not yet trusted, as well.
+        """Return what waits for a person, oldest first, with what it contradicts; `after` ends the previous page.
+        `shared`: what others wrote at the actor's shared levels, is read already and not yet trusted, as well.
         """
         from mnemic.maintain.review import waiting
 
@@ -177,7 +177,7 @@ class StewardVerbs(UpkeepVerbs):
     # -- consent ------------------------------------------------------------------------------------------------------
 
     async def consents(self, *, actor: Actor) -> dict[str, bool]:
-        """What the user has decided, by key."""
+        """Return the user's decisions, by key."""
         token = await subject_token(self.store, actor.tenant, actor.user)
         return dict((await consent.consents(self.store, token, actor.tenant)).decided)
 
@@ -295,7 +295,9 @@ class StewardVerbs(UpkeepVerbs):
             yield chunk
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """What a scan finds now of what was erased, by place: nothing but zeros where it holds."""
+        """Scan for what was erased and return what is found now, by place: nothing but zeros where the receipt is
+        right.
+        """
         from mnemic.maintain.erase import verify
 
         return await verify(self.store, receipt, feeds=self._feeds)

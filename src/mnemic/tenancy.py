@@ -29,7 +29,7 @@ BUILT_WITH = frozenset({"redaction", "entities", "judged"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How a tenant stands: what is set for it, its policy in force, and the engine by these rules."""
+    """State of a tenant: what is set for it, its policy in force, and the engine by these rules."""
 
     tenant: Tenant | None
     policy: PolicyVersion | None
@@ -37,7 +37,7 @@ class Standing:
 
     @property
     def suspended(self) -> bool:
-        """Whether its credentials are refused."""
+        """True if its credentials are refused."""
         return self.tenant is not None and self.tenant.suspended_at is not None
 
 
@@ -55,8 +55,8 @@ class Tenancy:
         self.policies = Policies(self.engine.store, self.engine.clock)
 
     async def of(self, tenant: str) -> Standing:
-        """How the tenant stands. While the store does not answer, as it stood before. Raises StoreFailed where that is
-        not known.
+        """Return the state of the tenant. While the store does not answer, the state before. Raises StoreFailed where
+        that is not known.
         """
         now = self.engine.clock.monotonic()
         read_at, before = self._read.get(tenant, (0.0, None))

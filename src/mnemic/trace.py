@@ -1,4 +1,4 @@
-"""What one run did and why it stopped."""
+"""Record of what one run did and why it stopped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Watch = Callable[[Mapping[str, Any]], None]
 
 
 class RunStatus(StrEnum):
-    """How a run ended."""
+    """Way in which a run ended."""
 
     OK = "ok"
     STOPPED = "stopped"

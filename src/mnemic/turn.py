@@ -62,7 +62,7 @@ MAX_TOKENS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnParts:
-    """Who proposes, who decides and who checks in a turn."""
+    """Parts that propose, decide and check in a turn."""
 
     gateway: MemoryGateway
     extractor: Extractor
@@ -75,7 +75,7 @@ class TurnParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """What one turn is about. `message` is something the user said, to be remembered from; `goal` something to answer.
+    """Request for one turn. `message` is something the user said, to be remembered from; `goal` something to answer.
 
     `context` is what the application knows and the answer may use; it is never remembered. `watch` sees the steps.
     `read`: what the message gives, or why the run must stop, where it was read before.
@@ -92,7 +92,7 @@ class TurnRequest:
 
 @dataclass(slots=True)
 class _Run:
-    """What has happened so far."""
+    """Progress of a run: what has happened so far."""
 
     deadline: Deadline
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
@@ -132,7 +132,7 @@ async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
 
 
 async def _phases(parts: TurnParts, request: TurnRequest, run: _Run) -> tuple[RunStatus, str]:
-    """How the run ends, and why."""
+    """Run the phases, and return how the run ends and why."""
     status, reason = RunStatus.OK, "success"
     try:
         if request.message is not None:

@@ -79,8 +79,8 @@ class UpkeepVerbs(ReadVerbs):
         return await self.handle(RestoreConsent(key=line.key, granted=line.granted, at=line.at), actor=actor)
 
     async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
-        """What stands twice, against itself, for nothing, unused or without a vector among the `limit` newest active
-        memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
+        """Find duplicates, contradictions, junk, unused memories and memories without a vector among the `limit` newest
+        active memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
         """
         from mnemic.maintain.health import examine
 

@@ -72,17 +72,17 @@ class _Kinds(Face[M]):
 
     @property
     def persona(self) -> PersonaMemory[M]:
-        """Who the agent is."""
+        """Memory of who the agent is."""
         return self._kinds.persona
 
     @property
     def episodic(self) -> EpisodicMemory[M]:
-        """What the agent did, and how it ended."""
+        """Memory of what the agent did, and how it ended."""
         return self._kinds.episodic
 
     @property
     def entity(self) -> EntityMemory[M]:
-        """Who and what the user speaks of."""
+        """Memory of the people and things that the user speaks of."""
         return self._kinds.entity
 
     @property
@@ -344,27 +344,29 @@ class MemoryVerbs(_Kinds[M]):
 
     @property
     def consent(self) -> ConsentBook[M]:
-        """What may be remembered of this user, key by key."""
+        """Decisions on what may be remembered of this user, key by key."""
         from mnemic.governance import ConsentBook
 
         return ConsentBook(self.ground, self.engine, self.actor)
 
     @property
     def privacy(self) -> Privacy[M]:
-        """What is held about somebody, and its erasure."""
+        """Data that is held about somebody, and its erasure."""
         from mnemic.governance import Privacy
 
         return Privacy(self.ground, self.engine, self.actor)
 
     @property
     def audit(self) -> AuditTrail[M]:
-        """What happened to the tenant's memories."""
+        """Record of what happened to the tenant's memories."""
         from mnemic.governance import AuditTrail
 
         return AuditTrail(self.ground, self.engine, self.actor)
 
     def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
-        """What waits for a person in this user's scopes, or with the program's word `whole_tenant` in everybody's."""
+        """Return what waits for a person in this user's scopes, or with the program's word `whole_tenant` in
+        everybody's.
+        """
         from mnemic.governance import ReviewQueue
 
         return ReviewQueue(self.ground, self.engine, self.actor, whole_tenant=whole_tenant)

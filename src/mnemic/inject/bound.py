@@ -16,17 +16,17 @@ from mnemic.types.recalling import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
 
 
 class Engine(Protocol):
-    """What an injector needs of `mnemic.MemoryEngine`."""
+    """The part of `mnemic.MemoryEngine` that an injector needs."""
 
     store: RecordStore
     clock: Clock
 
     @property
     def token_count(self) -> TokenCount:
-        """What counts the tokens of a text."""
+        """Counter of the tokens of a text."""
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
-        """What a model call is shown of the actor's memories."""
+        """Return what a model call is shown of the actor's memories."""
 
 
 class PartialSearch(Exception):
@@ -58,8 +58,8 @@ class ActorMemories:
         self._config = config
 
     async def search(self, query: str, *, limit: int, deadline: Deadline) -> Offer:
-        """What is shown for `query`, pinned memories first. Raises PartialSearch where nothing was found and something
-        failed.
+        """Return what is shown for `query`, pinned memories first. Raises PartialSearch where nothing was found and
+        something failed.
         """
         config = self._config
         request = RecallRequest(

@@ -53,7 +53,9 @@ def carry(messages: Sequence[Any], placed: Sequence[Placed]) -> Carried:
 
 
 def _place_of(block: Placed, messages: Sequence[Any]) -> int | None:
-    """Where the message is that took up the block: at its old place, or where an earlier message was cut away."""
+    """Return the place of the message that took up the block: its old place, or another where an earlier message was
+    cut away.
+    """
     if block.at < len(messages) and text_of(messages[block.at]) == block.said:
         return block.at
     places = (at for at in reversed(range(len(messages))) if role_of(messages[at]) == USER)

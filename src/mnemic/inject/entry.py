@@ -1,4 +1,4 @@
-"""What a source offers to one model call, and the fair choice among several sources."""
+"""Offers of a source to one model call, and the fair choice among several sources."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT}
 
 
 def is_trusted(memory: Memory, reader: Actor) -> bool:
-    """Whether `reader` may take the memory for a person's own words. What another user wrote at a level that people
-    share counts from its approval on.
+    """Return True if `reader` may take the memory for a person's own words. What another user wrote at a level that
+    people share counts from its approval on.
     """
     return memory.source.origin in TRUSTED_ORIGINS and not _is_unapproved(memory, reader)
 
@@ -42,8 +42,8 @@ _OWN_SPEAKERS = frozenset({None, "", "user"})
 
 
 def said_by(memory: Memory, reader: Actor) -> str | None:
-    """Who said it: a speaker's name or role, another user, else the channel; None for the reader's own words and the
-    operator's.
+    """Return who said it: a speaker's name or role, another user, else the channel; None for the reader's own words and
+    the operator's.
     """
     source = memory.source
     if source.speaker not in _OWN_SPEAKERS:
@@ -54,7 +54,7 @@ def said_by(memory: Memory, reader: Actor) -> str | None:
 
 
 def _dated(hit: Hit) -> str:
-    """When a memory was true that is true no longer, and when one was told that a later one outdates."""
+    """Tell when a memory was true that is true no longer, and when one was told that a later one outdates."""
     memory = hit.memory
     if memory.status is Status.SUPERSEDED and memory.valid_to is not None:
         began = memory.valid_from or memory.happened_at
@@ -110,7 +110,7 @@ class Entry:
 
     @property
     def is_own(self) -> bool:
-        """Whether these are the words of the user, or of who runs the program."""
+        """True if these are the words of the user, or of who runs the program."""
         return self.trusted and self.said_by is None
 
     @property
@@ -138,7 +138,7 @@ class Offer(Sequence[Entry]):
 
 
 class MemorySource(Protocol):
-    """Where entries come from. `name` is shown to the model and stands in reports."""
+    """Source of entries. `name` is shown to the model and appears in reports."""
 
     @property
     def name(self) -> str:
@@ -153,7 +153,7 @@ class MemorySource(Protocol):
 def standing_cut(
     found: Mapping[str, Sequence[Entry]], max_tokens: int, count: TokenCount = estimated_tokens
 ) -> list[Entry]:
-    """What stands in every input, of every source, as long as its text fits `max_tokens`."""
+    """Return the entries that belong into every input, of every source, as long as their text fits `max_tokens`."""
     own = {name: [one for one in entries if one.standing] for name, entries in found.items()}
     kept: list[Entry] = []
     for entry in fair_cut(own, sum(map(len, own.values()))):

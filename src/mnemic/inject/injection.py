@@ -1,4 +1,4 @@
-"""What one injection came to, and the run that several of them belong to."""
+"""Result of one injection, and the run that several of them belong to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Placed:
 
 @dataclass(slots=True)
 class InjectionRun:
-    """What the calls of one run share: its id in the recall log, what was found for each query, the blocks in the
+    """State that the calls of one run share: its id in the recall log, what was found for each query, the blocks in the
     messages that took them up, the queries about which probably nothing is known, and what became of the first call.
 
     One for each user turn of one conversation; not shared by concurrent calls.
@@ -68,8 +68,8 @@ class Injection:
     def used_in(
         self, answer: str, *, verifiers: Mapping[str, str] | None = None, audit: UsageAudit | None = None
     ) -> dict[str, Verdict]:
-        """What `answer` shows of each injected memory, by memory_id. `verifiers` names the check of each key; without
-        one nothing is claimed.
+        """Return what `answer` shows of each injected memory, by memory_id. `verifiers` names the check of each key;
+        without one nothing is claimed.
         """
         audit = audit or UsageAudit()
         names = verifiers or {}

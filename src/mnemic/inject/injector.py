@@ -45,8 +45,8 @@ MAX_QUERY_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionContext:
-    """What a callback may look at: the messages of this call (an own list, shared messages) and the framework's state
-    as the adapter hands it on.
+    """Data that a callback may look at: the messages of this call (an own list, shared messages) and the framework's
+    state as the adapter hands it on.
     """
 
     messages: Sequence[Any] = field(repr=False)
@@ -94,7 +94,7 @@ Format = Callable[[Sequence[Entry]], str | Awaitable[str]] | FormatCallback
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionConfig:
-    """When and how to inject.
+    """Settings for when and how to inject.
 
     `trigger`: on a user turn, on every model call, or as a predicate says. `query`: a callback instead of the adaptive
     default. `max_entries` counts across all sources, `max_untrusted` those from tools, the web or models among them
@@ -267,18 +267,18 @@ class Injector:
         return _some(run.found[query], query in run.abstained)
 
     def _is_weak(self, entry: Entry) -> bool:
-        """Whether the entry is there only because a search always has a nearest."""
+        """Return True if the entry is there only because a search always has a nearest."""
         meant = entry.standing or (entry.hit is not None and entry.hit.reason == "preference_bias")
         return not meant and entry.relevance is not None and entry.relevance < self.config.least_relevance
 
     def _knows_nothing(self, found: Mapping[str, Sequence[Entry]]) -> bool:
-        """Whether there is nothing but weak entries, beside what stands."""
+        """Return True if there is nothing but weak entries, beside the standing ones."""
         rest = [entry for entries in found.values() for entry in entries if not entry.standing]
         left_out = any(isinstance(entries, Offer) and entries.abstained for entries in found.values())
         return (bool(rest) or left_out) and all(map(self._is_weak, rest))
 
     def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
-        """What stands, within its share of the tokens, and behind it the best of the rest."""
+        """Return the standing entries, within their share of the tokens, and after them the best of the rest."""
         standing = standing_cut(found, int(self.config.max_tokens * self.config.standing_share), self._count)
         known = {entry.identity for entry in standing}
         rest = {
@@ -324,7 +324,7 @@ class Injector:
 
 
 def _limited(entries: Sequence[Entry], limit: int) -> Sequence[Entry]:
-    """What stands, and `limit` of the rest."""
+    """Return the standing entries, and `limit` of the rest."""
     standing = [entry for entry in entries if entry.standing]
     kept = (*standing, *[entry for entry in entries if not entry.standing][:limit])
     return Offer(entries=kept, abstained=isinstance(entries, Offer) and entries.abstained)
@@ -343,7 +343,7 @@ def _check_single(messages: Sequence[Any], placed: Sequence[Placed]) -> None:
 
 
 async def fires(trigger: Trigger, context: InjectionContext, deadline: Deadline) -> bool:
-    """Whether `trigger` wants an injection into this call."""
+    """Return True if `trigger` wants an injection into this call."""
     if trigger == "everyTurn":
         return True
     if isinstance(trigger, str):

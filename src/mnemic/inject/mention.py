@@ -18,7 +18,7 @@ from mnemic.text.pattern import Pattern
 
 
 class Mention(StrEnum):
-    """How a value stands in an answer."""
+    """Way in which a value appears in an answer."""
 
     SAID = "said"
     DENIED = "denied"
@@ -81,7 +81,7 @@ class _Words:
 
 
 def mention(value: str, answer: str) -> Mention:
-    """How `value` stands in `answer`; `SAID` where one of its places says it."""
+    """Tell how `value` appears in `answer`; `SAID` where one of its places says it."""
     wanted, said = _folded(value), _folded(answer)
     if _UNSPACED.search(wanted):
         return Mention.SAID if "".join(wanted.split()) in "".join(said.split()) else Mention.ABSENT
@@ -146,7 +146,7 @@ def _places(sought: _Words, text: _Words) -> Iterable[tuple[int, int]]:
 
 
 def _unbroken(sought: _Words, text: _Words, start: int) -> bool:
-    """Whether no sentence ends inside, but where one does in the value."""
+    """Return True if no sentence ends inside, except where one ends in the value as well."""
     return all(text.gaps[start + at] != "." or sought.gaps[at] == "." for at in range(1, len(sought.words)))
 
 
@@ -160,7 +160,7 @@ def _turned(wanted: str, text: _Words, start: int) -> Iterable[tuple[int, int]]:
 
 
 def _at(text: _Words, start: int, end: int) -> Mention:
-    """Whether the place is said or turned down."""
+    """Tell whether the place is said or turned down."""
     if _turned_down_after(text, start, end):
         return Mention.DENIED
     distances = list(_negations_before(text, start))
@@ -170,7 +170,7 @@ def _at(text: _Words, start: int, end: int) -> Mention:
 
 
 def _negations_before(text: _Words, start: int) -> Iterable[int]:
-    """How far before the value each negation stands that governs it."""
+    """Yield the distance to the value of each negation before it that governs it."""
     words = text.words
     for at in range(start - 1, max(-1, start - 1 - REACH), -1):
         if _ends_before(text, at + 1, start):
@@ -185,7 +185,7 @@ def _negations_before(text: _Words, start: int) -> Iterable[int]:
 
 
 def _ends_before(text: _Words, at: int, start: int) -> bool:
-    """Whether a clause begins at `at`: after a sentence, or after a pause that no list goes on over."""
+    """Return True if a clause begins at `at`: after a sentence, or after a pause that no list goes on over."""
     if text.gaps[at] == ".":
         return True
     return text.gaps[at] == "," and not _LISTED.intersection(text.words[max(at, start - 2) : start + 3])
@@ -196,7 +196,7 @@ def _is_set_phrase(words: Sequence[str], at: int, start: int) -> bool:
 
 
 def _turned_down_after(text: _Words, start: int, end: int) -> bool:
-    """Whether what follows turns the value down: "email is not used", "email is what I will avoid"."""
+    """Return True if what follows turns the value down: "email is not used", "email is what I will avoid"."""
     clause = _clause_after(text, end)
     if not clause:
         return False
@@ -221,7 +221,7 @@ def _clause_after(text: _Words, end: int) -> Sequence[str]:
 
 
 def _denying_predicate(rest: Sequence[str]) -> bool:
-    """Whether the words after the value's verb deny it."""
+    """Return True if the words after the value's verb deny it."""
     near = rest[:PREDICATE_REACH]
     denied = next((at for at, word in enumerate(near[:2]) if word in {"not", "never", "no"}), None)
     if denied is not None:
@@ -231,7 +231,7 @@ def _denying_predicate(rest: Sequence[str]) -> bool:
 
 
 def _ends_in_gap(clause: Sequence[str]) -> bool:
-    """Whether a verb of avoiding stands there without an object, so that the value is what it avoids."""
+    """Return True if the clause has a verb of avoiding without an object, so that the value is what it avoids."""
     for at, word in enumerate(clause):
         if word in _AVOIDING and (at + 1 == len(clause) or clause[at + 1] in _AFTER_GAP):
             return True

@@ -70,7 +70,7 @@ def text_of(message: Any) -> str:
 
 
 def has_tool_result(message: Any) -> bool:
-    """Whether the message carries what a tool answered."""
+    """Return True if the message carries what a tool answered."""
     if role_of(message) == TOOL:
         return True
     content = content_of(message)
@@ -82,13 +82,13 @@ def _is_tool_result(block: Any) -> bool:
 
 
 def is_user_turn(messages: Sequence[Any]) -> bool:
-    """Whether the model is asked by the user now, and not by a tool's result. False for no messages."""
+    """Return True if the model is asked by the user now, and not by a tool's result. False for no messages."""
     return bool(messages) and role_of(messages[-1]) == USER and not has_tool_result(messages[-1])
 
 
 def default_query(messages: Sequence[Any]) -> str | None:
-    """What to look for: the user's text on a user turn, else what the assistant said last, else what the user asked
-    last. None where nobody said anything.
+    """Return the text to look for: the user's text on a user turn, else what the assistant said last, else what the
+    user asked last. None where nobody said anything.
     """
     if is_user_turn(messages):
         return text_of(messages[-1]) or None

@@ -116,6 +116,6 @@ def _letter(letter: str) -> int:
 
 
 def _is_common(character: str) -> bool:
-    """Whether a Chinese character is among the commonest, which the older national codes list first."""
+    """Return True if a Chinese character is among the commonest, which the older national codes list first."""
     simplified, kanji = character.encode("gb2312", "replace"), character.encode("shift_jis", "replace")
     return b"\xb0" <= simplified[:1] <= b"\xd7" or b"\x88" <= kanji[:1] <= b"\x97"

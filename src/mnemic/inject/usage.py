@@ -17,7 +17,7 @@ from mnemic.types import Hit, Memory
 
 
 class Verdict(StrEnum):
-    """What an answer shows of one memory."""
+    """Verdict on what an answer shows of one memory."""
 
     VERIFIED = "verified"
     REFUTED = "refuted"

@@ -20,8 +20,8 @@ _OVERHEAD_TOKENS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """What was done: how many messages were folded into `summary` (None: nothing had to be), the estimated tokens of
-    the session before and after, by what, and why a model that was asked did not do it.
+    """Result of a compaction: the number of messages that were folded into `summary` (None: nothing had to be), the
+    estimated tokens of the session before and after, by what, and why a model that was asked did not do it.
     """
 
     summary: Message | None = field(default=None, repr=False)
@@ -38,7 +38,9 @@ def tokens_of(messages: Sequence[Message]) -> int:
 
 
 def split(messages: Sequence[Message], *, max_tokens: int, keep: int) -> int:
-    """How many of the oldest messages must go so that the rest costs at most `max_tokens`; the newest `keep` never."""
+    """Return the number of oldest messages that must go so that the rest costs at most `max_tokens`; the newest `keep`
+    never.
+    """
     left, cut = max_tokens, len(messages)
     for place in range(len(messages) - 1, -1, -1):
         left -= tokens_of(messages[place : place + 1])

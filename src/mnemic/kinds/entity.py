@@ -63,8 +63,8 @@ _log = logging.getLogger("mnemic.kinds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """What was remembered of a text: a receipt for each name and relation, in order, and how many relations were left
-    out because nobody could be found who was meant ("my sister", of whom nothing is known).
+    """Record of what was remembered of a text: a receipt for each name and relation, in order, and the number of
+    relations that were left out because nobody could be found who was meant ("my sister", of whom nothing is known).
     """
 
     receipts: tuple[WriteReceipt, ...] = ()
@@ -192,7 +192,9 @@ class EntityMemory(KindView[M]):
 
     @verb
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
-        """What the user has spoken of, last first; with a label only people, places, ... Raises StoreFailed."""
+        """Return the nodes that the user has spoken of, last first; with a label only people, places, ... Raises
+        StoreFailed.
+        """
         same = await self._same()
         more = min(MAX_NODES, limit + same.fewer) if limit in range(1, MAX_NODES + 1) else limit
         found = await self._graph.nodes(self._scope, label=label, limit=more)
@@ -202,8 +204,8 @@ class EntityMemory(KindView[M]):
     async def neighbours(
         self, name: str = "me", *, hops: int = 1, at: datetime | None = None, limit: int = 50
     ) -> Sequence[Neighbour]:
-        """What is within `hops` (1 to 6) relations of `name` now, or `at` another time; nearest first, each with the
-        way there. Empty where nothing of that name is known.
+        """Return the nodes within `hops` (1 to 6) relations of `name` now, or `at` another time; nearest first, each
+        with the way there. Empty where nothing of that name is known.
         """
         node = await self._node(name)
         if node is None:
@@ -236,7 +238,7 @@ class EntityMemory(KindView[M]):
         return Walks(self._graph, self._scope, await self._same(), at or self._engine.clock.now())
 
     async def _same(self) -> Same:
-        """Which nodes are one, as it was told."""
+        """Return the nodes that are one, as it was told."""
         told = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], categories=[SAME], limit=MOST_SAME)
         return Same.told(reversed(told))
 
@@ -256,8 +258,8 @@ class EntityMemory(KindView[M]):
         return sorted(found, key=lambda memory: memory.updated_at, reverse=True)
 
     async def _resolved(self, named: Sequence[Named]) -> tuple[dict[str, dict[str, Any]], list[Named]]:
-        """Who is meant by each name, somebody known or somebody new; and those that are new. A kind that was not said
-        fits every kind, and what was known without a kind gets the one that is said now.
+        """Find who is meant by each name, somebody known or somebody new, and return as well those that are new. A kind
+        that was not said fits every kind, and what was known without a kind gets the one that is said now.
         """
         for one in named:
             check_name(one)

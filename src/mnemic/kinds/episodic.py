@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """What failed before, why, and which later step of the same episode worked, if one did."""
+    """A step that failed before, why, and which later step of the same episode worked, if one did."""
 
     action: str = field(repr=False)
     result: str = field(repr=False)
@@ -165,7 +165,7 @@ class EpisodicMemory(KindView[M]):
 
     @verb
     async def lessons(self, task: str, *, top_k: int = 5) -> Sequence[Lesson]:
-        """What failed before in the episodes most like `task`, and what worked instead; most similar first."""
+        """Return what failed before in the episodes most like `task`, and what worked instead; most similar first."""
         return [lesson for episode in await self._similar(task, top_k, None) for lesson in episode.lessons]
 
     async def _similar(self, task: str, top_k: int, outcome: Ending | None) -> list[Episode]:
@@ -182,7 +182,7 @@ class EpisodicMemory(KindView[M]):
         return [_episode(memory, said.get(memory.memory_id, ()), None) for memory in memories]
 
     async def _feedback(self, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
-        """What was said of these episodes, by their memory_id, oldest first."""
+        """Return what was said of these episodes, by their memory_id, oldest first."""
         if not memories:
             return {}
         keys = {_feedback_key(memory.memory_id): memory.memory_id for memory in memories}

@@ -1,4 +1,4 @@
-"""What entity memories are called and hold: names that count, keys, nodes, and where they come from."""
+"""Names and contents of entity memories: names that count, keys, nodes, and where they come from."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ ME_NODE: dict[str, Any] = {"node": f"{USER}:me", "name": "the user", "label": US
 
 @dataclass(frozen=True, slots=True)
 class SaidBy:
-    """Where what is written comes from."""
+    """Origin of what is written."""
 
     actor: Actor
     message: Message | None = None
 
     @property
     def sent_at(self) -> datetime | None:
-        """When it was said, if that is known."""
+        """Time at which it was said, if that is known."""
         return None if self.message is None else self.message.sent_at
 
     def source(self, span: tuple[int, int] | None) -> Source:
@@ -52,7 +52,9 @@ class SaidBy:
 
 
 def chosen(named: Named, known: Mapping[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
-    """Who is meant by `named`: somebody known by one of the names, else somebody new. `known` is by name and label."""
+    """Choose who is meant by `named`: somebody known by one of the names, else somebody new. `known` is by name and
+    label.
+    """
     spellings = (named.name, *named.aliases)
     same = [known[name, named.label] for name in spellings if (name, named.label) in known]
     loose = [known[name, label] for name in spellings for label in sorted(LABELS) if (name, label) in known]
@@ -84,7 +86,7 @@ def me_or(name: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether it can be a name: no address, no number, not too long."""
+    """Return True if it can be a name: no address, no number, not too long."""
     return (
         isinstance(name, str)
         and 0 < len(name.strip()) <= MAX_NAME_CHARS

@@ -72,7 +72,9 @@ class GraphSurroundings:
 
 
 def _entities(where: Where, own: Scope) -> Where:
-    """What is told of names, whatever the query may find, and whenever it asks for: a name has no time."""
+    """Return the filter for all that was told of names, whatever the query may find, and whenever it asks for: a name
+    has no time.
+    """
     return replace(
         where,
         scopes=(own,),
@@ -98,8 +100,8 @@ async def _called(spelled: Sequence[str], inside: Where, moment: Snapshot) -> li
 
 
 class _Worth(Enum):
-    """What a relation is worth: one that the query says, as the first or the `further` one; one that it says and that
-    was gone along already (who else works there); one that it does not say, which is hardly more than a name.
+    """Worth of a relation: one that the query says, as the first or the `further` one; one that it says and that was
+    gone along already (who else works there); one that it does not say, which is hardly more than a name.
     """
 
     said = 1.0
@@ -109,7 +111,7 @@ class _Worth(Enum):
 
 
 async def _same(inside: Where, moment: Snapshot) -> Same:
-    """Which nodes are one. Where nobody said so, as mostly, no memory is read."""
+    """Return the nodes that are one. Where nobody said so, as mostly, no memory is read."""
     told = await moment.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
     memories = await moment.get_many([entry.memory_id for entry in told], scopes=inside.scopes) if told else {}
     return Same.told(memories[memory_id] for memory_id in sorted(memories))
@@ -127,7 +129,7 @@ class _Walk:
     """By the memory of the last relation."""
 
     async def reached(self, starts: Sequence[dict[str, Any]]) -> Sequence[Reached]:
-        """What the query names, and what is near to it, best first."""
+        """Return what the query names, and what is near to it, best first."""
         meant = {self.walks.same.chief(start["node"]): start for start in starts}
         others = await asyncio.gather(*map(self._others, meant))
         self.named = [Reached(node=node, names=names, named=True) for node, names in zip(meant, others, strict=True)]
@@ -153,19 +155,19 @@ class _Walk:
         return (said or first)[:MOST_ONWARD]
 
     async def _others(self, node: str) -> tuple[str, ...]:
-        """What else the things that are one with `node` are called."""
+        """Return the other names of the things that are one with `node`."""
         walks = self.walks
         nodes = await walks.graph.nodes(walks.scope, among=walks.same.group(node), limit=MOST_REACHED)
         return self._unspelled(name for one in nodes for name in (one.name, *one.aliases))
 
     async def _of_mine(self) -> list[Reached]:
-        """Who the user calls theirs in the query; nobody where that are many."""
+        """Return the people whom the user calls theirs in the query; nobody where that are many."""
         around = await self.walks.around(_ME, hops=1, limit=MOST_OF_MINE)
         meant = [one for one in around if one.path[0].relation in self.asked.mine and _leads_to(one)]
         return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MOST_STARTS]
 
     async def _beyond(self, begin: Sequence[Reached], *, limit: int) -> list[tuple[Reached, Neighbour]]:
-        """What is one relation further from each."""
+        """Return the nodes that are one relation further from each."""
         around = await asyncio.gather(*(self.walks.around(one.node, hops=1, limit=limit) for one in begin))
         return [(before, one) for before, found in zip(begin, around, strict=True) for one in found]
 
@@ -196,5 +198,5 @@ class _Walk:
 
 
 def _leads_to(one: Neighbour) -> bool:
-    """Whether the relation says what the other is to the user, not what the user is to them."""
+    """Return True if the relation says what the other is to the user, not what the user is to them."""
     return one.path[0].target == one.node.node

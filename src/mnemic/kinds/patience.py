@@ -1,4 +1,6 @@
-"""How long something beside the store is waited for, and how long it is left alone after it did not answer."""
+"""Time limits for something beside the store: how long it is waited for, and how long it is left alone after it did not
+answer.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class Patience:
     _rested_at: float = field(default=-inf, init=False)
 
     async def wait(self, work: Callable[[], Awaitable[T]], deadline: Deadline | None = None) -> T:
-        """What `work` gives. Raises StoreBusy where it is too late, or is not begun."""
+        """Return the result of `work`. Raises StoreBusy where it is too late, or is not begun."""
         if self.clock.monotonic() < self._rested_at:
             raise StoreBusy
         longest = self.longest.total_seconds()

@@ -43,7 +43,7 @@ class Profile:
         )
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """What it says, as pairs of a name and a text, most important first."""
+        """Yield its contents as pairs of a name and a text, most important first."""
         yield "role", self.role
         yield from (("constraint", text) for text in self.constraints)
         if self.tone:

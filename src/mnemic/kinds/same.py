@@ -12,8 +12,8 @@ from mnemic.types.graph import MAX_ALIASES
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """Which nodes are one, as memories of `same_as` say: `chiefs` leads from each to the one that it goes by. Nothing
-    in the graph is rewritten, so that taking one memory back takes the nodes apart again.
+    """Nodes that are one, as memories of `same_as` say: `chiefs` leads from each to the one that it goes by. Nothing in
+    the graph is rewritten, so that taking one memory back takes the nodes apart again.
     """
 
     chiefs: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -21,7 +21,7 @@ class Same:
 
     @classmethod
     def told(cls, memories: Iterable[Memory]) -> Same:
-        """What these memories say, in their order: the chief of the source goes by the chief of the target then."""
+        """Read these memories, in their order: the chief of the source goes by the chief of the target then."""
         chiefs: dict[str, str] = {}
         nodes: dict[str, dict[str, Any]] = {}
         for memory in memories:
@@ -39,7 +39,7 @@ class Same:
         return max(0, len(self.chiefs) - len(set(self.chiefs.values())))
 
     def chief(self, node: str) -> str:
-        """What `node` goes by."""
+        """Return the node that `node` goes by."""
         return self.chiefs.get(node, node)
 
     def shown(self, node: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,8 +50,8 @@ class KindHit:
 
 
 class Retrieved(list[KindHit]):
-    """What was found, best first, and in `errors` why a home (`short_term`, `store`, `persona`) did not answer, or a
-    list of the store's (`store:keyword`).
+    """Memories that were found, best first, and in `errors` why a home (`short_term`, `store`, `persona`) did not
+    answer, or a list of the store's (`store:keyword`).
     """
 
     def __init__(self, hits: Iterable[KindHit] = (), errors: Mapping[str, str] | None = None) -> None:
@@ -60,7 +60,7 @@ class Retrieved(list[KindHit]):
 
     @property
     def degraded(self) -> bool:
-        """Whether something did not answer."""
+        """True if something did not answer."""
         return bool(self.errors)
 
 
@@ -102,21 +102,21 @@ class SevenKinds(KindView[M]):
 
     @cached_property
     def persona(self) -> PersonaMemory[M]:
-        """Who the agent is."""
+        """Memory of who the agent is."""
         from mnemic.kinds.persona import PersonaMemory
 
         return PersonaMemory(self._engine, self._actor, self.ground, profile=self._profile)
 
     @cached_property
     def episodic(self) -> EpisodicMemory[M]:
-        """What the agent did, and how it ended."""
+        """Memory of what the agent did, and how it ended."""
         from mnemic.kinds.episodic import EpisodicMemory
 
         return EpisodicMemory(self._engine, self._actor, self.ground)
 
     @cached_property
     def entity(self) -> EntityMemory[M]:
-        """Who and what the user speaks of."""
+        """Memory of the people and things that the user speaks of."""
         from mnemic.kinds.entity import EntityMemory
 
         return EntityMemory(self._engine, self._actor, self.ground)
@@ -255,7 +255,7 @@ class SevenKinds(KindView[M]):
 
 
 async def _attempted(home: Awaitable[list[KindHit]]) -> list[KindHit] | StoreFailed | EmbedderFailed:
-    """What a home answers, or why it does not."""
+    """Return the answer of a home, or the reason that it does not answer."""
     try:
         return await home
     except (StoreFailed, EmbedderFailed) as failure:

@@ -91,7 +91,8 @@ class StructuredMemory(KindView[M]):
     async def extract(
         self, text: str, name: str | None = None, *, sent_at: datetime | None = None
     ) -> Sequence[Mapping[str, Any]]:
-        """What `text` (plain, HTML, a mail, a calendar) tells of the shape `name`, ready to be put; nothing is stored.
+        """Find what `text` (plain, HTML, a mail, a calendar) tells of the shape `name`, ready to be put; nothing is
+        stored.
 
         Reservations are read by rules, where `name` is left out those of every type; a model, if there is one, reads
         what rules do not find and every other shape. Days of the week and dates without a year are seen from `sent_at`
@@ -121,7 +122,7 @@ class StructuredMemory(KindView[M]):
         return self.shapes[name]
 
     async def _all(self, name: str, facets: Sequence[frozenset[str]]) -> AsyncIterator[Memory]:
-        """What is called so and may have the facets, newest first."""
+        """Yield the memories that are called so and may have the facets, newest first."""
         before: str | None = None
         while page := await self._engine.list(
             actor=self._actor, kinds=[Kind.STRUCTURED], categories=[name], facets=facets, limit=PAGE, before=before
@@ -180,7 +181,7 @@ class StructuredMemory(KindView[M]):
         return [receipt]
 
     async def _known(self, shape: Shape, data: Mapping[str, Any]) -> list[Memory]:
-        """What is there of the same thing: under its keys, or among all where the identity is not known whole."""
+        """Find the memories of the same thing: under its keys, or among all where the identity is not known whole."""
         if not shape.identity:
             return []
         keys = shape.keys(data)

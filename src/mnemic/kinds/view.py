@@ -1,4 +1,4 @@
-"""What the views of the kinds stand on: the engine's verbs, one actor, and how a verb is called."""
+"""Base of the views of the kinds: the engine's verbs, one actor, and how a verb is called."""
 
 from __future__ import annotations
 

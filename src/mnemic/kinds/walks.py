@@ -16,7 +16,7 @@ Way = tuple[Relation, ...]
 
 @dataclass(slots=True)
 class _Reached:
-    """What is reached from a start: the way to each, by the name it goes by, and the nodes as the graph holds them."""
+    """Nodes reached from a start: the way to each, by the name it goes by, and the nodes as the graph holds them."""
 
     ways: dict[str, Way]
     nodes: dict[str, Node] = field(default_factory=dict)

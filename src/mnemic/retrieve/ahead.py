@@ -13,13 +13,13 @@ MOST = 1024
 
 
 class Spoken:
-    """Who spoke in the scopes of the latest searches: a guess, which each search checks."""
+    """Speakers in the scopes of the latest searches: a guess, which each search checks."""
 
     def __init__(self) -> None:
         self._speakers: dict[tuple[Scope, ...], frozenset[str]] = {}
 
     def last(self, scopes: tuple[Scope, ...]) -> frozenset[str] | None:
-        """Who spoke there at the last search, None where there was none."""
+        """Return the speakers of these scopes at the last search, None where there was none."""
         return self._speakers.get(scopes)
 
     def forget(self) -> None:

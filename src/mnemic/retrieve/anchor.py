@@ -37,8 +37,8 @@ class Anchor:
     clause: Clause
 
     def tells(self, memory_id: str, happened_at: datetime) -> bool:
-        """Whether a memory of that time lies on the side that is meant; days are those of UTC. The anchor itself lies
-        neither before nor after.
+        """Return True if a memory of that time is on the side that is meant; days are those of UTC. The anchor itself
+        is neither before nor after.
         """
         apart = (happened_at.date() - self.moment.date()).days
         if self.clause.side is Side.DURING:
@@ -69,7 +69,7 @@ async def anchor_of(
 
 
 async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapshot) -> bool:
-    """Whether the memory holds enough of the words of what is asked."""
+    """Check whether the memory contains enough of the words of what is asked."""
     found = await moment.get_many([memory_id], scopes=where.scopes)
     wanted = set(terms(asked.keywords))
     held = wanted & set(terms(found[memory_id].content)) if memory_id in found else set()

@@ -1,4 +1,4 @@
-"""What a caller asked for, as an intent."""
+"""Requests of callers, as intents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def intent_of(
 
 
 def checked_standing(standing: int) -> int:
-    """How many pinned memories are asked for. Raises InvalidInput (`standing`)."""
+    """Return the number of pinned memories that are asked for. Raises InvalidInput (`standing`)."""
     if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
         raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
     return standing

@@ -1,4 +1,4 @@
-"""What joins the candidates by policy and not by likeness: preferences with a bonus, and standing memories."""
+"""Memories that join the candidates by policy and not by likeness: preferences with a bonus, and standing memories."""
 
 from __future__ import annotations
 

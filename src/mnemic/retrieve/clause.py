@@ -33,8 +33,8 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """What happened, in the query's words, and the side of it that is meant. `days`: only so many of them next to the
-    event ("the week before ..."); None: however many.
+    """An event in the query's words, and the side of it that is meant. `days`: only so many of them next to the event
+    ("the week before ..."); None: however many.
     """
 
     text: str

@@ -1,4 +1,5 @@
-"""Whether the answer to a request could depend on a preference, a constraint or a fact about who somebody is.
+"""Judgement on whether the answer to a request could depend on a preference, a constraint or a fact about who somebody
+is.
 
 Likeness alone does not tell: "Book a table for dinner" is not like "vegetarian", and depends on it. A memory counts
 where it shapes every answer (language, style), shares a word or a topic with the request, or is clearly like it. A
@@ -60,7 +61,7 @@ class Ask:
         return cls(words, frozenset() if of_the_world else topics_of_request(words))
 
     def depends_on(self, hit: Hit) -> bool:
-        """Whether an answer could be another one for what the memory says."""
+        """Return True if the answer could be another one because of what the memory says."""
         memory, near = hit.memory, hit.ranks.get("vector")
         cosine = None if near is None else near.score
         return self.concerns(
@@ -76,8 +77,8 @@ class Ask:
         category: str | None = None,
         cosine: float | None = None,
     ) -> bool:
-        """Whether an answer could be another one for `content`, which stands under `key`, was told as `quote`, and has
-        this cosine to the request (None: unknown).
+        """Return True if the answer could be another one because of `content`, which is kept under `key`, was told as
+        `quote`, and has this cosine to the request (None: unknown).
         """
         if key in SHAPES_ANSWERS or _shapes_answers(content, category):
             return True

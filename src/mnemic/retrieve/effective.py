@@ -1,4 +1,4 @@
-"""What a search really looked for, for the report."""
+"""Report of what a search really looked for."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ SHARES = frozenset({"graph"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """What each list is worth, as a part of the fused score. `graph` and `near` are made where a query names what has
+    """Weight of each list, as a part of the fused score. `graph` and `near` are made where a query names what has
     relations (`mnemic.retrieve.surroundings`); with both at 0 nobody looks. `search_index`: of a search service beside
     the store, where there is one.
     """
@@ -63,7 +63,7 @@ _ENOUGH_MEMORIES = 30
 
 
 def rarity(memories: int) -> float:
-    """What BM25 gives a word that one of so many memories has."""
+    """Return the weight that BM25 gives a word that one of so many memories has."""
     return math.log(1 + (max(1, memories) - 0.5) / 1.5)
 
 

@@ -1,4 +1,4 @@
-"""What is newest, by way of the hot set: it says which memories, the record store says what they are."""
+"""The newest memories, by way of the hot set: it says which memories, the record store says what they are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HotSet(Projection, Protocol):
 
     @property
     def size(self) -> int:
-        """How many memories of one scope it keeps."""
+        """Number of memories of one scope that it keeps."""
 
     async def newest(self, scope: Scope, *, limit: int) -> Hottest | None:
         """Up to `limit` of the scope's memories, or None where the set cannot tell."""

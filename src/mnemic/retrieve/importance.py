@@ -1,4 +1,4 @@
-"""How much a memory matters, whatever is asked: a figure from 0 to 1, made of what the memory says of itself.
+"""Importance of a memory, whatever is asked: a figure from 0 to 1, made of what the memory says of itself.
 
 That recency and relevance want importance beside them is from Park et al., "Generative Agents" (UIST 2023), who ask a
 language model for a mark from 1 to 10. Here no model is asked and nothing is counted while reading: what the writer

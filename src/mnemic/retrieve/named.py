@@ -1,4 +1,4 @@
-"""Which memories a query names: by the words of their key, or by a name they also go by.
+"""Memories that a query names: by the words of their key, or by a name they also go by.
 
 Likeness always finds something; a name is there or it is not. So a search by name can answer that nothing is known.
 Keys and further names are found by their words, however much else is known. Of what is found by other words, or is like
@@ -33,7 +33,7 @@ class Naming:
         self._words = _WORD.findall(query.casefold())
 
     def names(self, memory: Memory) -> bool:
-        """Whether the query holds one of the memory's names, its words next to each other."""
+        """Return True if the query contains one of the memory's names, its words next to each other."""
         return any(self._holds(name) for name in names_of(memory) if name.strip())
 
     def _holds(self, name: str) -> bool:
@@ -58,7 +58,9 @@ def _alike(word: str, said: str) -> bool:
 
 
 def one_slip(word: str, said: str) -> bool:
-    """Whether one letter left out, put in or changed, or two neighbours that changed places, make `said` of `word`."""
+    """Return True if one letter left out, put in or changed, or two neighbours that changed places, make `said` of
+    `word`.
+    """
     if abs(len(word) - len(said)) > 1:
         return False
     start = next((at for at, (one, other) in enumerate(zip(word, said, strict=False)) if one != other), None)

@@ -73,7 +73,7 @@ def latest_first(
 
 
 def _told_what_was_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:
-    """Whether `earlier` is the message that told what `later` has taken the place of."""
+    """Return True if `earlier` is the message that told what `later` has taken the place of."""
     if earlier.kind is not Kind.EPISODIC or _moment(earlier) >= _moment(later) or earlier.scope != later.scope:
         return False
     said = plain(earlier.content)
@@ -90,7 +90,9 @@ def _is_most_of(part: str, said: str) -> bool:
 
 
 def _comparable(earlier: Memory, later: Memory) -> bool:
-    """Whether the one may take the place of the other: the same person said both, with as much trust, at two times."""
+    """Return True if the one may take the place of the other: the same person said both, with as much trust, at two
+    times.
+    """
     return (
         _moment(earlier) < _moment(later)
         and earlier.scope == later.scope

@@ -32,7 +32,7 @@ _JOINED = (
 
 
 def parts_of(query: str) -> tuple[str, ...]:
-    """What `query` asks about, two or three parts in its words; nothing for a question about one thing."""
+    """Return the two or three parts that `query` asks about, in its words; nothing for a question about one thing."""
     text = " ".join(query[: 2 * READ].split())[:READ]
     asked = _QUESTIONS.split(text)
     if len(asked) > 1:

@@ -43,7 +43,7 @@ LIFT = 0.2
 
 
 def asks_past(question: Question) -> bool:
-    """Whether it asks what was, or what happened: what holds now is no better an answer."""
+    """Return True if it asks what was, or what happened: what is true now is no better an answer."""
     return _tells_past(question.text) or bool(_BEFORE.search(question.text))
 
 
@@ -52,7 +52,7 @@ def _tells_past(text: str) -> bool:
 
 
 def past_of(question: Question, where: Where, asked_on: date | None) -> Where | None:
-    """Where what was true then is looked for, none wider than `where`; None for a question about now."""
+    """Return the filter for what was true then, none wider than `where`; None for a question about now."""
     if where.as_of is not None or Status.ACTIVE not in where.statuses:
         return None
     ended = frozenset({Status.SUPERSEDED})

@@ -34,8 +34,8 @@ class Period:
     end: date
 
     def told_on(self, said_on: date) -> bool:
-        """Whether something of this time may have been told on `said_on`: in it, or as long after as it lasted, ten
-        days at most.
+        """Return True if something of this time may have been told on `said_on`: in it, or as long after as it lasted,
+        ten days at most.
         """
         slack = min(LONGEST_SLACK, (self.end - self.begin).days + 1)
         return self.begin <= said_on <= self.end + timedelta(days=slack)

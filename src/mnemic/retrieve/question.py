@@ -73,7 +73,7 @@ class NamedDate:
         return first, (first + timedelta(days=31 * months)).replace(day=1) - timedelta(days=1)
 
     def told_on(self, said_on: date) -> bool:
-        """Whether something of this date may have been told on `said_on`.
+        """Return True if something of this date may have been told on `said_on`.
 
         A day is told from the day before until ten days after, a month within itself and the first ten days of the
         next, a year within itself.
@@ -136,11 +136,11 @@ class Question:
 
     @property
     def words(self) -> int:
-        """How many terms the keyword list looks for."""
+        """Number of terms that the keyword list looks for."""
         return len(parse_query(self.keywords).terms)
 
     def tells(self, said_on: date) -> bool:
-        """Whether what was said on that day may be about the time that the query names."""
+        """Return True if what was said on that day may be about the time that the query names."""
         return any(time is not None and time.told_on(said_on) for time in (self.names_date, self.period))
 
 
@@ -174,7 +174,9 @@ def read_question(
 
 
 def called(people: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """What each of `people` may be called: the whole name, then its first word where no other name has that."""
+    """Return the names that each of `people` may be called by: the whole name, then its first word where no other name
+    has that.
+    """
     persons = sorted(people)
     held = Counter(word for person in persons for word in set(person.casefold().split()))
     names: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,5 @@
-"""Whether anything about the query is known at all: "nothing" is an answer, and a search always has a nearest.
+"""Judgement on whether anything about the query is known at all: "nothing" is an answer, and a search always has a
+nearest.
 
 A query that names a thing and a relation of it, both of which are known, asks for what is known, in whatever words it
 was told. Else two signs say it, each from a list that is made anyway: the best cosine, and the best BM25 score for each
@@ -31,7 +32,7 @@ scores are read as if there were so many, and by `FEW`.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """What a point of cosine, and a point of BM25 for each word, are worth."""
+    """Worth of a point of cosine, and of a point of BM25 for each word."""
 
     cosine: float = 0.0
     word: float
@@ -77,8 +78,8 @@ class Gauge:
         return round(self.scale.relevance(cosine, score * self.per_word), 4)
 
     def relevances(self, lists: Mapping[str, Sequence[Scored]], among: Iterable[str]) -> dict[str, float]:
-        """How likely each of the memories is about the query; at least `RELATED` where the query spells its key, or the
-        graph says that it tells what is asked.
+        """Return the probability that each of the memories is about the query; at least `RELATED` where the query
+        spells its key, or the graph says that it tells what is asked.
         """
         cosines, scores = (dict(lists.get(name, ())) for name in ("vector", "keyword"))
         said = {entry.memory_id for entry in lists.get("key", ())}
@@ -88,7 +89,7 @@ class Gauge:
 
 
 def relevance(lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> float | None:
-    """How likely it is that something about the query is known, 0 to 1; None where that cannot be told (`Gauge`)."""
+    """Return the probability (0 to 1) that anything about the query is known; None if that cannot be told (`Gauge`)."""
     gauge = Gauge.of(lists, question, model)
     if gauge is None:
         return None

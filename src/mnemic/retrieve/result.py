@@ -30,8 +30,8 @@ NOTHING_PASSED: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """What ranking says: the lists, each memory's score (0 to 1), how likely it is about the query (empty where that
-    cannot be told), what is known of it and lifted it, and those read on the way.
+    """Result of ranking: the lists, each memory's score (0 to 1), the probability that it is about the query (empty
+    where that cannot be told), what is known of it and lifted it, and those read on the way.
     """
 
     lists: Lists
@@ -83,7 +83,7 @@ async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment
 
 
 async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot) -> Mapping[str, Memory]:
-    """What the best memories have superseded, where messages are among them that may have told it."""
+    """Return what the best memories have superseded, where messages are among them that may have told it."""
     if not any(memory.kind is Kind.EPISODIC for memory in known.values()):
         return NO_MEMORIES
     ids = dict.fromkeys(one for memory in known.values() for one in memory.supersedes)
@@ -91,7 +91,7 @@ async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot)
 
 
 def _enough(memory_id: str, score: float, ranked: Ranked, least: float) -> bool:
-    """Whether a memory is relevant enough; by its score where its relevance cannot be told."""
+    """Return True if a memory is relevant enough; by its score where its relevance cannot be told."""
     return ranked.relevances.get(memory_id, score) >= least
 
 

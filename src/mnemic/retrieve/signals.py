@@ -1,4 +1,4 @@
-"""What lifts a memory besides its own scores: its neighbours and its session, who said it, when, and how.
+"""Signs that lift a memory besides its own scores: its neighbours and its session, who said it, when, and how.
 
 A short message often answers the one before it, so it takes a part of its neighbours' scores; a session that is about
 the query lifts its messages; a query that names a person, a date, or asks "when" prefers what that person said, what
@@ -21,7 +21,7 @@ SHORT_WORDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalWeights:
-    """What each sign adds to (or, for `asking`, takes from) a fused score; `importance` half of it either way."""
+    """Points per sign, added to (or, for `asking`, taken from) a fused score; `importance` half of it either way."""
 
     previous: float = 0.1
     following: float = 0.2
@@ -44,7 +44,7 @@ class SignalWeights:
 
 
 class Lifts:
-    """What the signs add to the scores of messages; a memory that is no message of a conversation has none."""
+    """Amounts that the signs add to the scores of messages; a memory that is no message of a conversation has none."""
 
     def __init__(
         self, scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question, weights: SignalWeights
@@ -57,7 +57,7 @@ class Lifts:
         self._turns = {(one.session, one.turn): memory_id for memory_id, one in self.signals.items() if _linkable(one)}
 
     def of(self, memory_id: str) -> dict[str, float]:
-        """What each sign adds to the memory's score, by the sign's name."""
+        """Return the amount that each sign adds to the memory's score, by the sign's name."""
         one = self.signals.get(memory_id)
         if one is None:
             return {}

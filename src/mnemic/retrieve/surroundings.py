@@ -1,4 +1,4 @@
-"""What is near to the people and things that a query names, as two more lists.
+"""Surroundings of the people and things that a query names, as two more lists.
 
 "Which city is my sister's employer in?" is answered by a memory that neither says "sister" nor "employer": one must go
 from memory to memory. `graph` ranks the relations on the way, `near` what else is remembered of those who were reached.
@@ -81,8 +81,8 @@ def _relations(near: Sequence[Reached], where: Where, memories: Mapping[str, Mem
 async def _remembered(
     near: Sequence[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, depth: int
 ) -> Sequence[Scored]:
-    """What holds the name of one that was reached along a relation that the query says, or another name of one that it
-    means itself: by BM25 of these names and of the query's own words, which add up.
+    """Find the memories with the name of one that was reached along a relation that the query says, or with another
+    name of one that it means itself: by BM25 of these names and of the query's own words, which add up.
     """
     meant = [one for one in near if one.said or one.named]
     names = " ".join(name for one in meant[:MOST_NAMES] for name in one.names).translate(_QUOTES)

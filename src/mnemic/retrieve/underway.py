@@ -25,7 +25,7 @@ Lists = dict[str, Sequence[Scored]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a caller asks for: a text and its limits, not yet read. See `Searcher.search`."""
+    """Request of a caller: a text and its limits, not yet read. See `Searcher.search`."""
 
     text: str
     parts: tuple[str, ...]

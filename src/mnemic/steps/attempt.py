@@ -12,13 +12,13 @@ from mnemic.errors import MnemicError
 
 
 async def awaited(answer: Any) -> Any:
-    """What a callback answered, now or when it is awaited."""
+    """Return the answer of a callback, which it gives now or when it is awaited."""
     return await answer if inspect.isawaitable(answer) else answer
 
 
 async def attempt(work: Callable[[], Any], *, within: timedelta | None = None) -> tuple[Any, str]:
-    """What `work` returns and "", or None and why it failed: a stable reason of ours, `timeout`, or the type's name of
-    any other exception. Never its message, which may quote values.
+    """Return the result of `work` and "", or None and why it failed: a stable reason of ours, `timeout`, or the type's
+    name of any other exception. Never its message, which may quote values.
 
     An awaitable is given the time `within` (None: as long as it takes); what blocks cannot be interrupted.
     """

@@ -1,4 +1,4 @@
-"""Which candidates of a turn are approved, which are left out, and which a person must look at."""
+"""Judgement on a turn's candidates: which are approved, which are left out, and which a person must look at."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WITHHELD = "[withheld]"
 
 @dataclass(slots=True)
 class Verdicts:
-    """What became of a turn's candidates."""
+    """Verdicts on a turn's candidates."""
 
     approved: list[dict[str, Any]] = field(default_factory=list)
     skipped: list[dict[str, Any]] = field(default_factory=list)
@@ -147,5 +147,5 @@ def _as_quoted(candidate: Candidate, said: str) -> Candidate | None:
 
 
 def _conflict(known: Sequence[Known]) -> dict[str, Any]:
-    """What a new value takes the place of."""
+    """Describe what a new value takes the place of."""
     return {"replaces": [{"value": one.content, "memory_id": one.memory_id, "version": one.version} for one in known]}

@@ -1,4 +1,4 @@
-"""Where a turn's lasting memories are: the engine's own, behind the gateway, or whatever else keeps this promise."""
+"""Home of a turn's lasting memories: the engine, behind the gateway, or whatever else keeps this promise."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DEFAULT_COLLECTION = "memories"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What a search found, as JSON data (`namespace`, `key`, `value`, `score`, ...), and what failed in it. An entry
-    with a `reason` is shown as it is; one without is held to the least score of the turn's rules.
+    """Finds of a search, as JSON data (`namespace`, `key`, `value`, `score`, ...), and what failed in it. An entry with
+    a `reason` is shown as it is; one without is held to the least score of the turn's rules.
     """
 
     entries: tuple[dict[str, Any], ...] = field(default=(), repr=False)
@@ -45,7 +45,7 @@ class LongTerm(Protocol):
 
     @property
     def policy(self) -> Policy:
-        """What may be remembered."""
+        """Policy on what may be remembered."""
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
         """The namespace and key a candidate is written under: always the same for the same thing. Raises where that
@@ -53,7 +53,7 @@ class LongTerm(Protocol):
         """
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
-        """What is relevant to `query`. Raises where nothing could be searched."""
+        """Find what is relevant to `query`. Raises where nothing could be searched."""
 
     async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
         """The live memories under the candidate's key; for one without a key, those that say the same."""
@@ -72,7 +72,7 @@ class LongTerm(Protocol):
         """Keep account of what enters the model's input. Raises where that cannot be done."""
 
     async def redacted(self, text: str) -> str:
-        """What is said, as a model may see it. Raises where that cannot be told."""
+        """Return what is said, as a model may see it. Raises where that cannot be told."""
 
 
 class GatewayMemory:
@@ -107,7 +107,7 @@ class GatewayMemory:
         return [user_id, candidate.category or self._collection], key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
-        """What `mnemic.recall` shows of the user's memories within the grant."""
+        """Return what `mnemic.recall` shows of the user's memories within the grant."""
         budget = self._gateway.budget
         intent = Intent(query=query[: budget.max_query_chars], top_k=min(limit, budget.max_retrieve_top_k))
         request = RecallRequest(intent=intent, preference_bias=self._bias)

@@ -116,7 +116,7 @@ class MemorySteps:
             raise InvalidInput("thread_id:other_user")
 
     async def build_retrieval_query(self, state: MemoryState) -> MemoryState:
-        """What to look for: the input, and what was said before where it is very short."""
+        """Build the text to look for: the input, and what was said before where it is very short."""
         said = state["input"]
         if len(said.split()) < SHORT_INPUT_WORDS:
             before = [one["content"] for one in state["messages"][:-1] if one["role"] == "user"]
@@ -163,7 +163,9 @@ class MemorySteps:
         return MemoryState(messages=kept, short_term_summary=summary, errors=errors)
 
     async def build_prompt_context(self, state: MemoryState) -> MemoryState:
-        """What the model is given, within the budgets: input, recent messages, summary, and the memories that fit."""
+        """Build what the model is given, within the budgets: input, recent messages, summary, and the memories that
+        fit.
+        """
         context = {
             "input": state["input"],
             "recent_messages": _newest(state["messages"], self.rules.max_history_tokens),
@@ -217,7 +219,7 @@ class MemorySteps:
     # -- after it -----------------------------------------------------------------------------------------------------
 
     async def extract_memory_candidates(self, state: MemoryState) -> MemoryState:
-        """What the user's own words give to remember. What the assistant said is no evidence."""
+        """Extract what the user's own words give to remember. What the assistant said is no evidence."""
         words = state["input"]
         if getattr(self._extractor, "asks_model", False):
             words = await self._long_term.redacted(words)
@@ -270,7 +272,7 @@ class MemorySteps:
             errors.append(f"store_memory_updates: {failure}")
 
     def _unsettled(self, results: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether a write ended in a way that a person must look at."""
+        """Return True if a write ended in a way that a person must look at."""
         strict = self.rules.on_write_failure == "review"
         return any(one["outcome"] == "pending_review" or (strict and not one["success"]) for one in results)
 
@@ -323,7 +325,7 @@ class MemorySteps:
         return done | MemoryState(final_output=output_of(state | done))
 
     def review_request(self, state: MemoryState) -> dict[str, Any]:
-        """What a person is shown: the answer that was given, and each candidate with the reason for asking."""
+        """Return what a person is shown: the answer that was given, and each candidate with the reason for asking."""
         waiting = [{"number": number, **entry} for number, entry in enumerate(flagged(state))]
         return {"response": state.get("response", ""), "candidates": waiting}
 

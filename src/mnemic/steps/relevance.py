@@ -1,4 +1,4 @@
-"""Which of the memories that a store found have anything to do with the turn."""
+"""Choice of the memories that have anything to do with the turn, among those that a store found."""
 
 from __future__ import annotations
 

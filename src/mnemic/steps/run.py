@@ -62,7 +62,9 @@ ROUTES: Mapping[str, tuple[Route, tuple[str, ...]]] = {
 
 
 async def take(steps: MemorySteps, node: str, state: MemoryState, decisions: Any = None) -> MemoryState:
-    """What the step `node` changes in `state`. A turn that has failed takes only its first and last step."""
+    """Return the changes that the step `node` makes in `state`. A turn that has failed takes only its first and last
+    step.
+    """
     if state.get("status") == FAILED and node not in ("prepare_turn", "finalize"):
         return MemoryState()
     if node == "mark_needs_review":

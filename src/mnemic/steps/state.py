@@ -44,7 +44,7 @@ class MemoryState(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRules:
-    """What a turn does where the pattern leaves a choice, and its limits (tokens are estimated).
+    """Rules of a turn where the pattern leaves a choice, and its limits (tokens are estimated).
 
     `on_retrieval_failure`: go on without personalisation, with the error recorded, or stop for review. `on_conflict`: a
     changed value replaces the old one and says which, or waits for review. `on_sensitive`: personal data and secrets
@@ -144,5 +144,5 @@ def with_error(state: MemoryState, step: str, reason: str) -> list[str]:
 
 
 def texts_of(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What was said in each message, with its role in front."""
+    """Return what was said in each message, with its role in front."""
     return [f"{message['role']}: {message['content']}" for message in messages]

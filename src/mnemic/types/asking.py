@@ -28,7 +28,7 @@ class MemoryRequest(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarriedOut(Serialisable):
-    """What was done about a request: the ids that were `forgotten`, the receipt of an `erasure` (a subject's own
+    """Result of a request about memory: the ids that were `forgotten`, the receipt of an `erasure` (a subject's own
     memories, all of them), or the `memories` to show.
     """
 

@@ -1,4 +1,6 @@
-"""What fields of structured data say, as texts that a store can look up: one for each value, and one for each day."""
+"""Facets of structured data: the values of its fields as texts that a store can look up, one for each value and one for
+each day.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ def undated_facet(path: str) -> str:
 
 
 def held_by(facets: frozenset[str], wanted: Iterable[frozenset[str]]) -> bool:
-    """Whether there is one of each set among `facets`, or `ANY`."""
+    """Return True if `facets` contains one of each set in `wanted`, or contains `ANY`."""
     return ANY in facets or all(facets & one for one in wanted)
 
 

@@ -1,4 +1,4 @@
-"""What a detector of personal data finds, and what a detector is."""
+"""Detectors of personal data and their finds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Detector(Protocol):
 
     @property
     def entity(self) -> str:
-        """What it finds, in capitals: the name in markers, settings and reports."""
+        """Name, in capitals, of the kind of thing that it finds, as in markers, settings and reports."""
 
     def find(self, text: str) -> Iterable[Found]:
         """Everything of this kind in `text`, which is NFKC-folded; validated; in time linear in its length."""

@@ -92,7 +92,7 @@ class Relation(Serialisable):
                 object.__setattr__(self, name, aware(getattr(self, name), name))
 
     def holds_at(self, moment: datetime) -> bool:
-        """Whether it was true at `moment`."""
+        """Return True if it was true at `moment`."""
         return (self.valid_from is None or self.valid_from <= moment) and (
             self.valid_to is None or self.valid_to > moment
         )
@@ -100,7 +100,7 @@ class Relation(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment(Serialisable):
-    """What one memory holds of the graph. Both ends of every relation are among its nodes, each node once.
+    """The part of the graph that one memory holds. Both ends of every relation are among its nodes, each node once.
 
     Raises InvalidInput (`invalid_input:fragment`).
     """
@@ -129,7 +129,7 @@ class Neighbour(Serialisable):
 
     @property
     def hops(self) -> int:
-        """How many relations away it is."""
+        """Number of relations between the start and this node."""
         return len(self.path)
 
 
@@ -147,19 +147,19 @@ def episode_node(memory_id: str, part: str) -> str:
 
 
 def is_of_episode(node: Node) -> bool:
-    """Whether the node is a part of an episode, and no thing that a user has named."""
+    """Return True if the node is a part of an episode, and not a thing that a user has named."""
     return node.node.startswith(_OF_EPISODE)
 
 
 def holds_graph(memory: Memory) -> bool:
-    """Whether a memory may hold something of the graph: what names things does, and episodes do."""
+    """Return True if a memory may hold a part of the graph: a memory that names things does, and an episode does."""
     return memory.kind is Kind.ENTITY or (memory.kind is Kind.EPISODIC and memory.category == EPISODE)
 
 
 def fragment_of(memory: Memory) -> Fragment | None:
-    """What a memory of kind `entity` holds of the graph: the `nodes` and `relations` of its data. An active episode
-    holds its task, its steps (each related to the next) and how it ended, and none of its words: those are read from
-    the memory, which may be sealed. None for every other.
+    """Return the part of the graph that a memory of kind `entity` holds: the `nodes` and `relations` of its data. An
+    active episode holds its task, its steps (each related to the next) and how it ended, and none of its words: those
+    are read from the memory, which may be sealed. None for every other memory.
 
     An active memory holds all of them, from when it was true until then. One that was superseded holds its relations
     as history: they ended when it did. Whatever else its data may be, nothing is raised: it holds nothing then.

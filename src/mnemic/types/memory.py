@@ -14,9 +14,7 @@ from mnemic.types.words import Kind, Level, Origin, Status, Trust, lowered
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source(Serialisable):
-    """Where a memory came from. `quote` are the words that support it, `span` their place in the message they stand
-    in.
-    """
+    """Source of a memory. `quote` are the words that support it, `span` their place in their message."""
 
     origin: Origin = Origin.USER_STATED
     ref: str | None = None
@@ -143,11 +141,11 @@ class Memory(Serialisable):
 
     @property
     def happened_at(self) -> datetime:
-        """When it took place, or when it was learnt where that is not known."""
+        """Time at which it took place, or at which it was learnt where that is not known."""
         return self.occurred_at or self.created_at
 
     def was_true_at(self, moment: datetime) -> bool:
-        """Whether it held in the world at `moment`, as far as this version knows."""
+        """Return True if it was true in the world at `moment`, as far as this version knows."""
         began = self.valid_from or self.happened_at
         return began <= moment and (self.valid_to is None or self.valid_to > moment)
 

@@ -1,4 +1,4 @@
-"""What goes to embedders and language models, and comes back."""
+"""Inputs and outputs of embedders and language models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mnemic.types.values import JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSpace(Serialisable):
-    """Which model made the vectors and how many dimensions they have. Vectors of two spaces are never compared."""
+    """The model that made the vectors and the number of their dimensions. Vectors of two spaces are never compared."""
 
     model: str
     dimension: int
@@ -30,7 +30,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion(Serialisable):
-    """What the model answered and what it cost in tokens."""
+    """Answer of the model and its cost in tokens."""
 
     text: str = field(repr=False)
     model: str
@@ -40,7 +40,7 @@ class Completion(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost(Serialisable):
-    """What was asked of language models: calls that were answered, and their tokens."""
+    """Use of language models: the calls that were answered, and their tokens."""
 
     calls: int = 0
     input_tokens: int = 0

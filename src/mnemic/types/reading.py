@@ -45,7 +45,7 @@ class Where(Serialisable):
         return self.scopes[0].tenant
 
     def accepts(self, memory: Memory) -> bool:
-        """Whether `memory` passes: the meaning of a filter, which every store must agree with."""
+        """Return True if `memory` passes: the meaning of a filter, which every store must agree with."""
         return (
             memory.scope in self.scopes
             and (self.kinds is None or memory.kind in self.kinds)
@@ -66,7 +66,7 @@ class Where(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent(Serialisable):
-    """What to look for. `levels` None means the levels the runtime grants; `top_k` counts memories.
+    """Description of what to look for. `levels` None means the levels the runtime grants; `top_k` counts memories.
 
     `as_of`: what was true then. `known_at`: what was believed then. Together: what was believed then of that time.
     `parts`: what `query` asks about, each looked for by itself, too; empty leaves it to the rules.
@@ -95,14 +95,14 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hottest:
-    """What a hot set knows of one scope: its newest memories, newest first. `complete`: there are no others."""
+    """Contents of a hot set for one scope: its newest memories, newest first. `complete`: there are no others."""
 
     memory_ids: tuple[str, ...]
     complete: bool
 
 
 class Cues(NamedTuple):
-    """What a text shows of itself at a glance (`mnemic.text.cues` reads it): how many words it has, which share of them
+    """Signs that a text shows at a glance (`mnemic.text.cues` reads it): its number of words, the share of them that
     only asks, whether its speaker talks of themselves, whether it names a time.
     """
 
@@ -113,7 +113,7 @@ class Cues(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """What ranking needs to know of a memory besides its scores. `turn` is its place in its session, counted from 0,
+    """Facts that ranking needs about a memory besides its scores. `turn` is its place in its session, counted from 0,
     and -1 for memories that are not messages.
     """
 
@@ -126,7 +126,7 @@ class Signals(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """How much is held: memories, bytes of all that is written of them but vectors, and memories that came recently."""
+    """Amount held: memories, bytes of all that is written of them but vectors, and memories that came recently."""
 
     rows: int = 0
     bytes: int = 0
@@ -134,7 +134,7 @@ class Usage(NamedTuple):
 
 
 class Rank(NamedTuple):
-    """Where one list placed a hit: `position` counts from 1, `score` is in that list's own unit."""
+    """Place of a hit in one list: `position` counts from 1, `score` is in that list's own unit."""
 
     position: int
     score: float
@@ -160,7 +160,7 @@ class Hit(Serialisable):
 
     @property
     def standing(self) -> bool:
-        """Whether policy put it here, whatever it is about."""
+        """True if policy put it here, whatever it is about."""
         return self.reason == "standing"
 
 
@@ -170,11 +170,11 @@ ABSTAINS_BELOW = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan(Serialisable):
-    """What a search really looked for. `queries`: the query, and the parts that it was cut into. `levels` to `known_at`
-    bound it; None: no bound. What was told from `told_from` to `told_to`, or said by one of `speakers`, is lifted, and
-    nothing is cut off for it; nor for what lies `before` or `after` the memory `anchor` (or in its days: `during`), by
-    which the query tells its time. `nodes`: those of the graph of entities that the query means, `reached`: how many
-    others are near to them. `lists` are those that answered.
+    """Record of what a search really looked for. `queries`: the query, and the parts that it was cut into. `levels` to
+    `known_at` bound it; None: no bound. What was told from `told_from` to `told_to`, or said by one of `speakers`, is
+    lifted, and nothing is cut off for it; nor for what came `before` or `after` the memory `anchor` (or in its days:
+    `during`), by which the query tells its time. `nodes`: those of the graph of entities that the query means,
+    `reached`: the number of others that are near to them. `lists` are those that answered.
     """
 
     queries: tuple[str, ...] = field(default=(), repr=False)

@@ -1,4 +1,4 @@
-"""What a model call may be shown: how much is asked for, and what was decided."""
+"""Limits of what a model call may be shown: the amount asked for, and the decision about it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFAULT_MIN_SIMILARITY = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """What a model is about to be asked, and how much of what is remembered it may be shown.
+    """The question that a model is about to be asked, and how much of what is remembered it may be shown.
 
     `intent` says what to look for; its `top_k` counts relevant memories. Pinned memories and preferences come before
     these and beside them, up to `standing_share` (0 to 1) of `max_tokens`. `asked`: the request itself, where the
@@ -59,7 +59,7 @@ class Recalled:
 
     @property
     def relevance(self) -> float | None:
-        """How likely anything about the query is known at all, 0 to 1."""
+        """Probability that anything about the query is known at all, 0 to 1."""
         return self.found.relevance
 
 

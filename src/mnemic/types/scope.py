@@ -1,4 +1,4 @@
-"""Where a memory lives, and who asks."""
+"""Place of a memory, and the actor who asks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEVELS = tuple(Level)
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Scope(Serialisable):
-    """Where a memory lives. Two scopes share nothing, whatever their names."""
+    """Place of a memory. Two scopes share nothing, whatever their names."""
 
     tenant: str
     level: Level
@@ -30,7 +30,8 @@ class Scope(Serialisable):
 
 
 def subject_of(scope: Scope, author: str | None) -> Scope:
-    """Whose data lies in `scope`: its owner's where that is a person, else that of whoever said it, as far as is known.
+    """Return the scope of the person whose data `scope` contains: its owner's where that is a person, else that of
+    whoever said it, as far as is known.
 
     Told by the scope that is the person's own.
     """
@@ -41,7 +42,7 @@ def subject_of(scope: Scope, author: str | None) -> Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor(Serialisable):
-    """Who asks. Built from the credential or by the embedding program, never from a model's arguments.
+    """The one who asks. Built from the credential or by the embedding program, never from a model's arguments.
 
     `channel` is how the words come: the origin that what this actor writes can have at most (`mnemic.types.lowered`).
     """

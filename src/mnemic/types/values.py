@@ -1,4 +1,4 @@
-"""What every other type is checked and made with: identifiers, times, frozen JSON, vectors, deadlines."""
+"""Values that check and make up every other type: identifiers, times, frozen JSON, vectors, deadlines."""
 
 from __future__ import annotations
 

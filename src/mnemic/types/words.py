@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Level(StrEnum):
-    """Whose memory it is: the level of a scope. The owner at that level comes from the actor."""
+    """Level of a scope: whose memory it is. The owner at that level comes from the actor."""
 
     USER = "user"
     WORKSPACE = "workspace"
@@ -31,7 +31,7 @@ SHARED = frozenset({Level.WORKSPACE, Level.AGENT})
 
 
 class Status(StrEnum):
-    """Where a memory stands. Only `active` is read unless a filter says otherwise."""
+    """State of a memory. Only `active` is read unless a filter says otherwise."""
 
     ACTIVE = "active"
     PENDING_REVIEW = "pending_review"
@@ -41,7 +41,7 @@ class Status(StrEnum):
 
 
 class Origin(StrEnum):
-    """Which channel a memory came through. The engine sets it; a model never does."""
+    """Channel that a memory came through. The engine sets it; a model never does."""
 
     USER_STATED = "user_stated"
     OPERATOR = "operator"
@@ -67,7 +67,7 @@ def lowered(channel: Origin, origin: Origin) -> Origin:
 
 
 class Trust(IntEnum):
-    """How much a memory may change: lower trust never replaces higher trust."""
+    """Trust in a memory, which limits how much it may change: lower trust never replaces higher trust."""
 
     LOW = 1
     MEDIUM = 2
@@ -75,7 +75,7 @@ class Trust(IntEnum):
 
 
 class Outcome(StrEnum):
-    """How a write ended."""
+    """Outcome of a write."""
 
     CREATED = "created"
     REFRESHED = "refreshed"

@@ -15,7 +15,7 @@ from mnemic.types.words import Level, Outcome, Status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(Serialisable):
-    """What one step of the write path decided, and its cost in milliseconds."""
+    """Decision of one step of the write path, and its cost in milliseconds."""
 
     name: str
     decision: str
@@ -24,7 +24,7 @@ class Step(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteReceipt(Serialisable):
-    """How one write ended. `durable` says whether it survives power loss; `degraded` names what could not be done after
+    """Result of one write. `durable` says whether it survives power loss; `degraded` names what could not be done after
     it, `warnings` which limits are nearly used up.
     """
 
@@ -102,7 +102,7 @@ class AuditEvent(Serialisable):
 
     @property
     def signed(self) -> bool:
-        """Whether `hash` carries a signature beside the digest, by a key that does not lie in the store."""
+        """True if `hash` carries a signature beside the digest, by a key that is not in the store."""
         return ":" in self.hash
 
 
@@ -138,12 +138,12 @@ class OutboxEntry:
 
     @property
     def whole(self) -> bool:
-        """Whether it is about everything of the tenant."""
+        """True if it is about everything of the tenant."""
         return not self.memory_id
 
     @property
     def place(self) -> tuple[str, str]:
-        """Which memory it is about: identifiers are unique in a tenant."""
+        """Tenant and identifier of the memory that it is about: identifiers are unique in a tenant."""
         return self.scope.tenant, self.memory_id
 
 

@@ -1,31 +1,23 @@
 """Times that a statement tells relative to its message: "since last March", "two weeks ago", "until Friday".
 
-Only what has one reading is resolved, to whole days of UTC, by the day the message was sent. "On Friday" may be either
-Friday; "next Friday", said on a Wednesday, may be this week's or the next one's; "last week" is no day: they are left
-alone, and so is a statement that names two times.
+Only what `mnemic.text.times` reads as one exact day is taken, by the day the message was sent: "next Friday", said on a
+Wednesday, may be this week's or the next one's, and "last week" is no day. They are left alone, and so is a statement
+that names two days.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
-from mnemic.text.english import COUNTS, MONTHS, WEEKDAYS
+from mnemic.text.english import MONTHS, WEEKDAYS
 from mnemic.text.pattern import Pattern
+from mnemic.text.times import periods_in
 from mnemic.types import Candidate
 
 _WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
-_NUMBER = rf"(\d{{1,3}}|{'|'.join(COUNTS)})"
-_WILL = (
-    r"(?:\b(?:will|won't|shall)\b|'ll\b)[^.,;:!?]{0,60}?|"
-    r"(?:\b(?:am|is|are)|'(?:m|s|re))(?: due| \w{2,20}ing\b[^.,;:!?]{0,60}?)?"
-)
-"""What makes "in three weeks" a day to come; "I read it in two days" tells how long it took."""
-
-Reading = Callable[[re.Match[str], date], date | None]
 
 
 class Times(NamedTuple):
@@ -60,20 +52,14 @@ def times_in(text: str, said_at: datetime) -> Times:
     bounds = list(_BOUND.finditer(text))
     if len(bounds) > 1:
         return Times()
-    rest = _BOUND.sub(" ", text)
-    days = [(found, reading) for pattern, reading in _POINTS for found in pattern.finditer(rest)]
+    today = said_at.astimezone(UTC).date()
+    days = [period.day for period in periods_in(_BOUND.sub(" ", text), today) if period.day is not None]
     if len(bounds) + len(days) != 1:
         return Times()
-    today = said_at.astimezone(UTC).date()
     try:
-        return _bounded(bounds[0], today) if bounds else _happened(*days[0], today)
+        return _bounded(bounds[0], today) if bounds else Times(occurred_at=_midnight(days[0]))
     except (ValueError, OverflowError):
         return Times()
-
-
-def _happened(found: re.Match[str], reading: Reading, today: date) -> Times:
-    day = reading(found, today)
-    return Times() if day is None else Times(occurred_at=_midnight(day))
 
 
 def _bounded(bound: re.Match[str], today: date) -> Times:
@@ -89,81 +75,10 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-# -- days -------------------------------------------------------------------------------------------------------------
-
-
 def _day(text: str, today: date) -> date | None:
     """The one day that a point in time is, or None."""
-    for pattern, reading in _POINTS:
-        found = pattern.search(text)
-        if found:
-            return reading(found, today)
-    return None
+    return next((period.day for period in periods_in(text, today) if period.day is not None), None)
 
-
-def _iso(found: re.Match[str], _: date) -> date:
-    return date(int(found[1]), int(found[2]), int(found[3]))
-
-
-def _named(found: re.Match[str], _: date) -> date:
-    day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
-    return date(int(found[5]), MONTHS.index(month.lower()), int(day))
-
-
-def _near(found: re.Match[str], today: date) -> date:
-    return today + timedelta(days=_NEAR[" ".join(found[0].lower().split())])
-
-
-def _ago(found: re.Match[str], today: date) -> date:
-    return today - _counted(found)
-
-
-def _ahead(found: re.Match[str], today: date) -> date:
-    return today + _counted(found)
-
-
-def _counted(found: re.Match[str]) -> timedelta:
-    """So many days or weeks: "two weeks", "3 days"."""
-    count = COUNTS.get(found[1].lower()) or int(found[1])
-    return timedelta(days=count * (7 if found[2].lower().startswith("week") else 1))
-
-
-def _weekday(found: re.Match[str], today: date) -> date | None:
-    """Last or next Friday, where the nearest one lies in another week (Monday to Sunday) than today: then it is that of
-    the last or the next week too.
-    """
-    wanted = WEEKDAYS.index(found[2].lower())
-    if found[1].lower() == "next":
-        day = today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1)
-    else:
-        day = today - timedelta(days=(today.weekday() - wanted - 1) % 7 + 1)
-    return day if day.isocalendar()[:2] != today.isocalendar()[:2] else None
-
-
-_NEAR = {
-    "the day before yesterday": -2,
-    "yesterday": -1,
-    "last night": -1,
-    "this morning": 0,
-    "today": 0,
-    "tonight": 0,
-    "tomorrow": 1,
-    "the day after tomorrow": 2,
-}
-_POINTS: tuple[tuple[Pattern, Reading], ...] = (
-    (Pattern(r"\b(\d{4})-(\d{2})-(\d{2})\b"), _iso),
-    (
-        Pattern(
-            rf"(?i)\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?),?"
-            r" (\d{4})\b"
-        ),
-        _named,
-    ),
-    (Pattern(rf"(?i)\b(?:{'|'.join(_NEAR)})\b".replace(" ", r"\s+")), _near),
-    (Pattern(rf"(?i)\b{_NUMBER} (days?|weeks?) ago\b"), _ago),
-    (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (days?|weeks?)\b(?! ago)"), _ahead),
-    (Pattern(rf"(?i)\b(last|next) ({_WEEKDAY})\b"), _weekday),
-)
 
 # -- beginnings and ends ----------------------------------------------------------------------------------------------
 

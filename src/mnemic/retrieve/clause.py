@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from mnemic.retrieve.period import READ, period_of
 from mnemic.retrieve.question import content_words, named_date
 from mnemic.text.english import COUNTS, WEEKDAYS
 from mnemic.text.pattern import Pattern
+from mnemic.text.times import READ, period_of
 
 LONGEST = 200
 """Characters of a clause; what is longer is no clause."""

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 
 from mnemic.guard.intent import MAX_PARTS
-from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import content_words
 from mnemic.text.pattern import Pattern
+from mnemic.text.times import READ
 
 _QUESTIONS = Pattern(r"(?<=\?)\s+")
 _JOINED = (

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from mnemic.retrieve.asked_keys import asked_keys
-from mnemic.retrieve.period import READ, Period, period_of
 from mnemic.text.analyse import parse_query
+from mnemic.text.times import READ, Period, period_of
 from mnemic.types import Vector, VectorSpace
 
 _KEY_WORDS = 4

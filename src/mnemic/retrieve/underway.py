@@ -15,9 +15,9 @@ from mnemic.retrieve.clause import Clause, clause_of
 from mnemic.retrieve.lists import RankedList
 from mnemic.retrieve.parts import parts_of
 from mnemic.retrieve.past import past_of
-from mnemic.retrieve.period import READ
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.surroundings import Reached
+from mnemic.text.times import READ
 from mnemic.types import Scored, Vector, VectorSpace, Where
 
 Lists = dict[str, Sequence[Scored]]

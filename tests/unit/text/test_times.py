@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime, time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.period import Period, period_of
+from mnemic.extract.when import times_in
 from mnemic.retrieve.question import read_question
+from mnemic.text.times import Period, period_of
 
 ASKED = date(2024, 5, 15)
 """A Wednesday."""
@@ -40,6 +41,50 @@ ASKED = date(2024, 5, 15)
 )
 def test_a_time_is_read_by_the_day_it_is_asked_on(query: str, begin: date, end: date) -> None:
     assert period_of(query, ASKED) == Period(begin, end)
+
+
+AGREED = (
+    ("yesterday", date(2024, 5, 14)),
+    ("the day before yesterday", date(2024, 5, 13)),
+    ("this morning", ASKED),
+    ("an hour ago", ASKED),
+    ("two weeks ago", date(2024, 5, 1)),
+    ("fifteen days ago", date(2024, 4, 30)),
+    ("a dozen days ago", date(2024, 5, 3)),
+    ("a fortnight ago", date(2024, 5, 1)),
+    ("on Monday", date(2024, 5, 13)),
+    ("last Friday", date(2024, 5, 10)),
+    ("on 2024-03-03", date(2024, 3, 3)),
+)
+
+
+@pytest.mark.parametrize(("told", "day"), AGREED)
+def test_who_tells_and_who_asks_mean_the_same_day(told: str, day: date) -> None:
+    said_at = datetime.combine(ASKED, time(9), UTC)
+    moment = times_in(f"I went there {told}.", said_at).occurred_at
+    asked = period_of(f"Where did I go {told}?", ASKED)
+    assert asked is not None
+    assert asked.begin <= day <= asked.end
+    assert moment == (None if "hour" in told else datetime.combine(day, time(), UTC))
+
+
+@pytest.mark.parametrize(
+    ("told", "begin", "end"),
+    [
+        ("half a year ago", date(2023, 9, 15), date(2024, 1, 15)),
+        ("a year and a half ago", date(2022, 9, 15), date(2023, 1, 15)),
+        ("the other day", date(2024, 5, 5), date(2024, 5, 14)),
+        ("several weeks ago", date(2024, 4, 13), date(2024, 4, 21)),
+    ],
+)
+def test_what_is_no_exact_day_is_a_time_around_it(told: str, begin: date, end: date) -> None:
+    assert period_of(f"Where did I go {told}?", ASKED) == Period(begin, end)
+    assert times_in(f"I went there {told}.", datetime.combine(ASKED, time(9), UTC)).occurred_at is None
+
+
+@pytest.mark.parametrize("text", ["What will I do on Monday?", "Am I going to Rome on Friday?", "Remind me tomorrow."])
+def test_what_is_to_come_is_not_asked_of_memory(text: str) -> None:
+    assert period_of(text, ASKED) is None
 
 
 @pytest.mark.parametrize("query", ["", "When did I move?", "the spring in my mattress", "900 years ago", "in a week"])

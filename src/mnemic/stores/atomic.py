@@ -1,4 +1,4 @@
-"""How the `work` of a transaction or a snapshot runs: from start to end, without ever giving way.
+"""Execution of the `work` of a transaction or a snapshot: from start to end, without ever giving way.
 
 A transaction that waited for the network while it is open would stop every other writer for as long. So `work` is
 driven by hand: its awaits of the transaction complete at once, any other await is refused.

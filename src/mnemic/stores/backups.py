@@ -1,4 +1,4 @@
-"""What every backup is: a folder with one file of data, as of one moment, and `manifest.json`, which says what must be
+"""Form of every backup: a folder with one file of data, as of one moment, and `manifest.json`, which says what must be
 found in it.
 """
 
@@ -23,7 +23,7 @@ _CHUNK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a backup holds. `tenants`: how many lines each one's audit has, and the hash of the last. `layout` is what
+    """Content of a backup. `tenants`: how many lines each one's audit has, and the hash of the last. `layout` is what
     the `store` (`sqlite`, `postgres`) needs to know in order to read its data.
     """
 
@@ -76,7 +76,7 @@ class Manifest:
 
 
 class Restored(NamedTuple):
-    """What was restored, and the names under which the log of an earlier file of that name was set aside."""
+    """Result of a restore, and the names under which the log of an earlier file of that name was set aside."""
 
     manifest: Manifest
     set_aside: tuple[Path, ...] = ()

@@ -100,7 +100,7 @@ def encode_memory(memory: Memory) -> str:
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:
-    """What `encode_memory` writes, as JSON data."""
+    """Return what `encode_memory` writes, as JSON data."""
     fields: dict[str, Any] = {
         "memory_id": memory.memory_id,
         "kind": memory.kind,
@@ -203,7 +203,7 @@ def fields_of(memory: Memory) -> tuple[str, str]:
 
 
 def is_message(memory: Memory) -> bool:
-    """Whether the memory is a message of a conversation, with a place in its session."""
+    """Return True if the memory is a message of a conversation, with a place in its session."""
     return memory.kind is Kind.EPISODIC and memory.source.speaker is not None
 
 
@@ -214,7 +214,7 @@ def cues_of(memory: Memory) -> bytes:
 
 
 def encode_event(event: AuditEvent) -> str:
-    """What the chain's hash covers: everything about the event but the hash itself."""
+    """Encode what the chain's hash covers: everything about the event but the hash itself."""
     scope = event.scope
     place = None if scope is None else {"level": scope.level.value, "owner": scope.owner}
     return dump(
@@ -266,8 +266,8 @@ def link(previous: str, event: str, sign: Sign | None = None) -> str:
 
 
 def follows(hashed: str, previous: str, event: str, sign: Sign | None = None) -> bool:
-    """Whether a line with this hash follows from the one before. Its signature is checked where there is a key to do
-    so: one by another key is none.
+    """Check whether a line with this hash follows from the one before. Its signature is checked where there is a key to
+    do so: one by another key does not count as a signature.
     """
     digest, colon, signature = hashed.partition(":")
     if digest != link(previous, event):

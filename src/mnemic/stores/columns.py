@@ -225,12 +225,12 @@ class Vectors:
 
     @property
     def whole(self) -> bool:
-        """Whether every vector is in memory."""
+        """True if every vector is in memory."""
         return self._matrix is not None
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which places have a vector: a view, valid until the next `extend`."""
+        """Mask of the places that have a vector: a view, valid until the next `extend`."""
         return self._present.all
 
     @property
@@ -353,7 +353,7 @@ def _nothing(first: int) -> _Part:
 
 
 class Postings:
-    """Which places hold a term in one field, and how often: parts sorted by term, the last with an unsorted tail."""
+    """Places that have a term in one field, and how often: parts sorted by term, the last with an unsorted tail."""
 
     def __init__(self) -> None:
         self._full: list[_Part] = []

@@ -1,4 +1,4 @@
-"""What every document store does alike: the check of a batch, names of namespaces, rows as documents."""
+"""Common parts of every document store: the check of a batch, names of namespaces, rows as documents."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class EpisodeLog:
         await asyncio.to_thread(self._locked, lambda: self._without(self._of(tenant)))
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
-        """How many lines the files hold of these memories."""
+        """Return the number of lines that the files have of these memories."""
         wanted = {(tenant, memory_id) for memory_id in memory_ids}
         return await asyncio.to_thread(self._locked, lambda: sum(place in wanted for place in self._lines()))
 

@@ -142,7 +142,8 @@ async def believed(
     space: VectorSpace,
     bm25: Bm25,
 ) -> HeldSnapshot:
-    """What `moment` knows of `scopes` as it was believed at `known_at`: the port's `Snapshot.believed` for every store.
+    """Return what `moment` knows of `scopes` as it was believed at `known_at`: the port's `Snapshot.believed` for every
+    store.
 
     Only what has changed since is looked up in the history.
     """
@@ -185,7 +186,7 @@ def by_cosine(memories: Iterable[Memory], vector: Vector) -> list[tuple[Memory, 
 
 
 class Terms(NamedTuple):
-    """How often content and context of one memory hold each of their terms, and how many terms they have."""
+    """Number of times that content and context of one memory contain each of their terms, and how many terms they have."""
 
     counts: tuple[Counter[str], Counter[str]]
     lengths: tuple[int, int]
@@ -198,7 +199,7 @@ class Terms(NamedTuple):
         return cls(counts, (counts[0].total(), counts[1].total()))
 
     def holds(self, term: str) -> bool:
-        """Whether either field does."""
+        """Return True if either field contains the term."""
         return term in self.counts[0] or term in self.counts[1]
 
 
@@ -227,7 +228,7 @@ def _frequency(term: str, terms: Terms, averages: Sequence[float], bm25: Bm25) -
 
 
 def _says(memory: Memory, phrases: Sequence[tuple[str, ...]]) -> bool:
-    """Whether each phrase stands in one of its fields, word after word."""
+    """Check whether each phrase occurs in one of its fields, word after word."""
     if not phrases:
         return True
     fields = [analyse(text) for text in fields_of(memory)]

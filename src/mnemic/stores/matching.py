@@ -1,5 +1,5 @@
-"""How a query orders documents, and which namespaces a listing names: one meaning for every document store. Which
-documents a filter accepts is said in `mnemic.conditions`.
+"""Order in which a query puts documents, and the namespaces that a listing names: one meaning for every document store.
+`mnemic.conditions` says which documents a filter accepts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def best_first(rows: Sequence[tuple[Any, ...]], scores: Mapping[int, float]) -> 
 
 
 def listed(namespaces: Sequence[Namespace], wanted: ListNamespaces) -> list[Namespace]:
-    """What `wanted` asks for."""
+    """Return the namespaces that `wanted` asks for."""
     depth = wanted.max_depth
     chosen = sorted({one if depth is None else one[:depth] for one in namespaces if _fits(one, wanted)})
     return list(islice(chosen, wanted.offset, wanted.offset + wanted.limit))

@@ -56,7 +56,7 @@ def put(part: Path, target: Path) -> None:
 
 
 def left_parts(folder: Path) -> list[Path]:
-    """What killed processes left half made in the folder: parts of backups, restored files and exports."""
+    """Find what killed processes left half made in the folder: parts of backups, restored files and exports."""
     if not folder.is_dir():
         return []
     named = {folder / found[1] for path in folder.iterdir() if (found := _PART.fullmatch(path.name))}

@@ -41,7 +41,7 @@ class _Weighed(Protocol):
 
 
 class Entry(NamedTuple):
-    """What the index holds of one memory.
+    """Data of one memory in the index.
 
     Times are microseconds since 1970. `content` and `context` are term hashes: little-endian 32-bit numbers; zeros are
     skipped.
@@ -229,7 +229,7 @@ class ScopeIndex:
         return self._best(chosen, self._happened.all[chosen] / 1e6, limit)
 
     def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
-        """What ranking needs to know of those of the memories that are here, by id."""
+        """Return what ranking needs to know of those of the memories that are here, by id."""
         places = self._identifiers.of_ids(list(memory_ids))
         standing = self._stands(places)
         known = list(compress(memory_ids, standing.tolist()))
@@ -326,7 +326,7 @@ class ScopeIndex:
         return [Scored(memory_id=memory_id, score=score) for score, memory_id in ranked]
 
     def _stands(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of these places hold a memory still; -1 does not."""
+        """Mark those of these places that still have a memory; -1 has none."""
         stands: NDArray[np.bool_] = places >= 0
         stands[stands] = self._named["status"].all[places[stands]] != _GONE
         return stands
@@ -483,7 +483,7 @@ _PART = 8
 
 
 class Near(NamedTuple):
-    """Which of the first `until` places may be at least `at_least` near to a vector."""
+    """Places among the first `until` that may be at least `at_least` near to a vector."""
 
     places: NDArray[np.int32]
     until: int
@@ -491,7 +491,9 @@ class Near(NamedTuple):
 
 
 class Expected:
-    """What was seen of the vectors to come. A place keeps its vector for good, so it stays true as places are added."""
+    """Record of what was seen of the vectors to come. A place keeps its vector for good, so it stays true as places are
+    added.
+    """
 
     def __init__(self) -> None:
         self._near: dict[Vector, Near] = {}

@@ -1,4 +1,4 @@
-"""What a memory says, sealed in its row with the data key of its subject.
+"""Sealing of what a memory says, in its row, with the data key of its subject.
 
 Sealed are content, context, data, and the quote, speaker and ref of the source; where the store searches in rows it has
 opened, the vector and the hashed words too. What filters, constraints and jobs go by stays as it is: identifiers,
@@ -28,7 +28,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class Searched(NamedTuple):
-    """What a search needs of a memory besides its columns."""
+    """Data that a search needs of a memory besides its columns."""
 
     vector: Vector | None
     content: bytes
@@ -86,11 +86,13 @@ class Sealer:
         return memory_from(fields, scope, self.vector(memory_id, vector) if self._vectors else vector)
 
     def is_sealed(self, text: str) -> bool:
-        """Whether this body is sealed."""
+        """Return True if this body is sealed."""
         return "sealed" in load(text)
 
     def searched(self, memory: Memory, plain: Searched) -> Searched:
-        """What stands in the row for searching. Without cues, for no plain row is: the rest is in `content`, sealed."""
+        """Return what the row keeps for searching. A sealed one has no cues, which every plain row has: the rest is in
+        `content`, sealed.
+        """
         if self._keyring is None or not self.seals:
             return plain
         subject, memory_id = _subject(memory), memory.memory_id
@@ -100,7 +102,7 @@ class Sealer:
         return Searched(vector, self._keyring.seal(subject, packed, _place("words", memory_id)), b"", None, b"")
 
     def found(self, memory_id: str, row: Searched) -> Searched:
-        """What `searched` was made of."""
+        """Return what `searched` was made of."""
         if row.cues:
             return row
         packed = self._opened(row.content, _place("words", memory_id))

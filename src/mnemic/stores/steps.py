@@ -1,4 +1,4 @@
-"""How the `work` of a transaction or a snapshot runs where a database answers over the network.
+"""Execution of the `work` of a transaction or a snapshot where a database answers over the network.
 
 `work` is driven by hand: each question it has for the database comes up to the driver, is awaited there, and the answer
 goes back down. Whatever else it awaits is refused, so no model and no embedder can be called while a transaction is

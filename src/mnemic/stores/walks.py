@@ -27,7 +27,7 @@ def _check(number: object, name: str, most: int) -> None:
 
 
 def distances(start: str, touching: Callable[[str], Iterable[Relation]], *, hops: int) -> dict[str, int]:
-    """How far every node within `hops` relations of `start` is; `touching` gives the relations of a node."""
+    """Return the distance from `start` of every node within `hops` relations; `touching` gives the relations of a node."""
     found = {start: 0}
     edge = [start]
     for distance in range(1, hops + 1):
@@ -53,7 +53,7 @@ def ways(
 
 
 def halves(hops: int) -> tuple[int, int]:
-    """How far to go from either end, so that every way of at most `hops` relations is met in the middle."""
+    """Return how far to go from either end, so that every way of at most `hops` relations is met in the middle."""
     return (hops + 1) // 2, hops // 2
 
 

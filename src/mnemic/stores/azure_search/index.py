@@ -135,7 +135,7 @@ class AzureSearchIndex:
             known |= fresh
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
-        """How many of these memories have a document; the service shows a deletion a moment late."""
+        """Return the number of these memories that have a document; the service shows a deletion a moment late."""
         found, wanted = 0, sorted(memory_ids)
         for start in range(0, len(wanted), _ASKED_AT_ONCE):
             some = wanted[start : start + _ASKED_AT_ONCE]

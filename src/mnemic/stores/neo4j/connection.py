@@ -32,7 +32,7 @@ _RETRY_SECONDS = 0.05
 
 
 class Address(NamedTuple):
-    """Where a server is, and who asks: what a URL says."""
+    """Place of a server, and the user who asks, as a URL names them."""
 
     uri: str
     auth: tuple[str, str] | None

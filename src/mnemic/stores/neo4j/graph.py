@@ -188,7 +188,7 @@ async def _cleared(transaction: Transaction, statement: str, row: dict[str, Any]
 
 @dataclass(slots=True)
 class _Walk:
-    """How far every node is from one end, and the relations on the way, as far as it has been asked."""
+    """Distance of every node from one end, and the relations on the way, as far as it has been asked."""
 
     distance: dict[str, int]
     edge: list[str]
@@ -213,7 +213,7 @@ class _Walk:
 async def _walked(
     transaction: Transaction, place: str, start: str, hops: int, at: datetime | None
 ) -> tuple[dict[str, int], list[Relation]]:
-    """How far every node within `hops` is, and the relations on the way."""
+    """Return the distance of every node within `hops`, and the relations on the way."""
     walk = _Walk.from_(start)
     for _ in range(hops):
         if walk.edge:

@@ -237,7 +237,7 @@ def _sections(manifest: Manifest) -> list[_Section]:
 
 
 async def _tables(connection: Any) -> list[str]:
-    """What is copied of the schema as it is now: an older one has fewer tables."""
+    """List the tables to copy of the schema as it is now: an older one has fewer tables."""
     there = {name for (name,) in await connection.fetch(_THERE)}
     return [table for table in TABLES if table in there]
 

@@ -195,7 +195,7 @@ class Connections:
         raise AssertionError
 
     def _limited(self, deadline: Deadline | None, seconds: float | None = None) -> Callable[[], float]:
-        """How many seconds are left."""
+        """Return a function that gives the number of seconds left."""
         now = time.monotonic
         until = now() + (self._seconds if seconds is None else seconds)
 
@@ -239,14 +239,14 @@ class _Attempt:
 
     @property
     def worth_another(self) -> bool:
-        """Whether nothing was committed for certain, and a second attempt may end better."""
+        """True if certainly nothing was committed, and a second attempt may end better."""
         failure = None if self._session is None else self._session.failure
         return failure is not None and (
             lost_race(failure) or (not self._committing and lost_connection(failure) and not self._pool.is_closing())
         )
 
     def timed_out(self) -> StoreFailed:
-        """What to say when the time is up."""
+        """Return the error to raise when the time is up."""
         if self._committing:
             return CommitUnknown(hint="retry with the same idempotency key")
         return StoreBusy(hint="the database did not answer in time")
@@ -317,7 +317,7 @@ async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:
 
 
 async def _read_ended(pool: Any, connection: Any) -> None:
-    """What a reader does not wait for: the end of its transaction."""
+    """End a reader's transaction, which the reader does not wait for."""
     clean = False
     try:
         async with asyncio.timeout(_END_SECONDS):

@@ -51,7 +51,7 @@ class Indexes:
         self._turns = asyncio.Semaphore(_LOADS)
 
     def fits(self, place: Place) -> bool:
-        """Whether a scope of this size is kept here at all."""
+        """Tell whether a scope of this size is kept here at all."""
         return place.active <= self._most
 
     async def current(self, session: Session, tenant: str, place: Place) -> ScopeIndex | None:
@@ -109,7 +109,7 @@ class Indexes:
 
 
 def _behind(place: Place, index: ScopeIndex) -> int:
-    """How many memories are to be read. What was there before changes were counted has one change in all."""
+    """Return the number of memories to read. What was there before changes were counted has one change in all."""
     return place.changes - index.seen if index.seen else max(place.changes, place.active)
 
 
@@ -132,7 +132,9 @@ def _code(stored: bytes | None) -> str | None:
 
 
 def entries_of(rows: Sequence[Any], dimension: int) -> list[Entry]:
-    """What an index holds of these memories. A vector of another space, put there by another process, is none."""
+    """Return the entries of these memories for an index. A vector of another space, put there by another process,
+    counts as none.
+    """
     contents = _term_lists([row["content"] for row in rows])
     contexts = _term_lists([row["context"] for row in rows])
     return [

@@ -45,7 +45,7 @@ class Replica:
 
     @property
     def failing(self) -> bool:
-        """Whether it did not answer when it was last asked, or does not follow the primary."""
+        """True if it did not answer when it was last asked, or does not follow the primary."""
         return self._rest > 0
 
     async def note(self, session: Session) -> None:

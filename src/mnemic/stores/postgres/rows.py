@@ -76,7 +76,7 @@ def places_of(tenant: str, scopes: Iterable[Scope]) -> tuple[str, list[str], lis
 
 
 def filter_of(where: Where) -> dict[str, Any]:
-    """What a filter asks for besides the scopes: the values by the names of their conditions."""
+    """Return what a filter asks for besides the scopes: the values by the names of their conditions."""
     statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
     asked = {
         "statuses": [str(status) for status in statuses],
@@ -114,7 +114,7 @@ def raw(text: str | None) -> bytes | None:
 
 
 def digest(text: str | None) -> bytes | None:
-    """What is stored of a text that is only compared."""
+    """Return what is stored of a text that is only compared."""
     data = raw(text)
     return None if data is None else hashlib.blake2b(data, digest_size=16).digest()
 
@@ -146,7 +146,7 @@ class Words:
 
     @property
     def length(self) -> int:
-        """How many there are."""
+        """Number of terms, repeated ones included."""
         return self.counts.total()
 
 
@@ -175,7 +175,7 @@ class Terms:
 
 
 def facet_numbers(terms: Terms, memory: Memory) -> list[int]:
-    """What stands for the facets of the memory in this database. They are hashed as its words are."""
+    """Return the numbers that represent the facets of the memory in this database. They are hashed as its words are."""
     found = facets_of(memory)
     return [ANY_FACET] if ANY in found else [terms.number(facet) for facet in sorted(found)]
 
@@ -210,7 +210,7 @@ def postings_of(content: Words, context: Words) -> tuple[list[int], list[int], l
 
 
 def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...]:
-    """What the columns of `memory` hold from `version` to `created_at`, in the order of the statements."""
+    """Return the values of the columns of `memory` from `version` to `created_at`, in the order of the statements."""
     happened_at = to_micros(memory.happened_at)
     source = memory.source
     return (

@@ -1,4 +1,6 @@
-"""What a database must be before the store works on it: migrated, of the right vector space, and isolating tenants."""
+"""Conditions that a database must meet before the store works on it: migrated, of the right vector space, and isolating
+tenants.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def migrations() -> tuple[Migration, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What the store needs to know of a database that is ready. `durable`: its commits survive power loss."""
+    """Facts that the store needs about a database that is ready. `durable`: its commits survive power loss."""
 
     salt: bytes
     vector_schema: str
@@ -112,7 +114,7 @@ def _check_server(server: Any) -> None:
 
 
 async def _ready(connection: Any, space: VectorSpace | None) -> bool:
-    """Whether nothing is to be done. Raises StoreNewer, StoreCorrupt and SpaceMismatch."""
+    """Return True if nothing is to be done. Raises StoreNewer, StoreCorrupt and SpaceMismatch."""
     state = await connection.fetchrow(_STATE)
     if not state["known"]:
         if state["used"]:
@@ -135,7 +137,7 @@ async def _claimed(connection: Any, space: VectorSpace) -> bool:
 
 
 def reopen_with(model: str, dimension: int) -> str:
-    """What to do about a store of another vector space."""
+    """Say what to do about a store of another vector space."""
     return (
         f"open it with the model {model} of dimension {dimension}, "
         "or change to this one with `mnemic maintain --reembed`"

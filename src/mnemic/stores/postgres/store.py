@@ -321,7 +321,7 @@ class PostgresStore(SingleReads):
 
 @dataclass(slots=True)
 class _Opened:
-    """What an open store holds."""
+    """Resources of an open store."""
 
     database: Opened
     owner: Owner
@@ -344,7 +344,7 @@ class _Opened:
 
     @property
     def replica_fails(self) -> bool:
-        """Whether reads that the replica should answer go to the primary because it fails."""
+        """True if reads that the replica should answer go to the primary because it fails."""
         return self.database.replica is not None and self.database.replica.failing
 
     async def as_owner(self, work: Callable[[Any], Awaitable[T]]) -> T:

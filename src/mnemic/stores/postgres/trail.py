@@ -51,7 +51,7 @@ class Trails:
         entries: Sequence[tuple[Any, ...]],
         sign: Sign | None,
     ) -> bool:
-        """Whether `end` was the end: nothing was written where it was not."""
+        """Append to the audit and the outbox if `end` is still the end; otherwise write nothing and return False."""
         sequence, previous = end
         lines = []
         for event in events:

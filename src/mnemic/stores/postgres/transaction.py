@@ -166,7 +166,7 @@ class PostgresTransaction(Transaction):
         return found[:limit]
 
     def _nearest_before(self, scope: Scope, vector: Vector) -> Iterator[tuple[Memory, float]]:
-        """What this transaction has changed, as it was before."""
+        """Yield what this transaction has changed, as it was before."""
         for memory in self._before.values():
             if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
                 yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
@@ -335,7 +335,7 @@ class PostgresTransaction(Transaction):
 
 
 def _counted(status: str, content: int, context: int) -> tuple[int, int, int]:
-    """What a memory adds to the statistics of its scope."""
+    """Return what a memory adds to the statistics of its scope."""
     return (1, content, context) if status == Status.ACTIVE else (0, 0, 0)
 
 

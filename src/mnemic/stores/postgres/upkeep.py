@@ -1,4 +1,4 @@
-"""What jobs ask of the database: walks over a whole tenant, counts, and proof that something is gone."""
+"""Work of jobs on the database: walks over a whole tenant, counts, and proof that something is gone."""
 
 from __future__ import annotations
 

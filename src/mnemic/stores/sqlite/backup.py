@@ -48,8 +48,8 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def described(path: Path, now: datetime) -> Manifest:
-    """What is in the file at `path`. Raises StoreCorrupt where it or a row of it is damaged, or its audit does not
-    hold.
+    """Describe what is in the file at `path`. Raises StoreCorrupt where it or a row of it is damaged, or its audit is
+    broken.
     """
     found = inspect(path)
     if not found.whole or found.space is None:

@@ -137,7 +137,7 @@ def _memories(connection: apsw.Connection) -> Iterator[Damage]:
 
 
 def is_whole(row: tuple[Any, ...]) -> bool:
-    """Whether the columns say the same as the body, and the body what was written."""
+    """Check whether the columns say the same as the body, and the body what was written."""
     *columns, body, checksum, tenant, level, owner = row
     try:
         place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
@@ -153,7 +153,7 @@ def is_whole(row: tuple[Any, ...]) -> bool:
 
 
 def told_by(memory: Memory) -> dict[str, Any]:
-    """What the columns of the memory's row say."""
+    """Return what the columns of the memory's row say."""
     columns = columns_of(memory)
     return {name: columns[name] for name in _COLUMNS}
 

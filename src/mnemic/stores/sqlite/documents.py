@@ -157,7 +157,7 @@ class SqliteDocuments:
 
 
 class _View:
-    """What one tenant sees at one moment."""
+    """View that one tenant has at one moment."""
 
     def __init__(self, tenant: str, hide: int | None) -> None:
         self._wanted: dict[str, Any] = {"tenant": tenant, "hide": hide}

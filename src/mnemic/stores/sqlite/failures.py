@@ -72,7 +72,7 @@ def check_schema(connection: apsw.Connection) -> None:
 
 @contextmanager
 def suspected(connection: apsw.Connection) -> Iterator[None]:
-    """Where what was read makes no sense to the code, look whether the file is damaged, and say so.
+    """Look whether the file is damaged where what was read makes no sense to the code, and say so.
 
     A damaged page may give a number in the place of a text, or a row without its end. Raises StoreCorrupt then; an
     error that has another cause stays what it is.

@@ -50,7 +50,9 @@ class Patience:
 
 
 def is_frozen(path: Path) -> bool:
-    """Whether the file is there, and nobody here can write to it or beside it: a read-only file system, a snapshot."""
+    """Return True if the file is there, and nobody here can write to it or beside it: a read-only file system, a
+    snapshot.
+    """
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
@@ -146,7 +148,7 @@ def _read_only(path: Path, durability: str, vfs: str | None) -> apsw.Connection:
 
 
 def _is_interrupted(path: Path) -> bool:
-    """Whether a rollback journal lies beside the file: its making was cut off, or is under way in another process.
+    """Return True if a rollback journal is beside the file: its making was cut off, or is under way in another process.
 
     What it then holds may be anything. SQLite puts that right on the first read, but only for who may write.
     """

@@ -47,7 +47,7 @@ def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[An
 
 
 class Place(NamedTuple):
-    """Where a scope is in this file, and what has happened in it, as of one read transaction."""
+    """Place of a scope in this file, and what has happened in it, as of one read transaction."""
 
     scope_id: int
     changes: int

@@ -1,4 +1,4 @@
-"""What a memory file is and holds, read without changing, migrating or creating it."""
+"""Description of a memory file and its content, read without changing, migrating or creating it."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class _Look:
         self.unreadable: set[str] = set()
 
     def at(self, name: str, read: Callable[[], T], instead: T) -> T:
-        """What `read` gives, or `instead` where the file does not let it."""
+        """Return what `read` gives, or `instead` where the file does not let it."""
         try:
             return read()
         except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError, StoreCorrupt, TypeError, ValueError):
@@ -153,18 +153,18 @@ def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
 
 
 def _has_table(connection: apsw.Connection, name: str) -> bool:
-    """Whether the file's schema is new enough to have it."""
+    """Tell whether the file's schema is new enough to have the table."""
     return bool(fetch(connection, "SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)))
 
 
 def is_safe(version: str) -> bool:
-    """Whether this SQLite is outside the range in which a WAL reset can damage a file."""
+    """Return True if this SQLite is outside the range in which a WAL reset can damage a file."""
     numbers = tuple(int(part) for part in version.split(".")[:3])
     return numbers >= _FIXED[0] or any(numbers[:2] == fixed[:2] and numbers >= fixed for fixed in _FIXED[1:])
 
 
 def _audit(connection: apsw.Connection) -> tuple[int, tuple[str, int] | None]:
-    """How many lines there are, and the first one that breaks its tenant's chain."""
+    """Return the number of lines, and the first one that breaks its tenant's chain."""
     lines = 0
     first: tuple[str, int] | None = None
     for (tenant,) in fetch(connection, "SELECT DISTINCT tenant FROM audit ORDER BY tenant"):

@@ -1,4 +1,4 @@
-"""What an open store holds: the writing connection with its one thread, the readers, and the search indexes."""
+"""Resources of an open store: the writing connection with its one thread, the readers, and the search indexes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class OpenFile:
             ballast.load()
 
     def transact(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None = None) -> Future[T]:
-        """What `work` gives once it is committed, together with others that wait for the writing thread."""
+        """Return what `work` gives once it is committed, together with others that wait for the writing thread."""
         return self._groups.submit(work, deadline)
 
     def alone(self, work: Work) -> Any:
@@ -106,7 +106,9 @@ class OpenFile:
             raise StoreUnavailable("replaced", hint="the file was deleted or replaced while it was open: open it again")
 
     def _emptied(self) -> bool:
-        """Whether the log could be emptied into the file, so that it can be written from its start again."""
+        """Try to empty the log into the file, so that it can be written from its start again; return True if that
+        succeeded.
+        """
         log = Path(f"{self._path}-wal")
         try:
             before = log.stat().st_size
@@ -255,7 +257,7 @@ class OpenFile:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file has the name; None where none has."""
+    """Identify the file that has the name; None where none has."""
     try:
         found = path.stat()
     except OSError:

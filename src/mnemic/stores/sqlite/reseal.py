@@ -57,7 +57,8 @@ _SEARCH_ANEW = """
 
 
 class Reached(NamedTuple):
-    """How far a tenant's rows were looked through: first those of now, then, from `version` 0 on, the earlier ones.
+    """Position up to which a tenant's rows were looked through: first those of now, then, from `version` 0 on, the
+    earlier ones.
 
     In this order: what is replaced meanwhile moves from the first to the second.
     """

@@ -94,7 +94,7 @@ def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[
 
 
 class Rows:
-    """How memories become rows of this file, and rows memories again."""
+    """Conversion of memories to rows of this file, and of rows to memories again."""
 
     def __init__(self, terms: Terms, sealer: Sealer) -> None:
         self.terms = terms
@@ -129,28 +129,32 @@ class Rows:
                 self.noted.note(row[0])
 
     def columns(self, memory: Memory) -> dict[str, Any]:
-        """What the columns of `memory` hold, but for those that the store itself gives out."""
+        """Return the values of the columns of `memory`, except those that the store itself gives out."""
         body = self.sealer.body(memory)
         checksum = body_check(memory.scope.tenant, memory.scope.level.value, memory.scope.owner, body)
         return columns_of(memory) | {"body": body, "checksum": checksum}
 
     def search_columns(self, memory: Memory) -> tuple[Searched, int | None, int]:
-        """What the columns of `memory_search` hold, and the checksums of its vector and of the rest."""
+        """Return the values of the columns of `memory_search`, and the checksums of its vector and of the rest."""
         searched = self.searched(memory)
         return searched, vector_check(searched.vector), words_check(*searched[1:])
 
     def searched(self, memory: Memory) -> Searched:
-        """What the columns of `memory_search` hold. Without cues the row is sealed, and has no phrases."""
+        """Return the values of the columns of `memory_search`. Without cues the row is sealed, and has no phrases."""
         content, context = map(self.terms.pack, fields_of(memory))
         plain = Searched(memory.vector, content, context, memory.source.speaker, cues_of(memory))
         return self.sealer.searched(memory, plain)
 
     def facets(self, wanted: Iterable[str]) -> frozenset[int]:
-        """What stands for these facets in this file, and for whatever may have every one of them."""
+        """Return the numbers that represent these facets in this file, and the one of whatever may have every one of
+        them.
+        """
         return frozenset(map(self.terms.number, wanted)) | {ANY_FACET}
 
     def facets_of(self, memory: Memory) -> frozenset[int]:
-        """What stands for the facets of the memory: where it is sealed, that it may have every one."""
+        """Return the numbers that represent the facets of the memory: where it is sealed, the one that says it may have
+        every one.
+        """
         found = facets_of(memory)
         whole = ANY in found or (found and self.sealer.seals)
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
@@ -202,7 +206,7 @@ def mark_facets(connection: apsw.Connection, rows: Rows, scope_id: int, row_id: 
 
 
 def columns_of(memory: Memory) -> dict[str, Any]:
-    """What the columns of `memory` hold, but for its body and those that the store itself gives out."""
+    """Return the values of the columns of `memory`, except its body and those that the store itself gives out."""
     happened_at = to_micros(memory.happened_at)
     return {
         "tenant": memory.scope.tenant,
@@ -279,7 +283,7 @@ def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
 
 
 def holds_phrases(content: bytes, context: bytes, phrases: Iterable[Sequence[int]]) -> bool:
-    """Whether every phrase stands, word next to word, in one of the two packed texts."""
+    """Check whether every phrase occurs, word next to word, in one of the two packed texts."""
     wanted = (array("I", phrase).tobytes() for phrase in phrases)
     return all(_stands(phrase, content) or _stands(phrase, context) for phrase in wanted)
 

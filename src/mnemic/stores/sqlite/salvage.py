@@ -52,9 +52,9 @@ _VERSION = "INSERT OR IGNORE INTO memory_version VALUES (?, ?, ?, ?, ?)"
 
 @dataclass(slots=True)
 class Salvaged:
-    """What was got out. `damaged` names memories that were found and are not what was written; `unchecked` counts those
-    taken that had no checksum; `salt`: the words were found as they were; `broken_audit` counts tenants of whose audit
-    a line is missing or changed.
+    """Account of what was got out. `damaged` names memories that were found and are not what was written; `unchecked`
+    counts those taken that had no checksum; `salt`: the words were found as they were; `broken_audit` counts tenants of
+    whose audit a line is missing or changed.
     """
 
     counts: dict[str, int] = field(default_factory=dict)

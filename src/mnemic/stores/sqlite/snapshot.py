@@ -152,7 +152,7 @@ class SqliteSnapshot:
         return [found[memory_id] for memory_id in sorted(found, reverse=True)][: max(0, limit)]
 
     def _having(self, scope_id: int, facets: Iterable[int]) -> int:
-        """How many memories of the scope have one of the facets, as far as it matters."""
+        """Return the number of memories of the scope that have one of the facets, as far as it matters."""
         counts = (self._connection.execute(_HAVING, (scope_id, facet)) for facet in facets)
         return sum(count for ((count,),) in counts)
 
@@ -203,7 +203,7 @@ class SqliteSnapshot:
         return [found.scope_id for found in self._places(where)]
 
     def _places(self, where: Where) -> list[Place]:
-        """Where the scopes are: each is looked for once, for in a snapshot nothing changes."""
+        """Find the places of the scopes: each is looked for once, because in a snapshot nothing changes."""
         for scope in where.scopes:
             if scope not in self._found:
                 self._found[scope] = find_place(self._connection, scope)

@@ -49,7 +49,7 @@ def _space(connection: apsw.Connection, sql: str) -> VectorSpace | None:
 
 
 def is_filling(connection: apsw.Connection) -> bool:
-    """Whether a further space is being filled."""
+    """Return True if a further space is being filled."""
     return _space(connection, _NEXT) is not None
 
 

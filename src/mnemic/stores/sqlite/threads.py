@@ -1,4 +1,4 @@
-"""Where the blocking work is done: one thread that writes, a few that read, none of them the event loop's."""
+"""Threads for the blocking work: one that writes, a few that read, none of them the event loop's."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ Fresh = dict[tuple[str, str], Memory | None]
 
 
 class Owner(Protocol):
-    """What a group needs of the open file."""
+    """Parts of the open file that a group needs."""
 
     @property
     def writing(self) -> apsw.Connection:
@@ -102,7 +102,7 @@ class Owner(Protocol):
 
     @property
     def patience(self) -> Patience:
-        """How long that connection waits for the file's lock."""
+        """Time that the writing connection waits for the file's lock."""
 
     def alone(self, work: Work) -> Any:
         """Run `work` in a transaction of its own."""

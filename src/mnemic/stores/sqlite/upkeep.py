@@ -1,4 +1,4 @@
-"""What jobs ask of the file: walks over a whole tenant, counts, and proof that something is gone."""
+"""Work of jobs on the file: walks over a whole tenant, counts, and proof that something is gone."""
 
 from __future__ import annotations
 
@@ -193,8 +193,8 @@ _FEW = 64
 
 
 def bytes_found(path: Path, memory_ids: Collection[str], fingerprints: Collection[str]) -> int:
-    """How often the raw files show one of these memories: its fingerprint anywhere, or its identifier where a row, an
-    index, an outbox entry or a request's receipt would have it.
+    """Count how often the raw files show one of these memories: its fingerprint anywhere, or its identifier where a
+    row, an index, an outbox entry or a request's receipt would have it.
 
     Identifiers inside JSON are left out: the audit and the lineage of other memories keep them, and nothing else.
     """

@@ -148,7 +148,7 @@ def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
 
 
 def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Middleware, ...]:
-    """What the policy file asks for around every request: entities that are noticed in ordinary texts."""
+    """Build what the policy file asks for around every request: entities that are noticed in ordinary texts."""
     if guard.entities is None:
         return ()
     from mnemic.noticing import EntityNoticing
@@ -168,7 +168,9 @@ def build_write_rules(settings: Settings) -> WriteRules:
 def _asking(
     settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
 ) -> dict[str, Any]:
-    """What a language model does in the engine: it extracts, plans and answers, and where policy says so it judges."""
+    """Build what a language model does in the engine: it extracts, plans and answers, and where policy says so it
+    judges.
+    """
     from mnemic.compose.model import ModelComposer
     from mnemic.extract.fallback import FallbackExtractor
     from mnemic.extract.model import ModelExtractor

@@ -96,7 +96,7 @@ def move_store(
 
 
 def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None) -> Salvaged:
-    """What can still be read of the damaged file at `location`, in the new file `target`. Raises NotSupported where
+    """Save what can still be read of the damaged file at `location` in the new file `target`. Raises NotSupported where
     that is no file, InvalidInput, StoreUnavailable.
     """
     from mnemic.stores.sqlite.salvage import salvage

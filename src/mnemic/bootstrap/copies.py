@@ -1,4 +1,6 @@
-"""What an address names beside the store: copies of the memories (a search index, a log of episodes), a replica."""
+"""Targets that an address names beside the store: copies of the memories (a search index, a log of episodes), a
+replica.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,9 @@ def _named(location: str, parameter: str) -> tuple[str, ...]:
 
 
 def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Projection]:
-    """What keeps the copies that `location` names up to date: `jsonl:///folder` a log of episodes, `azure-search://` a
-    search index for vectors of `dimension`. Raises InvalidConfig (`invalid_config:copy`), also where the store is
-    sealed: a copy would tell in plain what it seals.
+    """Build what keeps the copies that `location` names up to date: `jsonl:///folder` a log of episodes,
+    `azure-search://` a search index for vectors of `dimension`. Raises InvalidConfig (`invalid_config:copy`), also
+    where the store is sealed: a copy would tell in plain what it seals.
     """
     urls = copies_of(location)
     if urls and sealed:

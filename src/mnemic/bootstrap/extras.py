@@ -1,4 +1,4 @@
-"""What is told where an address needs a package that is not installed."""
+"""Message for the case that an address needs a package that is not installed."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ def with_names(rules: RedactionRules) -> RedactionRules:
 
 
 def build_entity_reader(reads: EntityReading, completer: Completer | None) -> EntityReader:
-    """What notices entities in ordinary texts. Raises InvalidConfig (`invalid_config:entities.read`) where what it
-    needs is not there.
+    """Build the reader that notices entities in ordinary texts. Raises InvalidConfig (`invalid_config:entities.read`)
+    where what it needs is not there.
     """
     from mnemic.extract.entities.model import ModelEntityReader
     from mnemic.extract.entities.ner import NamesEntityReader

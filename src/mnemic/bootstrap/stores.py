@@ -95,7 +95,7 @@ def build_graph(settings: Settings) -> GraphStore:
 
 
 def keeps_graph(settings: Settings) -> bool:
-    """Whether the store writes the graph together with the memories; else the outbox feeds it."""
+    """Tell whether the store writes the graph together with the memories; else the outbox feeds it."""
     return settings.graph is None and settings.store != "memory:"
 
 

@@ -47,7 +47,7 @@ Seen = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _DataKey:
-    """What a subject's file says; `wrapped` None once the key is destroyed. `before`: keys that still open; `retired`:
+    """Content of a subject's file; `wrapped` None once the key is destroyed. `before`: keys that still open; `retired`:
     the generations of those that did, and have successors that open all they sealed.
     """
 
@@ -86,7 +86,7 @@ class _DataKey:
 
 
 class KeyCount(NamedTuple):
-    """How many subjects have a key, whose key was destroyed, and whose key has a successor and still opens."""
+    """Numbers of subjects that have a key, whose key was destroyed, and whose key has a successor and still opens."""
 
     live: int
     destroyed: int
@@ -233,7 +233,7 @@ class KeyFolder:
         self._master = master
 
     def count(self) -> KeyCount:
-        """How many keys of which sort there are."""
+        """Count the keys of each sort."""
         signing = self._signing_name()
         stored = [self._stored(name) for name in self._names() if name != signing]
         live = [one for one in stored if one is not None and one.wrapped is not None]

@@ -53,7 +53,7 @@ class ArchivedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedConsent:
-    """What a user had decided about a key, and when."""
+    """Decision of a user about a key, and when it was made."""
 
     key: str = field(repr=False)
     granted: bool
@@ -153,7 +153,7 @@ class Restorer:
             return blocked_receipt(drafts[-1].candidate, refused.reason)
 
     async def _draft(self, memory: Memory, *, newest: bool) -> Draft:
-        """What is stored of a version. Only the newest has a vector."""
+        """Draft what is stored of a version. Only the newest has a vector."""
         home = self.actor.scope(memory.scope.level)
         source = replace(memory.source, origin=self._origin(memory.source.origin))
         candidate = replace(candidate_of(memory), source=source, valid_from=None, valid_to=None)

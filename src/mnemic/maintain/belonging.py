@@ -1,4 +1,6 @@
-"""What belongs to a subject outside their own scope: what they wrote where others write too, and open conversations."""
+"""Memories and conversations that belong to a subject outside their own scope: what they wrote where others write too,
+and open conversations.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ _WRITES = frozenset({"created", "kept", "pending_review", "revised"})
 async def written_elsewhere(
     store: RecordStore, own: Scope, touched: Mapping[str, Scope] | None = None
 ) -> AsyncIterator[Memory]:
-    """What the owner of the scope `own` wrote any version of outside it: as the memories say, then, of those that do
-    not say whose they are, as the audit does; `touched` is what `touched_elsewhere` found in that.
+    """Yield what the owner of the scope `own` wrote any version of outside it: as the memories say, then, of those that
+    do not say whose they are, as the audit does; `touched` is what `touched_elsewhere` found in that.
     """
     after = None
     while page := await store.held(own.tenant, statuses=list(Status), author=own.owner, after=after, limit=PAGE):
@@ -37,7 +39,9 @@ async def written_elsewhere(
 
 
 async def touched_elsewhere(store: RecordStore, own: Scope) -> dict[str, Scope]:
-    """Where each memory is that the owner of the scope `own` wrote a version of outside it, as the audit says."""
+    """Return the scope of each memory that the owner of the scope `own` wrote a version of outside it, as the audit
+    says.
+    """
     return {
         event.memory_id: event.scope
         async for event in audit_of(store, own.tenant)
@@ -56,7 +60,9 @@ async def audit_of(store: RecordStore, tenant: str) -> AsyncIterator[AuditEvent]
 
 
 def conversation(tenant: str, session: str) -> Scope | None:
-    """Where the open conversation of a memory's session lies; None where it is called what no scope is."""
+    """Return the scope of the open conversation of a memory's session; None where the session's name cannot be a
+    scope's.
+    """
     try:
         return Scope(tenant=tenant, level=Level.SESSION, owner=session)
     except InvalidInput:

@@ -32,7 +32,7 @@ async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
 
 
 def consent_prefix(token: str) -> str:
-    """What the names of a user's consents begin with."""
+    """Return the prefix of the names of a user's consents."""
     return f"subject/{token}/consent/"
 
 
@@ -42,7 +42,7 @@ def tombstone(token: str) -> str:
 
 
 async def consents(store: RecordStore, token: str, tenant: str) -> Consents:
-    """What the user has decided so far."""
+    """Read what the user has decided so far."""
     marks = await store.marks(tenant, f"subject/{token}/")
     if not marks:
         return Consents()

@@ -87,7 +87,7 @@ class ConsolidationRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidated:
-    """What one run did: texts written by category, taken away and left as they were; why some were refused; how often
+    """Result of one run: texts written by category, taken away and left as they were; why some were refused; how often
     and why rules took the model's place; what the model cost. `complete`: it came to the end of the tenant.
     """
 
@@ -152,7 +152,7 @@ class _Run:
 
     @property
     def spent(self) -> bool:
-        """Whether this run has written as much as it may. What was refused has cost as much."""
+        """True if this run has written as much as it may. What was refused has cost as much."""
         return self.made.total() + self.refused.total() >= self.rules.most
 
     def report(self, *, complete: bool) -> Consolidated:
@@ -194,7 +194,7 @@ class _Run:
         return found
 
     async def _kept(self, scope: Scope, where: Where) -> dict[tuple[str, str], list[Memory]]:
-        """What is derived in the scope and still stands, by category and what it is about; the rest is taken away."""
+        """Return what is derived in the scope and still valid, by category and what it is about; take the rest away."""
         known: dict[tuple[str, str], list[Memory]] = {}
         gone: list[Memory] = []
         for memory in await derived_in(self.store, scope):
@@ -285,7 +285,7 @@ async def consolidate(
 
 
 async def _over_users(run: _Run, after: str | None) -> str | None:
-    """Where the next run goes on: behind this memory; None at the end."""
+    """Return the memory after which the next run goes on; None at the end."""
     seen: set[Scope] = set()
     read = 0
     while page := await run.store.held(run.actor.tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
@@ -324,7 +324,7 @@ def _role(memory: Memory) -> str:
 
 
 def _candidate(topic: Topic, text: str, sources: Sequence[Memory], by: str, now: datetime) -> Candidate:
-    """What is written: it ends with the first of its sources."""
+    """Build the candidate to write: it ends with the first of its sources."""
     ends = [one.expires_at for one in sources if one.expires_at is not None]
     return Candidate(
         content=text,

@@ -37,7 +37,7 @@ def digest_of(sources: Iterable[Memory]) -> str:
 
 
 async def derived_in(reader: Snapshot, scope: Scope) -> list[Memory]:
-    """What is derived in the scope, whatever its status."""
+    """Return what is derived in the scope, whatever its status."""
     where = Where(scopes=(scope,), kinds=frozenset({Kind.EPISODIC}), categories=DERIVED, statuses=frozenset(Status))
     found: list[Memory] = []
     before = None
@@ -48,7 +48,7 @@ async def derived_in(reader: Snapshot, scope: Scope) -> list[Memory]:
 
 
 async def derived_from(store: RecordStore, scope: Scope, memory_ids: Collection[str]) -> list[Memory]:
-    """What is derived in the scope from one of these memories."""
+    """Return what is derived in the scope from one of these memories."""
     if not await store.marks(scope.tenant, _MARK):
         return []
     return [memory for memory in await derived_in(store, scope) if not sources_of(memory).isdisjoint(memory_ids)]
@@ -74,7 +74,7 @@ async def remove(unit: Unit, memory: Memory, *, by: Actor, now: datetime) -> boo
 
 
 async def present(tx: Reads, scope: Scope, memory_ids: Iterable[str]) -> bool:
-    """Whether all these memories are there and active."""
+    """Check whether all these memories are there and active."""
     for memory_id in memory_ids:
         memory = await tx.get(memory_id, scopes=[scope])
         if memory is None or memory.status is not Status.ACTIVE:

@@ -43,7 +43,7 @@ FORMAT = "mnemic-erasure/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """What was erased, in numbers, and the witnesses by which a scan recognises what must not be there any more.
+    """Numbers of what was erased, and the witnesses by which a scan recognises what must not be there any more.
 
     `removed_at`: since when a server that keeps removed rows must have vacuumed; the tables that it has not stand under
     `unvacuumed` in `traces`. None: there is no such server, or the rows were sealed and their key is destroyed.
@@ -322,8 +322,8 @@ async def _unvacuumed(store: RecordStore, removed_at: datetime | None) -> dict[s
 
 
 async def verify(store: RecordStore, receipt: ErasureReceipt, *, feeds: Sequence[Feed] = ()) -> dict[str, int]:
-    """What a scan finds now of what the receipt says was erased, by place: nothing but zeros if it holds. Projections
-    that can be looked through are, under their names. Raises StoreFailed.
+    """Scan for what the receipt says was erased and count what is found now, by place: nothing but zeros if the receipt
+    is true. Projections that can be looked through are included, under their names. Raises StoreFailed.
     """
     found = await _scan(store, feeds, receipt.tenant, receipt.memory_ids, receipt.fingerprints)
     return found | await _unvacuumed(store, receipt.removed_at)
@@ -360,7 +360,7 @@ async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]
 
 
 async def _elsewhere(erasure: _Erasure, own: Scope) -> list[Memory]:
-    """What the subject wrote in shared scopes, and what was made of it there."""
+    """Find what the subject wrote in shared scopes, and what was made of it there."""
     found: list[Memory] = []
     written: dict[Scope, dict[str, Memory]] = {}
     async for memory in written_elsewhere(erasure.store, own):
@@ -390,7 +390,7 @@ async def _derived(store: RecordStore, scope: Scope, sources: Mapping[str, Memor
 
 
 def made_of(memory: Memory, gone: Mapping[str, Memory]) -> bool:
-    """Whether the memory says again what those of `gone` said that it took the place of."""
+    """Tell whether the memory repeats what was said by those of `gone` that it took the place of."""
     older = [gone[memory_id] for memory_id in memory.supersedes if memory_id in gone]
     if not older or memory.key is None:
         return bool(older)

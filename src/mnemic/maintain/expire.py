@@ -37,7 +37,7 @@ class ExpiryRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readings:
-    """What the job has seen of the clock: the last reading, and the moment that two readings agree has passed."""
+    """Readings that the job has made of the clock: the last one, and the moment that two readings agree has passed."""
 
     seen_at: datetime | None = None
     confirmed_at: datetime | None = None
@@ -66,8 +66,8 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiryReport:
-    """What one run did, or with `dry_run` would do. `confirmed_at` is the moment up to which it trusted the clock;
-    None: this was the first reading, nothing was judged.
+    """Result of one run, or with `dry_run` what it would do. `confirmed_at` is the moment up to which it trusted the
+    clock; None: this was the first reading, nothing was judged.
     """
 
     expired: int = 0

@@ -44,7 +44,7 @@ class GraphProjection:
             await self._graph.link(scope, fragments)
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
-        """How many nodes and relations these memories still hold. Raises StoreFailed."""
+        """Return the number of nodes and relations that these memories still have. Raises StoreFailed."""
         return await self._graph.traces(tenant, memory_ids)
 
     async def clear(self, tenant: str) -> None:

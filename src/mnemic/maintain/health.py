@@ -1,4 +1,5 @@
-"""What is remembered, looked at as a whole: what stands twice, against itself, for nothing, or waits too long.
+"""Overall look at what is remembered: duplicates, contradictions, memories that say nothing, and those that wait too
+long.
 
 Nothing is changed; what to do about a finding is a person's decision.
 """

@@ -37,7 +37,7 @@ class Adds(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportProgress:
-    """How far an import has come: how many memories were `taken`, and what became of them by outcome."""
+    """Progress of an import: how many memories were `taken`, and what became of them by outcome."""
 
     import_id: str
     taken: int = 0
@@ -46,12 +46,12 @@ class ImportProgress:
 
 
 def import_prefix(token: str) -> str:
-    """What the names of the marks of a user's imports begin with."""
+    """Return the prefix of the names of the marks of a user's imports."""
     return f"import/{token}/"
 
 
 async def import_progress(engine: Adds, actor: Actor, import_id: str) -> ImportProgress:
-    """How far the import has come. Raises MemoryNotFound where nothing is known of it."""
+    """Return how far the import has come. Raises MemoryNotFound where nothing is known of it."""
     known = (await _known(engine, actor)).get(checked_identifier(import_id, "import_id"))
     if known is None:
         raise MemoryNotFound("import")
@@ -90,7 +90,7 @@ async def take_part(
 
 
 def _final(receipts: Sequence[WriteReceipt]) -> int:
-    """How many receipts from the first on stay as they are: another time, what failed may not."""
+    """Return the number of receipts, from the first on, that are final: what failed may succeed another time."""
     failed = (StoreFailed, EmbedderFailed)
     return next(
         (n for n, one in enumerate(receipts) if issubclass(error_behind(one.reason or ""), failed)), len(receipts)

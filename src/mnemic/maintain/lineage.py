@@ -1,4 +1,4 @@
-"""Where a memory comes from and what became of it: what it replaced, what replaced it, and where it was used."""
+"""Origin of a memory and what became of it: what it replaced, what replaced it, and where it was used."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ async def _earlier(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
 
 
 async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
-    """What names it, or names what does: such a memory was always made after it, and under a key under the same one."""
+    """Find what names it, or names what does: such a memory was always made after it, and under a key under the same
+    one.
+    """
     if memory.status is not Status.SUPERSEDED:
         return ()
     keys = None if memory.key is None else frozenset({memory.key})

@@ -31,7 +31,7 @@ TOGETHER = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """What was moved of each tenant, in numbers, all of it found again in the new store."""
+    """Numbers of what was moved of each tenant, all of it found again in the new store."""
 
     tenants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""What publishing left: drain the outbox into the projections, keep at it in the background."""
+"""Delivery of what publishing left: drain the outbox into the projections, keep at it in the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a language model is asked when something is drawn together: a conversation, somebody or something, a theme.
+"""Prompts for a language model when something is drawn together: a conversation, somebody or something, a theme.
 
 What was said travels as `mnemic.prompts` says, cut to what one call may read. The schemas bound the lengths, so that a
 server that keeps to a grammar comes to an end; what an answer says is checked by who asks.

@@ -21,7 +21,7 @@ _ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reembedded:
-    """How many vectors this run made, and the space that all memories have by now."""
+    """Number of vectors that this run made, and the space that all memories have by now."""
 
     filled: int
     space: VectorSpace

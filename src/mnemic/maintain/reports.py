@@ -1,4 +1,4 @@
-"""What the verbs of stewardship report."""
+"""Reports of the verbs of stewardship."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """What a run of all jobs did: expiry, reviews turned down because nobody came, the outbox drained into the
+    """Result of a run of all jobs: expiry, reviews turned down because nobody came, the outbox drained into the
     projections, sealed values that no memory names any more, bytes given back.
     """
 
@@ -37,8 +37,8 @@ class MaintenanceReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """How many lines a tenant's audit has, the hash of the last one, and the first that does not follow from the line
-    before; None: the whole chain holds. Whoever keeps `last_hash` elsewhere can also tell that the end was cut off.
+    """Number of lines of a tenant's audit, the hash of the last one, and the first that does not follow from the line
+    before; None: the whole chain is intact. Whoever keeps `last_hash` elsewhere can also tell that the end was cut off.
 
     So many lines are `signed`, the last of them `signed_to` (0: none): nobody without the key could have changed what
     comes before it. `signatures_checked`: the key is at hand here; else the hashes alone were compared.
@@ -54,7 +54,7 @@ class AuditReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What became of one of many waiting memories: its receipt, or only the `reason` why nothing was decided."""
+    """Result for one of many waiting memories: its receipt, or only the `reason` why nothing was decided."""
 
     memory_id: str
     receipt: WriteReceipt | None = None

@@ -18,8 +18,8 @@ _LINES = ("erasing", "erased")
 
 
 async def erased_since(store: RecordStore, tenant: str, lines: int, last_hash: str) -> dict[str, bool]:
-    """Whom the store's tombstones name as erased, by keyed hash, except where the erasure had ended when the
-    tenant's audit had `lines` lines, the last with `last_hash`; True: nothing may be learnt again.
+    """Return the subjects that the store's tombstones name as erased, by keyed hash, except where the erasure had ended
+    when the tenant's audit had `lines` lines, the last with `last_hash`; True: nothing may be learnt again.
 
     Positions in the audit decide, for a clock may have been set back, and an erasure may have begun before the copy was
     made and ended after it. Where the audit is not the one that the copy continues, everybody counts.

@@ -55,8 +55,8 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a reviewer wants. `draft`: the corrected statement, ready to be stored. `merged_with`: active memories of
-    the same scope that the approved one takes the place of, besides those it stood against.
+    """Decision of a reviewer. `draft`: the corrected statement, ready to be stored. `merged_with`: active memories of
+    the same scope that the approved one takes the place of, besides those it contradicted.
     """
 
     memory_id: str
@@ -106,7 +106,7 @@ async def _newest(store: RecordStore, where: Where) -> list[Memory]:
 
 
 def is_unapproved(memory: Memory) -> bool:
-    """Whether others read the memory, and trust it less than the channel that it came through."""
+    """Return True if others read the memory, and trust it less than the channel that it came through."""
     return (
         memory.status is Status.ACTIVE
         and memory.scope.level in SHARED
@@ -132,7 +132,7 @@ async def find(store: RecordStore, memory_id: str, *, tenant: str, scopes: Seque
 
 
 async def _proposer(store: RecordStore, memory: Memory) -> str | None:
-    """Who proposed a memory that does not say so itself: the audit knows."""
+    """Look up in the audit who proposed a memory that does not say so itself."""
     after = 0
     while page := await store.audit(memory.scope.tenant, after=after):
         for event in page:
@@ -191,7 +191,7 @@ def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
 
 
 def _own(known: Memory, reviewer: Actor, policy: Policy) -> bool:
-    """Whether it is in the reviewer's own words, at their own level, under no key that policy has reviewed."""
+    """Return True if it is in the reviewer's own words, at their own level, under no key that policy has reviewed."""
     rule = None if known.key is None else policy.rule(known.key)
     return (
         (known.scope.level, known.scope.owner) == (Level.USER, reviewer.user)

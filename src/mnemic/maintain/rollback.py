@@ -90,7 +90,7 @@ async def roll_back(
 
 
 def _says(present: Memory, target: Memory, draft: Draft) -> bool:
-    """Whether it holds already what it would go back to: a second delivery of the same request."""
+    """Return True if it already says what it would go back to: a second delivery of the same request."""
     same = (present.fingerprint, present.valid_to, present.data) == (draft.fingerprint, target.valid_to, target.data)
     return same and present.status is Status.ACTIVE
 

@@ -20,8 +20,8 @@ _PAGE, _PAGES = 500, 4
 
 
 async def room_in(store: RecordStore, limits: Limits, actor: Actor, held: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
-    """What of the actor's own memories may make room, in the order in which it goes; empty where nothing is near its
-    limit. `held` is what the user holds. Raises StoreFailed.
+    """Find those of the actor's own memories that may make room, in the order in which they go; empty where nothing is
+    near its limit. `held` is what the user holds. Raises StoreFailed.
     """
     near = [quota for quota in limits.quotas if quota.per == "user" and _is_near(quota, held)]
     if not near:

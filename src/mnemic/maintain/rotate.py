@@ -25,8 +25,8 @@ _VAULT = "vault/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rotation:
-    """How many subjects have another data key, how many rows and values were sealed anew by this run, and how many old
-    keys were destroyed.
+    """Number of subjects that have another data key, of rows and values that this run sealed again, and of old keys
+    that were destroyed.
     """
 
     subjects: int
@@ -71,7 +71,7 @@ async def rotate_data_keys(
 
 
 async def _sealed_for(store: RecordStore, vault: Vault, tenant: str) -> set[bytes]:
-    """What stands for the subjects for whom anything is sealed."""
+    """Return the names, as hashes, of the subjects for whom anything is sealed."""
     names: set[bytes] = set()
 
     def noted(sealed: bytes, _bound: bytes) -> None:
@@ -99,7 +99,7 @@ def _fresh(vault: Vault, tenant: str, kept: Iterable[tuple[str, str]]) -> dict[s
 
 
 async def _put(unit: Unit, *, tenant: str, fresh: Mapping[str, tuple[str, str]]) -> int:
-    """Where nobody has taken it away meanwhile."""
+    """Put the fresh values where nobody has taken the old ones away meanwhile."""
     done = 0
     for name, (before, now) in fresh.items():
         if await unit.reads.find_mark(tenant, name) == before:

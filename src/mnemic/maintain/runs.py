@@ -1,4 +1,4 @@
-"""What became of the memories of each run, kept in the audit: found, put in front of the model, cited, verified.
+"""History of the memories of each run, kept in the audit: found, put in front of the model, cited, verified.
 
 Identifiers, counts and times; never a word of question, memory or answer.
 """

@@ -131,8 +131,8 @@ def _said(messages: Sequence[Message]) -> Iterator[tuple[str, str, bool]]:
 
 
 def _worth(words: frozenset[str], common: Mapping[str, int], text: str, own: bool) -> float:
-    """How much of the conversation's vocabulary a sentence shares, by its length; the user's own words count more, and
-    so do names and numbers, questions less.
+    """Rate how much of the conversation's vocabulary a sentence shares, by its length; the user's own words count more,
+    and so do names and numbers, questions less.
     """
     if len(words) < 2:
         return 0.0

@@ -37,7 +37,9 @@ Entries = AsyncIterator[dict[str, Any]]
 
 @dataclass(slots=True, kw_only=True)
 class Holdings:
-    """What is held about the owner of the scope `own`. With a `vault` what stands behind their markers is opened."""
+    """Everything that is held about the owner of the scope `own`. With a `vault` the values that their markers
+    represent are opened.
+    """
 
     store: RecordStore
     own: Scope
@@ -54,7 +56,7 @@ class Holdings:
     _used: Mapping[Kind, Usage] | None = None
 
     def head(self) -> dict[str, Any]:
-        """Whose file this is, and as of when."""
+        """Return whose file this is, and as of when."""
         return {
             "format": FORMAT,
             "generated_at": self.at.isoformat(),
@@ -124,8 +126,8 @@ class Holdings:
         return "subject" if user == self.own.owner else "another"
 
     async def merged_elsewhere(self) -> Entries:
-        """Which memories of shared scopes were made from words of the subject and of others: by name alone, for they
-        are not the subject's to read here. To be read after `injections`.
+        """List the memories of shared scopes that were made from words of the subject and of others: by name alone,
+        because they are not the subject's to read here. To be read after `injections`.
         """
         for batch in _batches(self._merged):
             for memory in await self._held(tuple(Status), memory_ids=batch):
@@ -156,7 +158,7 @@ class Holdings:
                 yield {"session": session, "shared": bool(others), "messages": shown}
 
     async def consents(self) -> Entries:
-        """What the subject has decided, by key."""
+        """List what the subject has decided, by key."""
         prefix = consent_prefix(self.token)
         for name, value in (await self.store.marks(self.own.tenant, prefix)).items():
             yield {"key": name.removeprefix(prefix), **json.loads(value)}
@@ -176,12 +178,12 @@ class Holdings:
             yield entry
 
     async def usage(self) -> Entries:
-        """How much is held at the subject's own level, by kind; `recent` came within the last minute."""
+        """Return how much is held at the subject's own level, by kind; `recent` came within the last minute."""
         for kind, usage in sorted((await self._usage()).items()):
             yield {"kind": kind.value, **usage._asdict()}
 
     async def limits(self) -> Entries:
-        """How far the subject's own quotas are used up, 1 being all of it."""
+        """Return how far the subject's own quotas are used up, 1 being all of it."""
         held = await self._usage()
         for quota in self.quotas:
             if quota.per == "user":
@@ -214,8 +216,8 @@ class Holdings:
     # -- the audit ----------------------------------------------------------------------------------------------------
 
     async def injections(self) -> Entries:
-        """Which memories, in which version, were put before a model, and in which run. Of a run that was not the
-        subject's those alone that are theirs.
+        """List the memories, and in which version, that were put before a model, and in which run. Of a run that was
+        not the subject's, only those that are theirs.
         """
         async for event, mine in self._events():
             self._follow(event, mine)
@@ -300,8 +302,8 @@ async def opened(
     values: bool = False,
     quotas: tuple[Quota, ...] = (),
 ) -> Holdings:
-    """What is held about the user `subject` of the actor's tenant. That it was asked for is in the audit before
-    anything is shown. `values` opens what is sealed, for the subject alone.
+    """Return what is held about the user `subject` of the actor's tenant. The audit records the request before anything
+    is shown. `values` opens what is sealed, for the subject alone.
 
     Raises InvalidInput (`subject`), RevealDenied (`reveal_denied:subject`) for anybody else, NotSupported (`reveal`)
     without a vault, StoreFailed.

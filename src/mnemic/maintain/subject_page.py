@@ -172,7 +172,7 @@ def _memory(entry: Mapping[str, Any]) -> str:
 
 
 def _differing(one: Mapping[str, Any], latest: Mapping[str, Any]) -> str:
-    """What an earlier version said otherwise, but for what changes with every version."""
+    """Render what an earlier version said differently, except what changes with every version."""
     return "".join(
         f"<dt>{title}</dt><dd>{_value(one[name])}</dd>"
         for name, title in _SHOWN

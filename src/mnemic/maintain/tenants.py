@@ -30,7 +30,7 @@ _PREFIX = "tenant:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant:
-    """What is set for a tenant. `quotas` take the place of those of the settings; None: those of the settings hold.
+    """Settings of a tenant. `quotas` take the place of those of the settings; None: those of the settings apply.
     Nobody's credential opens anything in a tenant with a `suspended_at`.
     """
 
@@ -49,7 +49,7 @@ class Tenants:
         self._clock = clock
 
     async def find(self, tenant: str) -> Tenant | None:
-        """What is set for the tenant; None for one that nobody has made and no credential has named."""
+        """Return what is set for the tenant; None for one that nobody has made and no credential has named."""
         value = (await self._store.marks(SERVICE_TENANT, _PREFIX + tenant)).get(_PREFIX + tenant)
         return None if value is None else _read(value)
 
@@ -195,7 +195,7 @@ def _checked(quotas: Sequence[Quota] | None) -> tuple[Quota, ...] | None:
 
 
 def tenant_data(tenant: Tenant) -> dict[str, Any]:
-    """What is set for a tenant, as JSON data."""
+    """Return what is set for a tenant, as JSON data."""
     return asdict(tenant) | {
         "created_at": tenant.created_at.isoformat(),
         "suspended_at": tenant.suspended_at.isoformat() if tenant.suspended_at else None,

@@ -1,5 +1,5 @@
-"""What a user's memories can be drawn together under: a conversation, somebody or something they speak of, a theme that
-comes up again and again.
+"""Topics under which a user's memories can be drawn together: a conversation, somebody or something they speak of, a
+theme that comes up again and again.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _things(entities: Sequence[Memory], texts: Sequence[Memory]) -> Iterator[Top
 
 
 class _Mentions:
-    """Where names stand in texts: by their words first, so that not every name is looked for in every text."""
+    """Places of names in texts: by their words first, so that not every name is looked for in every text."""
 
     def __init__(self, texts: Sequence[Memory]) -> None:
         self._texts = texts

@@ -33,8 +33,8 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """How many memories were looked at, how many would be `refused` for which reason, which of them (the first 200) are
-    judged differently, and behind which memory the next page begins.
+    """Number of memories looked at, how many would be `refused` for which reason, which of them (the first 200) are
+    judged differently, and after which memory the next page begins.
     """
 
     looked_at: int

@@ -21,8 +21,8 @@ from mnemic.unit_of_work import Unit, commit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoReceipt:
-    """What became of the memory (`status`, in its `version`), and which memories are active again. Not restored: what
-    was forgotten since, and what another active memory says by now.
+    """Result for the memory (`status`, in its `version`), and which memories are active again. Not restored: what was
+    forgotten since, and what another active memory says by now.
     """
 
     memory_id: str
@@ -33,7 +33,7 @@ class UndoReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reversal:
-    """What an undo will do: the memory it ends, the status this gets, and the versions of each that it had replaced."""
+    """Plan of an undo: the memory it ends, the status this gets, and the versions of each that it had replaced."""
 
     known: Memory
     status: Status
@@ -46,7 +46,7 @@ class Reversal:
 
 
 async def reversal(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope], policy: Policy) -> Reversal:
-    """What taking back the replacement of the active memory means. Raises MemoryNotFound, InvalidInput
+    """Work out what taking back the replacement of the active memory means. Raises MemoryNotFound, InvalidInput
     (`undo:nothing_replaced`).
     """
     versions = await store.versions(memory_id, scopes=scopes)
@@ -99,7 +99,7 @@ def _status_after(versions: Sequence[Memory], replaced: Sequence[Memory], policy
 
 
 async def _restored(unit: Unit, steward: Steward, past: Sequence[Memory], memory_id: str) -> bool:
-    """Whether the last of these versions is active again, with the end of its time that it had before."""
+    """Make the last of these versions active again, with the end that it had before; return False if it is not."""
     closed = await unit.reads.get(past[-1].memory_id, scopes=[past[-1].scope])
     if closed is None or closed.version != past[-1].version:
         raise VersionConflict
@@ -112,7 +112,9 @@ async def _restored(unit: Unit, steward: Steward, past: Sequence[Memory], memory
 
 
 def _end_before(past: Sequence[Memory]) -> datetime | None:
-    """When it ended by itself, before it was replaced. An original that was never active ended as it was written."""
+    """Return when it ended by itself, before it was replaced. An original that was never active ended as it was
+    written.
+    """
     if len(past) > 1:
         return past[-2].valid_to
     return None if past[0].valid_to == past[0].created_at else past[0].valid_to

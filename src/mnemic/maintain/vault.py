@@ -1,4 +1,4 @@
-"""What stands behind the markers of a memory: shown to the roles that policy names, each time with a line in the
+"""Values that the markers of a memory represent: shown to the roles that policy names, each time with a line in the
 audit.
 """
 

@@ -33,7 +33,7 @@ class Waiting:
 
 
 def waiting_prefix(token: str) -> str:
-    """What the names of the marks of a user's waiting messages begin with."""
+    """Return the prefix of the names of the marks of a user's waiting messages."""
     return f"{_QUEUE}{token}/"
 
 
@@ -45,7 +45,7 @@ async def enqueue(store: RecordStore, memory_ids: Sequence[str], *, actor: Actor
 
 
 async def waiting(store: RecordStore, tenant: str) -> list[Waiting]:
-    """What waits in the tenant: each user's messages together, in the order they were said."""
+    """Return what waits in the tenant: each user's messages together, in the order they were said."""
     found = []
     for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
         told = json.loads(value)
@@ -78,7 +78,7 @@ class Lease:
     holder: str = ""
 
     async def take(self) -> bool:
-        """Whether it could be had, or was had already; then it holds for five minutes from now."""
+        """Take it for five minutes from now; return True if it could be had, or was had already."""
         self.holder = self.holder or new_id(self.clock.now())
 
         async def work(unit: Unit) -> bool:

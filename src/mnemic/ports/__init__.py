@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a record store can and cannot do. Differences between stores are declared here, never guessed from a name.
+    """Abilities and limits of a record store. Differences between stores are declared here, not guessed from a name.
 
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
     words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more memories, of which a
@@ -63,7 +63,7 @@ class Capabilities:
 
 
 class Reads(Protocol):
-    """What a transaction sees of the store: the changes made before it in the same transaction, too, but for
+    """View that a transaction has of the store: the changes made before it in the same transaction, too, but for
     `nearest`, which sees what was committed when the transaction began.
 
     All keys are qualified by the scope's tenant. Nothing outside the transaction may be awaited while it is open.
@@ -135,7 +135,7 @@ class Transaction(Reads, Protocol):
 
 
 class Snapshot(Protocol):
-    """What can be read of a record store. Every read names its scopes; none reaches beyond them.
+    """Reads of a record store. Every read names its scopes; none reaches beyond them.
 
     Cost of every method depends on the memories of the scopes it names, not on those of others.
     """
@@ -152,7 +152,7 @@ class Snapshot(Protocol):
     async def newest(
         self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
     ) -> list[Memory]:
-        """What `where` accepts, most recently created first: by memory_id, for identifiers sort by creation.
+        """Return what `where` accepts, most recently created first: by memory_id, as identifiers sort by creation.
 
         `before` is the memory_id a previous page ended with, which may be gone by now. With `facets` only memories that
         may have one of each set (`mnemic.types.facets`): all that have, and perhaps others; what it costs depends on
@@ -160,7 +160,7 @@ class Snapshot(Protocol):
         """
 
     async def count(self, where: Where) -> int:
-        """How many memories `where` accepts."""
+        """Return the number of memories that `where` accepts."""
 
     async def nearest(
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
@@ -179,7 +179,7 @@ class Snapshot(Protocol):
         """By `happened_at`, newest first; the score is that time in seconds since 1970."""
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        """What ranking needs to know of these memories of `where`'s scopes, by id. The messages of a session are
+        """Return what ranking needs to know of these memories of `where`'s scopes, by id. The messages of a session are
         numbered from 0 in the order they were stored.
         """
 
@@ -220,7 +220,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this store promises."""
+        """Promises of this store."""
 
     async def open(self, space: VectorSpace | None) -> None:
         """Open and migrate; None takes the space that the store has. Raises StoreNewer, StoreCorrupt, StoreUnavailable,
@@ -267,14 +267,15 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         """
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        """What the tenant, or one scope of it, holds now of each kind, whatever its status, earlier versions left out.
+        """Return what the tenant, or one scope of it, holds now of each kind, whatever its status, earlier versions
+        left out.
 
         `Usage.recent` counts the memories that are there and were created at `since` or later. Its cost does not grow
         with the number of memories.
         """
 
     async def waiting(self, tenant: str) -> int:
-        """How many memories of the tenant wait for review. None of them is read."""
+        """Return the number of memories of the tenant that wait for review. None of them is read."""
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         """The tenant's marks whose name begins with `prefix`, byte by byte."""
@@ -303,7 +304,8 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         """
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        """How often these memories, by identifier or fingerprint, still stand anywhere but in the audit, by place.
+        """Count how often these memories, by identifier or fingerprint, still occur anywhere but in the audit, by
+        place.
 
         Places are the store's own (`memory`, `outbox`, ...); one that owns its files also counts under `bytes` what a
         reader of the raw files would find. Places without a trace may be left out.
@@ -317,8 +319,8 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         """
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
-        """How many lines the tenant's audit has; the sequence of the first that does not follow from the one before, or
-        None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
+        """Return the number of lines of the tenant's audit; the sequence of the first that does not follow from the one
+        before, or None; the hash of the last. Every line is checked, and one that cannot even be read counts as broken.
         """
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
@@ -365,7 +367,7 @@ class SessionStore(Protocol):
 
 @runtime_checkable
 class Expecting(Protocol):
-    """What a record store may offer beside its own verbs where comparing many vectors at once is cheaper."""
+    """Offer that a record store may make beside its own verbs where comparing many vectors at once is cheaper."""
 
     async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
         """Prepare for `Transaction.nearest` with these vectors and this bound; its answers stay the same. Raises

@@ -1,4 +1,4 @@
-"""What the engine asks of a graph: names, relations, walks."""
+"""Requests of the engine to a graph: names, relations, walks."""
 
 from __future__ import annotations
 
@@ -83,4 +83,4 @@ class GraphStore(Protocol):
         """
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
-        """How many nodes and relations these memories still hold, in any scope of the tenant."""
+        """Return the number of nodes and relations that these memories still have, in any scope of the tenant."""

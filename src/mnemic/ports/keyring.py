@@ -20,19 +20,19 @@ class Keyring(Protocol):
         """`plain`, readable again only by `open` with the same `bound`. A subject without a key gets one, durably."""
 
     def open(self, sealed: bytes, bound: bytes) -> bytes:
-        """What was sealed. Raises KeyFailed: `missing`, `destroyed`, `rotated`, `wrong_key`, `damaged`."""
+        """Return what was sealed. Raises KeyFailed: `missing`, `destroyed`, `rotated`, `wrong_key`, `damaged`."""
 
     def holds(self, subject: Scope) -> bool:
-        """Whether the subject has a key now."""
+        """Return True if the subject has a key now."""
 
     def destroy(self, subject: Scope) -> bool:
         """Destroy the subject's key, durably; False where there is none. What comes later gets another one."""
 
     def named(self, subject: Scope) -> bytes:
-        """What stands for the subject: a salted hash."""
+        """Return the name that represents the subject: a salted hash."""
 
     def whose(self, sealed: bytes) -> bytes:
-        """What stands for the subject this was sealed for. Raises KeyFailed (`damaged`)."""
+        """Return the name that represents the subject this was sealed for. Raises KeyFailed (`damaged`)."""
 
     def follow(self, names: Collection[bytes]) -> dict[bytes, int]:
         """Another key for each of these subjects that has one; what the keys before sealed can be opened until

@@ -49,7 +49,7 @@ class MeteredCompleter:
         return self._inner.model
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        """What `inner` answers, counted."""
+        """Return what `inner` answers, counted."""
         try:
             completion = await self._inner.complete(prompt, deadline=deadline)
         except ModelFailed as failure:

@@ -1,4 +1,4 @@
-"""What a record store may offer beside the port."""
+"""Offers that a record store may make beside the port."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Vacuumed(Protocol):
         """Ask the server to vacuum, where the store may; the server's time before that."""
 
     async def unvacuumed(self, since: datetime) -> int:
-        """How many tables with content the server has not vacuumed since then: these may still hold what was removed
-        before. All of them where nobody can tell.
+        """Return the number of tables with content that the server has not vacuumed since then: these may still hold
+        what was removed before. All of them where nobody can tell.
         """
 
 

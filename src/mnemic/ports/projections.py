@@ -1,4 +1,4 @@
-"""What the engine asks of derived copies, which the outbox feeds."""
+"""Requests of the engine to derived copies, which the outbox feeds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Scanned(Protocol):
     """A projection that can be looked through for what must not be there any more, as an erasure does at its end."""
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
-        """How much it still holds of these memories of the tenant, in any scope. Raises StoreFailed."""
+        """Return how much it still holds of these memories of the tenant, in any scope. Raises StoreFailed."""
 
 
 @runtime_checkable
@@ -51,4 +51,4 @@ class SearchIndex(Protocol):
         """Take these out of the index."""
 
     async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
-        """What the service ranks best inside `where`."""
+        """Return what the service ranks best inside `where`."""

@@ -1,4 +1,4 @@
-"""What gives the engine time, vectors and text; see `mnemic.ports`."""
+"""Providers of time, vectors and text for the engine; see `mnemic.ports`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Loading(Protocol):
-    """What an embedder may offer beside `embed` where its first text waits for a model to be loaded."""
+    """Offer that an embedder may make beside `embed` where its first text waits for a model to be loaded."""
 
     def begin(self) -> None:
         """Begin to load and return at once; nothing where that was done. Never raises: `embed` says what failed."""

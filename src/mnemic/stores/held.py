@@ -186,7 +186,7 @@ def by_cosine(memories: Iterable[Memory], vector: Vector) -> list[tuple[Memory, 
 
 
 class Terms(NamedTuple):
-    """Number of times that content and context of one memory contain each of their terms, and how many terms they have."""
+    """Number of times that content and context of one memory contain each term, and how many terms they have."""
 
     counts: tuple[Counter[str], Counter[str]]
     lengths: tuple[int, int]

@@ -27,7 +27,7 @@ def _check(number: object, name: str, most: int) -> None:
 
 
 def distances(start: str, touching: Callable[[str], Iterable[Relation]], *, hops: int) -> dict[str, int]:
-    """Return the distance from `start` of every node within `hops` relations; `touching` gives the relations of a node."""
+    """Return the distance from `start` of each node within `hops` relations; `touching` gives a node's relations."""
     found = {start: 0}
     edge = [start]
     for distance in range(1, hops + 1):

@@ -82,7 +82,7 @@ async def names(store: GraphStore, where: Scope | None = None) -> list[str]:
 
 
 async def around(store: GraphStore, start: str, **more: object) -> dict[str, int]:
-    """How many relations away each neighbour is."""
+    """Return how many relations away each neighbour is."""
     found = await store.neighbours(scope(), start, **more)  # type: ignore[arg-type]
     return {one.node.node: one.hops for one in found}
 

@@ -208,7 +208,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(where=FILTERS, late=st.integers(-3, 3), query=CONTENTS, live_at=DAYS)
     def believe(self, where: Where, late: int, query: str, live_at: datetime | None) -> None:
-        """What was believed at some moment, in full and searched."""
+        """Read what was believed at some moment, in full and searched."""
         known_at = START + timedelta(days=late)
 
         async def ask(store: RecordStore) -> Any:

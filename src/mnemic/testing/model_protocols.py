@@ -11,8 +11,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What the model answers to its request `number`: text, the call of a `tool`, or (`silent`) no answer at all.
-    `tokens` are those of input and output.
+    """Answer of the model to its request `number`: text, the call of a `tool`, or (`silent`) no answer at all. `tokens`
+    are those of input and output.
     """
 
     number: int

@@ -198,7 +198,7 @@ class ProjectionMachine(RuleBasedStateMachine):
 
     @rule(most=st.integers(0, 3))
     def lapse(self, most: int) -> None:
-        """What has waited for too long gives way to an entry for the whole tenant."""
+        """Replace what has waited for too long by an entry for the whole tenant."""
         self._run(lapse(self._store, most=most))
 
     @rule(count=st.integers(0, 3))

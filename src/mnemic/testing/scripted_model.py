@@ -27,7 +27,7 @@ from mnemic.testing.model_protocols import PROTOCOLS, Said, streamed
 
 
 class Fault(StrEnum):
-    """What can go wrong between a model and its client."""
+    """Fault that can occur between a model and its client."""
 
     HANG = "hang"
     """The request is read and never answered, until the server closes."""
@@ -57,12 +57,12 @@ class ModelRequest:
 
     @property
     def system(self) -> str:
-        """What the system message says, or nothing."""
+        """Text of the system message, or nothing."""
         return self._said("system")
 
     @property
     def user(self) -> str:
-        """What the last user message says, or nothing."""
+        """Text of the last user message, or nothing."""
         return self._said("user")
 
     @property
@@ -151,7 +151,7 @@ class ScriptedModelServer:
 
     @property
     def base_url(self) -> str:
-        """What a client takes as base URL, for example `http://127.0.0.1:41234/v1`."""
+        """Base URL for a client, for example `http://127.0.0.1:41234/v1`."""
         if self._http is None:
             raise RuntimeError("the scripted model server is not running")
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"

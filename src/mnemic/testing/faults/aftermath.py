@@ -1,4 +1,4 @@
-"""What must be true of a memory file, whatever happened to its writers: read from the file alone, with plain SQL."""
+"""Conditions that a memory file must meet, whatever happened to its writers: read from the file alone, by plain SQL."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NOTHING = {
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What one row says of a memory."""
+    """Content of one row about a memory."""
 
     version: int
     status: str
@@ -106,7 +106,7 @@ def _stored(version: int, status: str, body: str) -> Stored:
 
 
 def _has_schema(connection: apsw.Connection) -> bool:
-    """Whether the last migration is there; a file that was being created may be short of it."""
+    """Check whether the last migration is there; a file that was being created may be short of it."""
     return bool(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'request'").fetchone())
 
 

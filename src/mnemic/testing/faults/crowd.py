@@ -100,8 +100,8 @@ LIMITS = {
 
 
 def run_crowd(location: Path | str, task: str, *, processes: int, turns: int = 1, sessions: str = "memory:") -> Seen:
-    """What `processes` processes saw that opened the store at the same moment and did `task`: a file, or an address
-    such as `postgresql://...`, with the hot set that an address of `sessions` brings.
+    """Return what `processes` processes saw that opened the store at the same moment and did `task`: a file, or an
+    address such as `postgresql://...`, with the hot set that an address of `sessions` brings.
 
     A process that ends otherwise than with its answer counts as `died`.
     """
@@ -138,7 +138,7 @@ def _one_of_many(engine: MemoryEngine, task: str, number: int, turns: int, gate:
 
 
 def main(location: str, task: str, processes: str, turns: str, sessions: str) -> None:
-    """What `run_crowd` starts: the sum of what was seen, as JSON on standard output."""
+    """Write the sum of what was seen as JSON to standard output; `run_crowd` starts this."""
     gate, opens = os.pipe()
     hears, answers = os.pipe()
     children = []

@@ -131,7 +131,7 @@ class FullDisk:
 
 
 def _is_watched(file: int | bytes, folder: str) -> bool:
-    """Whether an open file, or one that is to be opened, lies in `folder`."""
+    """Return True if an open file, or one that is to be opened, is in `folder`."""
     try:
         path = os.fsdecode(file) if isinstance(file, bytes) else os.readlink(f"/proc/self/fd/{file}")
     except OSError:

@@ -29,7 +29,7 @@ _BESIDE = ("", "-wal", "-shm", ".ballast")
 
 @dataclass(slots=True)
 class FlipReport:
-    """What became of a number of files, each with one flip.
+    """Results for a number of files, each with one flip.
 
     `wrong`: statements served that were never made. `untyped`: errors of no kind of mnemic's, hangs among them.
     `silent`: files in which something is missing or damaged, and neither a caller nor `inspect` was told. `unnamed`:
@@ -101,7 +101,7 @@ class Flips:
         _remove(path)
 
     async def _used(self, path: Path) -> tuple[dict[str, str], str | None]:
-        """What the file serves, and why it did not serve all, where it said so."""
+        """Return what the file serves, and why it did not serve all, where it said so."""
         told: dict[str, str] = {}
         refused = None
         engine = MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder())

@@ -183,7 +183,7 @@ async def _write(path: Path, oracle: Oracle, unknown: Call | None, writing: int,
 
 
 def main(folder: str, kills: str, seed: str) -> None:
-    """What `run_kills` starts: the report as JSON on standard output."""
+    """Write the report as JSON to standard output; `run_kills` starts this."""
     run = _Run(Path(folder), int(seed))
     for number in range(int(kills)):
         run.one_life(number)

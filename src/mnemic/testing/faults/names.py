@@ -20,7 +20,7 @@ P = ParamSpec("P")
 
 
 class SyncedNames:
-    """What of `folder` a power cut at this moment leaves: each file with the bytes of its last sync, under the names
+    """Files of `folder` that a power cut at this moment leaves: each with the bytes of its last sync, under the names
     that its folder had at that folder's last sync. What is there at the start is durable.
 
     `on_step` is called after each sync, and before each rename. Linux only, for a descriptor's name is read there.

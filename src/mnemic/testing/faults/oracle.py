@@ -1,4 +1,4 @@
-"""What must be in a file: everything that was acknowledged, and of one call it is not known."""
+"""Expected content of a file: everything that was acknowledged, and of one call it is not known."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How a call ended: an outcome with the memory it is about, or the reason of an error."""
+    """Result of a call: an outcome with the memory it is about, or the reason of an error."""
 
     outcome: str | None = None
     memory_id: str | None = None
@@ -138,7 +138,7 @@ class Oracle:
         return choice.sample(active, min(count, len(active)))
 
     def doubles(self) -> int:
-        """How many active memories say what another one says. Values of keys may be equal."""
+        """Return the number of active memories that say what another one says. Values of keys may be equal."""
         said = [one.content for one in self.known.values() if one.status == Status.ACTIVE and " " in one.content]
         return len(said) - len(set(said))
 
@@ -194,14 +194,14 @@ def _agree(expected: Stored | None, found: Stored | None) -> bool:
 
 
 def _is_behind(expected: Stored | None, found: Stored | None) -> bool:
-    """Whether something acknowledged is missing: a memory, a version, or that it was forgotten."""
+    """Check whether something acknowledged is missing: a memory, a version, or that it was forgotten."""
     if expected is None or found is None:
         return True
     return found.version < expected.version
 
 
 def _is_effect(call: Call, expected: Mapping[str, Stored], stored: Mapping[str, Stored], changed: set[str]) -> bool:
-    """Whether `changed` is what the whole of `call` would have changed."""
+    """Check whether `changed` is what the whole of `call` would have changed."""
     if call.verb == "forget":
         return changed == {call.memory_id} and call.memory_id not in stored
     if call.verb == "update":

@@ -21,7 +21,7 @@ _JOURNALS = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_O
 
 
 class Survives(StrEnum):
-    """What becomes of the writes since the last sync of their file."""
+    """Fate of the writes since the last sync of their file."""
 
     NOTHING = "nothing"
     PREFIX = "prefix"
@@ -114,7 +114,7 @@ class PowerCutVfs(apsw.VFS):
             self.on_step()
 
     def folder_synced(self) -> None:
-        """What was deleted stays deleted."""
+        """Make sure that what was deleted stays deleted."""
         with self._lock:
             self._undead.clear()
 

@@ -33,7 +33,7 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 
 
 class Fault(Protocol):
-    """What happens to bytes on their way."""
+    """Fault that happens to bytes on their way."""
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
         """Deliver `data` with `send`, or do not. `answer`: it comes from the server. Raising ConnectionError breaks the
@@ -153,7 +153,7 @@ class FaultProxy:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where clients connect, for a proxy on a port."""
+        """Address where clients connect, for a proxy on a port."""
         assert self._listening is not None
         host, port = self._listening.sockets[0].getsockname()[:2]
         return host, port

@@ -1,4 +1,4 @@
-"""What reads of an earlier moment promise: the versions of then, and nothing of what came later."""
+"""Promises of reads of an earlier moment: the versions of then, and nothing of what came later."""
 
 # ruff: noqa: D102
 
@@ -24,7 +24,7 @@ from mnemic.types import Memory, Status
 
 
 async def then(store: RecordStore, known_at: datetime, **options: Any) -> Snapshot:
-    """What was believed in the default scope."""
+    """Return what was believed in the default scope."""
     return await store.believed([scope()], known_at, **options)
 
 

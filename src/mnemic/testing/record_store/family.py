@@ -74,5 +74,5 @@ async def ask(
 
 
 def contents(result: SearchResult) -> Sequence[str]:
-    """What was found, best first."""
+    """Return the contents that were found, best first."""
     return [hit.memory.content for hit in result.hits]

@@ -1,4 +1,4 @@
-"""What jobs ask for: walks over a tenant, counts, marks, and proof that something is gone."""
+"""Needs of jobs: walks over a tenant, counts, marks, and proof that something is gone."""
 
 # ruff: noqa: D102
 

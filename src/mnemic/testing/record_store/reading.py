@@ -1,4 +1,4 @@
-"""What plain reads promise: isolation, filters, order and pages."""
+"""Promises of plain reads: isolation, filters, order and pages."""
 
 # ruff: noqa: D102
 

@@ -1,4 +1,4 @@
-"""What the three ranked lists promise."""
+"""Promises of the three ranked lists."""
 
 # ruff: noqa: D102
 

@@ -1,4 +1,4 @@
-"""What the tests of the contract share: a fresh store, memories to put into it, and scopes to keep apart."""
+"""Common parts of the tests of the contract: a fresh store, memories to put into it, and scopes to keep apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several tasks, several processes and several lives of a store may expect."""
+"""Promises to several tasks, several processes and several lives of a store."""
 
 # ruff: noqa: D102
 

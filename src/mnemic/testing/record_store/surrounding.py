@@ -1,4 +1,4 @@
-"""What a search finds by going from memory to memory."""
+"""Results that a search finds by going from memory to memory."""
 
 # ruff: noqa: D102
 

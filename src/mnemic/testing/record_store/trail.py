@@ -1,4 +1,4 @@
-"""What is committed beside the memories: audit, outbox, requests, secrets."""
+"""Records that are committed beside the memories: audit, outbox, requests, secrets."""
 
 # ruff: noqa: D102
 

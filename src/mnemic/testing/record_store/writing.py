@@ -1,4 +1,4 @@
-"""What a transaction promises."""
+"""Promises of a transaction."""
 
 # ruff: noqa: D102
 

@@ -110,6 +110,8 @@ class StoreMachine(RuleBasedStateMachine):
             return error.reason
         if isinstance(answer, list) and answer and isinstance(answer[0], Scored):
             return [(entry.memory_id, entry.score) for entry in answer]
+        if isinstance(answer, list) and answer and isinstance(answer[0], AuditEvent):
+            return [replace(line, hash="") for line in answer]  # the model has no key to sign with
         return answer
 
     def _transact(self, *steps: Callable[[Transaction], Awaitable[Any]]) -> Any:
@@ -238,5 +240,5 @@ class StoreMachine(RuleBasedStateMachine):
     def audits_agree_and_hold(self) -> None:
         """The chain of each tenant is whole and the same."""
         for tenant in ("acme", "rival"):
-            lines = self._both(lambda store, tenant=tenant: store.audit(tenant))  # type: ignore[misc]
-            assert first_broken(lines) is None
+            self._both(lambda store, tenant=tenant: store.audit(tenant))  # type: ignore[misc]
+            assert first_broken(self._run(self._store.audit(tenant))) is None

@@ -27,14 +27,12 @@ def test_what_there_is_is_kept() -> None:
 
 def test_what_is_loaded_later_is_kept_too_but_not_for_ever() -> None:
     keep_what_lasts()
-    counts = []
-    lasting = []
+    lasting, kept = [], []
     for _ in range(SEARCHES + 1):
-        lasting.append([[] for _ in range(500)])
+        lasting.append(_Ring())
         gc.collect()
-        counts.append(gc.get_freeze_count())
-    assert counts[1] >= counts[0] + 500
-    assert counts[2] < counts[1] + 500
+        kept.append(all(one is not lasting[-1] for one in gc.get_objects()))
+    assert kept == [True] * SEARCHES + [False], "the last is searched for garbage again"
 
 
 class _Ring:

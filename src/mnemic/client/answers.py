@@ -1,4 +1,4 @@
-"""What the service answers, as the library's own values."""
+"""Answers of the service, as the library's own values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def hit_of(said: Json) -> Hit:
 
 
 def receipt_of(said: Json) -> WriteReceipt:
-    """How a write ended."""
+    """Return the outcome of a write."""
     plain = ("memory_id", "version", "key", "level", "reason", "durable", "replayed")
     lists = ("superseded", "conflicts_with", "clamped", "degraded", "warnings")
     fields: dict[str, Any] = {name: said[name] for name in plain} | {name: tuple(said[name]) for name in lists}
@@ -49,7 +49,7 @@ def receipt_of(said: Json) -> WriteReceipt:
 
 
 def report_of(said: Json) -> RunReport:
-    """What a run did. Its hits stay with the service; their identifiers are in `audit`."""
+    """Return what a run did. Its hits stay with the service; their identifiers are in `audit`."""
     lists = ("used_memory_keys", "applied_memory", "memory_state", "errors", "trace", "history")
     return RunReport(
         run_id=said["run_id"],
@@ -85,7 +85,7 @@ def episode_of(said: Json) -> Episode:
 
 
 def lesson_of(said: Json) -> Lesson:
-    """What failed before, and what worked instead."""
+    """Return what failed before, and what worked instead."""
     return Lesson(**said)
 
 

@@ -1,4 +1,4 @@
-"""What requests are made of, and what a client's answers are."""
+"""Bodies of requests, and the values of a client's answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mnemic.types import Candidate, Hit, Kind, Memory, Message, WriteReceipt, to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first, and the lists that failed (`name: reason`). `abstains`: probably nothing about
+    """Results of a search, best first, and the lists that failed (`name: reason`). `abstains`: probably nothing about
     the query is known, by its `relevance` (0 to 1; None where that cannot be told). `plan`: what was looked for.
     """
 
@@ -50,7 +50,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportState:
-    """How far an import has come: how many were taken, and what became of them by outcome."""
+    """State of an import: how many were taken, and what became of them by outcome."""
 
     import_id: str
     taken: int
@@ -99,7 +99,7 @@ def message_body(message: Message) -> dict[str, Any]:
 
 
 def import_state(said: Mapping[str, Any]) -> ImportState:
-    """How far an import has come."""
+    """Return the state of an import."""
     return ImportState(import_id=said["import_id"], taken=said["taken"], outcomes=said["outcomes"])
 
 
@@ -119,6 +119,6 @@ def names(kinds: Sequence[Kind | str] | None) -> list[str] | None:
 
 
 def found_in(said: Mapping[str, Any]) -> Found:
-    """What a search found."""
+    """Return what a search found."""
     told = {name: said[name] for name in ("errors", "query", "plan", "relevance", "abstains")}
     return Found(hits=tuple(hit_of(hit) for hit in said["hits"]), **told)

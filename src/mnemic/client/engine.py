@@ -80,7 +80,7 @@ class RemoteEngine:
         return await self.client.consolidate(dry_run=dry_run)
 
     async def consents(self, *, actor: Actor) -> dict[str, bool]:
-        """What the user has decided, by key."""
+        """Return what the user has decided, by key."""
         return await self.client.consent.list()
 
     async def grant_consent(self, key: str, *, actor: Actor) -> None:
@@ -96,7 +96,7 @@ class RemoteEngine:
         return await self.client.privacy.erase(None if subject == actor.user else subject, block=block)
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """What a scan finds now of what was erased."""
+        """Return what a scan finds now of what was erased."""
         return await self.client.privacy.verify(receipt)
 
     async def audit(self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000) -> Any:
@@ -117,7 +117,7 @@ class RemoteEngine:
         older_than: timedelta | None = None,
         shared: bool = False,
     ) -> Sequence[Waiting]:
-        """What waits for a person: always in the whole tenant, for those who may review it."""
+        """Return what waits for a person: always in the whole tenant, for those who may review it."""
         return await self._queue.list(limit=limit, after=after, older_than=older_than, shared=shared)
 
     async def approve(

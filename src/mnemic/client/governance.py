@@ -49,7 +49,7 @@ class _Governed(Face[M]):
 
 
 class RemoteReviews(_Governed[M]):
-    """What waits for a person in the tenant. Whoever proposed a memory cannot approve it."""
+    """Memories that wait for a person in the tenant. Whoever proposed a memory cannot approve it."""
 
     @verb
     async def list(
@@ -102,7 +102,7 @@ class RemoteReviews(_Governed[M]):
 
 
 class RemoteConsents(_Governed[M]):
-    """What may be remembered of the user, key by key."""
+    """Consents to what may be remembered of the user, key by key."""
 
     @verb
     async def list(self) -> dict[str, bool]:

@@ -47,13 +47,13 @@ class RemoteEpisodes(_View[M]):
 
     @verb
     async def lessons(self, task: str, *, top_k: int = 5) -> Sequence[Lesson]:
-        """What failed before in the episodes most like `task`, and what worked instead."""
+        """Return what failed before in the episodes most like `task`, and what worked instead."""
         told = await self._remote.call("POST", "/v1/episodes/lessons", {"task": task, "top_k": top_k}, repeatable=True)
         return [lesson_of(one) for one in told["lessons"]]
 
 
 class RemoteEntities(_View[M]):
-    """Who and what the user speaks of; see `mnemic.kinds.entity`."""
+    """People and things that the user speaks of; see `mnemic.kinds.entity`."""
 
     @verb
     async def mention(self, name: str, *, label: str = "thing", aliases: Sequence[str] = ()) -> Sequence[WriteReceipt]:
@@ -79,7 +79,7 @@ class RemoteEntities(_View[M]):
 
     @verb
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
-        """What the user has spoken of, last first."""
+        """Return what the user has spoken of, last first."""
         told = await self._remote.call("GET", "/v1/entities", params={"label": label, "limit": limit})
         return [node_of(one) for one in told["entities"]]
 
@@ -87,7 +87,7 @@ class RemoteEntities(_View[M]):
     async def neighbours(
         self, name: str = "me", *, hops: int = 1, at: datetime | None = None, limit: int = 50
     ) -> Sequence[Neighbour]:
-        """What is within `hops` relations of `name`, nearest first, each with the way there."""
+        """Return what is within `hops` relations of `name`, nearest first, each with the way there."""
         asked = {"name": name, "hops": hops, "at": None if at is None else at.isoformat(), "limit": limit}
         told = await self._remote.call("GET", "/v1/entities/neighbours", params=asked)
         return [neighbour_of(one) for one in told["neighbours"]]

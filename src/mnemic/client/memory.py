@@ -253,7 +253,7 @@ class MemoryClient(RemoteUpkeep[M]):
 
     @verb
     async def count(self, *, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
-        """How many active memories there are."""
+        """Return the number of active memories."""
         times = {"as_of": iso(as_of), "known_at": iso(known_at)}
         count: int = (await self._remote.call("GET", "/v1/memories/count", params=times))["count"]
         return count
@@ -268,7 +268,7 @@ class MemoryClient(RemoteUpkeep[M]):
 
     @verb
     async def lineage(self, memory_id: str) -> Lineage:
-        """What a memory took the place of, newest first, and what took its place, in order."""
+        """Return what a memory took the place of, newest first, and what took its place, in order."""
         told = await self._remote.call("GET", f"{at(memory_id)}/lineage")
         earlier, later = (tuple(memories(told[name])) for name in ("earlier", "later"))
         return Lineage(memory=from_dict(told["memory"]), earlier=earlier, later=later, complete=told["complete"])
@@ -277,8 +277,8 @@ class MemoryClient(RemoteUpkeep[M]):
     async def uses(
         self, memory_id: str, *, before: int | None = None, limit: int = 50
     ) -> tuple[Sequence[Use], int | None]:
-        """What was done with a memory, newest first, and where the next page begins. Of the `actor` a service only
-        tells whether it was oneself (`me`, else empty).
+        """Return what was done with a memory, newest first, and where the next page begins. Of the `actor` a service
+        only tells whether it was oneself (`me`, else empty).
         """
         told = await self._remote.call("GET", f"{at(memory_id)}/uses", params={"before": before, "limit": limit})
         return [use(one) for one in told["uses"]], told["next"]

@@ -34,31 +34,31 @@ class RemoteUpkeep(Face[M]):
 
     @verb
     async def doctor(self, *, limit: int = 2000) -> Health:
-        """What of the tenant's memories a person should look at. For operators."""
+        """Return which of the tenant's memories a person should look at. For operators."""
         return from_json(Health, await self._remote.call("GET", "/v1/doctor", params={"limit": limit}))
 
     @property
     def consent(self) -> RemoteConsents[M]:
-        """What may be remembered of the user, key by key."""
+        """Consents to what may be remembered of the user, key by key."""
         return RemoteConsents(self.ground, self._remote)
 
     @property
     def privacy(self) -> RemotePrivacy[M]:
-        """What is held about somebody, and its erasure."""
+        """Data held about somebody, and its erasure."""
         return RemotePrivacy(self.ground, self._remote)
 
     @property
     def audit(self) -> RemoteAudit[M]:
-        """What happened to the tenant's memories. For operators."""
+        """Record of what happened to the tenant's memories. For operators."""
         return RemoteAudit(self.ground, self._remote)
 
     def review(self) -> RemoteReviews[M]:
-        """What waits for a person in the tenant. For reviewers."""
+        """Return the memories that wait for a person in the tenant. For reviewers."""
         return RemoteReviews(self.ground, self._remote)
 
     @verb
     async def consents(self) -> dict[str, bool]:
-        """What the user has decided: `consent.list()` in earlier releases."""
+        """Return what the user has decided: `consent.list()` in earlier releases."""
         return await RemoteConsents(awaited(), self._remote).list()
 
     @verb

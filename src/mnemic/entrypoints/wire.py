@@ -1,4 +1,4 @@
-"""How memories, receipts and hits look as JSON data, whichever way in they are asked for."""
+"""JSON data of memories, receipts and hits, the same for every entry point."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
 
 
 def result_dict(result: SearchResult) -> dict[str, Any]:
-    """What a search found; `errors` names the lists that failed."""
+    """Return a search's results; `errors` names the lists that failed."""
     return {
         "query": result.query,
         "hits": [hit_dict(hit) for hit in result.hits],
@@ -45,17 +45,17 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
 
 
 def report_dict(report: RunReport) -> dict[str, Any]:
-    """What a run did, its receipts whole."""
+    """Return what a run did, its receipts whole."""
     return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
 
 
 def usage_dict(held: Mapping[Kind, Usage]) -> dict[str, Any]:
-    """How much is held of each kind."""
+    """Return the amount held of each kind."""
     return {kind.value: {"rows": used.rows, "bytes": used.bytes, "recent": used.recent} for kind, used in held.items()}
 
 
 def receipt_dict(receipt: WriteReceipt) -> dict[str, Any]:
-    """How a write ended, with what each step decided."""
+    """Return the outcome of a write, with what each step decided."""
     return {
         "outcome": receipt.outcome.value,
         "memory_id": receipt.memory_id,

@@ -1,5 +1,5 @@
-"""What each list and each sign of the ranking buys: the same memories, the same questions, one weight at a time at
-zero.
+"""Contribution of each list and each sign of the ranking: the same memories, the same questions, one weight at a time
+at zero.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def _question(question_id: str, ability: str, item: Mapping[str, Any], evidence:
 
 
 def _wish(question_id: str, ability: str, item: Mapping[str, Any], evidence: frozenset[str]) -> Wish | None:
-    """What an answer has to follow, where the question names it."""
+    """Return what an answer has to follow; None where the question does not name it."""
     wanted = item.get(WISHES.get(ability, ""))
     if not wanted:
         return None

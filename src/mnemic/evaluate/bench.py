@@ -1,4 +1,4 @@
-"""How fast: `mnemic bench`. One store, one user with many memories, then many other users in the same file.
+"""Speed of mnemic: `mnemic bench`. One store, one user with many memories, then many other users in the same file.
 
 Overhead is what a call takes beyond the embedder: total minus the time inside the embedder, measured in the same
 call. The store is filled through the whole pipeline with hashed vectors in the embedder's space; every measured call
@@ -41,11 +41,11 @@ IN_PROCESS = "memory:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchOptions:
-    """How much is measured. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of
-    every timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the file is made
-    (default: the temporary folder); with `store`, a `postgresql://` address, a database is made there instead.
-    `sessions`, a `redis://` address, moves conversations there and feeds the hot set there with every write; `graph` is
-    a graph server that is measured too.
+    """Extent of a benchmark. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of every
+    timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the file is made (default: the
+    temporary folder); with `store`, a `postgresql://` address, a database is made there instead. `sessions`, a
+    `redis://` address, moves conversations there and feeds the hot set there with every write; `graph` is a graph
+    server that is measured too.
     """
 
     rows: int = 10_000
@@ -184,7 +184,7 @@ async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 
 async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:
-    """What a graph takes to write and to walk, by where it lies."""
+    """Measure the time a graph takes to write and to walk, by the place where it is kept."""
     homes = {"sqlite": Settings(store=str(bench.folder / "graph.db")), "in-process": Settings(store=IN_PROCESS)}
     if options.store is not None:
         homes["postgresql"] = Settings(store=bench.location)

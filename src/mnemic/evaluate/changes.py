@@ -32,7 +32,7 @@ _PULL = 1.0
 
 
 class Example(NamedTuple):
-    """What was known, what is said later, and whether that takes its place."""
+    """Known statement, later statement, and whether the later takes the place of the known one."""
 
     topic: str
     known: str
@@ -90,7 +90,7 @@ def _of_persons(told: Mapping[str, Any], chance: random.Random) -> Iterator[Exam
 
 
 def _of_chatter(told: Mapping[str, Any], chance: random.Random) -> Iterator[Example]:
-    """What people tell each other in passing: it changes nothing, neither itself nor what is known."""
+    """Yield what people tell each other in passing: it changes nothing, neither itself nor what is known."""
     topics = list(told["topics"]["en"].values())
     for number, talk in enumerate(told["chatter"]):
         place = f"chatter:{number}"
@@ -127,13 +127,13 @@ def fitted(rows: Floats, labels: Floats) -> Floats:
 
 
 def probabilities(weights: Floats, rows: Floats) -> Floats:
-    """How probable a change is, for each row."""
+    """Return the probability of a change, for each row."""
     odds: Floats = 1 / (1 + np.exp(-(rows @ weights[:-1] + weights[-1])))
     return odds
 
 
 def held_out(found: list[Example], rows: Floats) -> dict[str, float]:
-    """What weights learnt from one half of the topics are worth on the other, both ways round."""
+    """Return how well weights learnt from one half of the topics do on the other, both ways round."""
     topics = sorted({one.topic for one in found})
     halves = np.array([topics.index(one.topic) % 2 for one in found])
     labels = np.array([float(one.changes) for one in found])

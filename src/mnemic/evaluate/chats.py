@@ -114,7 +114,7 @@ def run(
 
 @dataclass(slots=True)
 class _Seen:
-    """What became of the questions of all chats, and of their wishes."""
+    """Results for the questions of all chats, and for their wishes."""
 
     ablation: Ablation | None
     told: list[Told] = field(default_factory=list)

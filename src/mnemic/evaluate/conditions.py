@@ -35,7 +35,9 @@ def machine() -> dict[str, Any]:
 
 
 def load() -> float | None:
-    """How many processes wanted to run, averaged over the last minute; None where the system does not say."""
+    """Return the number of processes that wanted to run, averaged over the last minute; None where the system does not
+    say.
+    """
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 

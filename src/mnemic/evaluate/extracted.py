@@ -42,7 +42,7 @@ class Reader:
         return None if self.completer is None else self.completer.model
 
     async def read(self, text: str) -> Extraction:
-        """What `text` gives. Raises RunStopped where a model's answer breaks the contract."""
+        """Return what is extracted from `text`. Raises RunStopped where a model's answer breaks the contract."""
         deadline = Deadline.after(self.longest, self.clock.monotonic)
         message = Message(role="user", content=text)
         return await self._extractor.extract(message, policy=_POLICY, budget=_BUDGET, deadline=deadline)

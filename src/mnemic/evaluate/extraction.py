@@ -51,7 +51,7 @@ class Labelled:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen in one half."""
+    """Observations in one half."""
 
     recalled: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     languages: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))

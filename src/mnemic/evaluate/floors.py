@@ -1,4 +1,4 @@
-"""What no engine can be faster than: the embedder alone, a bare commit, one pass over all vectors."""
+"""Lower bounds on the time of any engine: the embedder alone, a bare commit, one pass over all vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the default install weighs: the distributions the package needs, and theirs."""
+"""Size of the default install: the distributions the package needs, and theirs."""
 
 from __future__ import annotations
 

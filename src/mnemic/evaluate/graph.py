@@ -1,4 +1,4 @@
-"""What a graph takes to write and to walk: one call after the other, timed."""
+"""Time a graph takes to write and to walk: one call after the other, timed."""
 
 from __future__ import annotations
 

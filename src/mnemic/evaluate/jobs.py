@@ -27,7 +27,7 @@ class Successor:
         self.space = VectorSpace(model=f"{inner.space.model}-again", dimension=inner.space.dimension)
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """What `inner` says."""
+        """Return what `inner` says."""
         return await self._inner.embed(texts, deadline=deadline)
 
     async def close(self) -> None:

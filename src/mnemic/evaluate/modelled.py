@@ -1,4 +1,4 @@
-"""What a language model did of a set of texts: how often it failed, what it made up, what it took.
+"""Figures of a language model on a set of texts: how often it failed, what it made up, what it took.
 
 A text whose call fails is read by rules (`degraded`); one whose answer breaks the contract gives nothing (`stopped`).
 `recall_model` and `precision_model` count the model's own candidates alone, so that the rules do not flatter it.
@@ -56,7 +56,7 @@ class Modelled:
     _own: bool = False
 
     async def read(self, reader: Reader, text: str) -> Extraction:
-        """What the reader makes of the text; nothing where the model's answer breaks the contract."""
+        """Return what the reader makes of the text; nothing where the model's answer breaks the contract."""
         began = time.perf_counter()
         try:
             read = await reader.read(text)
@@ -80,7 +80,7 @@ class Modelled:
         self.unsupported += sum(one.reason == "unsupported" for one in read.skipped)
 
     def matched(self, pairs: int, candidates: int) -> None:
-        """How many candidates of the last text there were, and how many are labelled memories."""
+        """Note the number of candidates of the last text, and how many of them are labelled memories."""
         if self._own:
             self.found += pairs
             self.candidates += candidates
@@ -97,7 +97,7 @@ class Modelled:
         }
 
     def parts(self) -> dict[str, Mapping[str, Any]]:
-        """Why calls failed, as shares of the texts."""
+        """Return the reasons why calls failed, as shares of the texts."""
         texts = len(self.seconds)
         return {"failed": {why: {"share": share(count, texts), "n": texts} for why, count in self.reasons.items()}}
 

@@ -47,7 +47,7 @@ class Oracle:
 
 
 def right_items(line: Line, text: str, known: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the labels say of the message `text`: what it tells, what that takes the place of, and what it ends."""
+    """Return what the labels say of the message `text`: what it tells, what that replaces, and what it ends."""
     told = _told(line, text)
     ended = [one["statement"] for one in line["no_longer"] if _ending(line, one) == text]
     items = [_item(quote, None, "add") for quote in told]
@@ -157,7 +157,7 @@ def _says(entry: Mapping[str, Any], statement: str) -> bool:
 
 
 def _is_over(line: Line, entry: Mapping[str, Any]) -> bool:
-    """Whether a memory says what the line's asks must not find."""
+    """Return True if a memory says what the line's asks must not find."""
     return any(is_stale(entry["text"], ask) for ask in line["asks"] if ask["must_not"])
 
 

@@ -1,4 +1,4 @@
-"""What was measured on each question, and the report that is made of it."""
+"""Measurements on each question, and the report that is made of them."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Text:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen in one half."""
+    """Observations in one half."""
 
     recalled: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     right: list[bool] = field(default_factory=list)

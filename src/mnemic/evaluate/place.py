@@ -1,4 +1,4 @@
-"""Where a measurement keeps its store: a new file, or a new database on a server, gone afterwards."""
+"""Place where a measurement keeps its store: a new file, or a new database on a server, gone afterwards."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ Belief = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiers:
-    """What a case was given, by belief id."""
+    """Beliefs that a case was given, by belief id."""
 
     prelude: str = ""
     pinned: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class Seeded:
         return []
 
     async def tiers(self, case: Mapping[str, Any], *, named: bool) -> Tiers:
-        """What the harness and the search, by name or by likeness, give to a case."""
+        """Return what the harness and the search, by name or by likeness, give to a case."""
         user, scopes = str(case.get("userId", USER)), list(case["scope"])
         own = [one for one in self.beliefs.values() if one["user_id"] == user and not one.get("resolved_at")]
         pinned = [one for one in own if one["pinned"] and not one.get("superseded_by")]
@@ -150,7 +150,7 @@ def _data(belief: Belief) -> dict[str, Any]:
 
 
 def failures(expect: Mapping[str, Mapping[str, Any]], tiers: Tiers) -> list[str]:
-    """Which assertions of a case do not hold."""
+    """Return the assertions of a case that fail."""
     relevant, pinned, questions = set(tiers.relevant), set(tiers.pinned), set(tiers.questions)
     shown = relevant | pinned
     beliefs, facts = expect.get("relevantBeliefs", {}), expect.get("pinnedFacts", {})

@@ -1,4 +1,4 @@
-"""How long work says how far it is."""
+"""Reports of how far long work is."""
 
 from __future__ import annotations
 

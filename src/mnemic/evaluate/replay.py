@@ -94,7 +94,9 @@ class Told:
 
 
 def facts(told: Sequence[Told]) -> dict[str, Any]:
-    """How many messages were told, which were refused and why, and how long the searches took, embedding included."""
+    """Return the number of messages that were told, those that were refused and why, and how long the searches took,
+    embedding included.
+    """
     seconds = [second for one in told for second in one.search_seconds]
     return {
         "messages": sum(one.messages for one in told),

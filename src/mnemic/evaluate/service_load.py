@@ -1,4 +1,4 @@
-"""How much a service answers: `mnemic bench --service`. It runs in a process of its own; this one calls it.
+"""Throughput of a service: `mnemic bench --service`. It runs in a process of its own; this one calls it.
 
 Callers share the machine with the service, and wait for one answer before they ask again. `nothing` is a route without
 work, `get` one with a read of the database and no embedding; `search`, `add` and `context` are the work itself. What
@@ -60,8 +60,8 @@ _RUNNING = "running on http://"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
-    """How much is asked: `requests` of each kind over each number of `connections`, of a user with `rows` memories; on
-    a file, or with `store`, a `postgresql://` address, in a database made there.
+    """Extent of a load: `requests` of each kind over each number of `connections`, of a user with `rows` memories; on a
+    file, or with `store`, a `postgresql://` address, in a database made there.
     """
 
     connections: tuple[int, ...] = (1, 8, 64)
@@ -214,7 +214,7 @@ async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: 
 
 
 async def _framework_alone(options: LoadOptions, address: str) -> list[dict[str, float]]:
-    """What the framework answers that has nothing else to do, over each number of connections."""
+    """Measure the answers of the framework with nothing else to do, over each number of connections."""
     remote = Remote(address, None, timeout=LONGEST, attempts=1, transport=None)
 
     def call() -> Awaitable[Any]:
@@ -227,7 +227,7 @@ async def _framework_alone(options: LoadOptions, address: str) -> list[dict[str,
 
 
 async def _alone(options: LoadOptions, where: Place, progress: Progress) -> dict[str, Any]:
-    """What an embedding takes in this process, and a bare commit of a row and its vector in the database."""
+    """Time an embedding in this process, and a bare commit of a row and its vector in the database."""
     embedder = build_embedder(Settings.load(), SystemClock())
     try:
         texts = list(islice(questions(options.seed), WARM + min(ALONE, options.requests)))

@@ -1,4 +1,4 @@
-"""How long it takes from nothing: new processes, timed from outside."""
+"""Time of a start from nothing: new processes, timed from outside."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ MORE: Mapping[str, _Field] = {
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen in one half."""
+    """Observations in one half."""
 
     fields: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     more: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))

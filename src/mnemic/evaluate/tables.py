@@ -60,14 +60,14 @@ def recall_table(result: Mapping[str, Any]) -> str:
 
 
 def _known_rows(known: Mapping[str, Any]) -> list[str]:
-    """Whether a search knows that nothing is known, by half."""
+    """Return rows on whether a search knows that nothing is known, by half."""
     names = ("auc", "own_abstained", "others_abstained")
     rows = [[split, *(_percent(half[name]) for name in names)] for split, half in known.items()]
     return _grid([["is anything known?", *(name.replace("_", " ") for name in names)], *rows])
 
 
 def _earlier_rows(earlier: Mapping[str, Any]) -> list[str]:
-    """What is found as of an earlier day, over all and by half."""
+    """Return rows on what is found as of an earlier day, over all and by half."""
     head = ["asked as of an earlier day", "questions", "turn_recall@5", "told later, found"]
     asked = {"overall": earlier, "dev": earlier["dev"], "test": earlier["test"]}
     rows = [

@@ -1,4 +1,5 @@
-"""What users say, kept true over time: conversations with labelled updates, and single turns with what to keep of them.
+"""Statements of users, kept true over time: conversations with labelled updates, and single turns with what to keep of
+them.
 
 PATH is a folder with `updates*.jsonl` (lines of {id, lang, kind, sessions, asks, now_true, no_longer, never_store,
 not_users_word}) and `turns*.jsonl` (lines of {id, lang, text, keep, why, tags}), or one such file. Every line is

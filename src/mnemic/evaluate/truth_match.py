@@ -1,4 +1,4 @@
-"""When a memory says what a label of the truth set says: shared content words, regular expressions, words of ending."""
+"""Match of a memory with a label of the truth set: shared content words, regular expressions, words of ending."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ def cover(statement: str, text: str) -> float:
 
 
 def shown(memory: Memory) -> str:
-    """What an agent sees of a memory."""
+    """Return what an agent sees of a memory."""
     return f"{memory.key}: {memory.content}" if memory.key else memory.content
 
 
 def matches(expression: str, text: str) -> bool:
-    """Whether a label's regular expression is found in `text`."""
+    """Return True if a label's regular expression is found in `text`."""
     return re.search(expression, text, re.IGNORECASE | re.DOTALL) is not None
 
 
 def is_stale(text: str, ask: Mapping[str, Any]) -> bool:
-    """Whether it says as current what is over: a `must_not`, no `must`, and no word of ending."""
+    """Return True if it says as current what is over: a `must_not`, no `must`, and no word of ending."""
     return (
         any(matches(one, text) for one in ask["must_not"])
         and not any(matches(one, text) for one in ask["must"])
@@ -83,7 +83,7 @@ def is_stale(text: str, ask: Mapping[str, Any]) -> bool:
 
 
 def keeps(text: str, statement: str, turn: str) -> bool:
-    """Whether `text` has half of the statement's words, and is not the whole of a long turn."""
+    """Return True if `text` has half of the statement's words, and is not the whole of a long turn."""
     if cover(statement, text) < KEPT_FROM:
         return False
     words = content_words(turn)
@@ -91,6 +91,6 @@ def keeps(text: str, statement: str, turn: str) -> bool:
 
 
 def is_right(memory: Memory, statement: str, turn: str) -> bool:
-    """Whether a memory keeps the statement, or is a value that lies wholly in it."""
+    """Return True if a memory keeps the statement, or is a value that is wholly in it."""
     words = content_words(memory.content)
     return keeps(shown(memory), statement, turn) or (bool(words) and words <= content_words(statement))

@@ -64,7 +64,7 @@ class TimedEmbedder:
         return self.inner.space
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """What the embedder in charge answers; the time counts also when it fails."""
+        """Return what the embedder in charge answers; the time counts also when it fails."""
         began = time.perf_counter()
         try:
             return await (self._stand_in or self.inner).embed(texts, deadline=deadline)

@@ -1,4 +1,4 @@
-"""How each request that changes memory is handled: one class a request, called by the door alone (`mnemic.door`)."""
+"""Handlers of the requests that change memory: one class a request, called by the door alone (`mnemic.door`)."""
 
 from __future__ import annotations
 

@@ -130,7 +130,9 @@ class Undoing:
         return await undo.reversal(store, call.request.memory_id, scopes=call.scopes, policy=policy)
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> UndoReceipt:
-        """What became of the memory and of those that it had replaced. Raises WriteBlocked, VersionConflict."""
+        """Take the replacement back and return what became of the memory and of those that it had replaced. Raises
+        WriteBlocked, VersionConflict.
+        """
         planned = await self._planned(call)
         reason = next((one.reason for one in passed if one.reason is not None), None)
         if TRUST[call.actor.channel] < planned.known.trust:
@@ -150,7 +152,7 @@ class RollingBack:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """What the memory said in that version. Raises MemoryNotFound, InvalidInput (`version`)."""
+        """Return what the memory said in that version. Raises MemoryNotFound, InvalidInput (`version`)."""
         known, target = await self._chosen(call)
         return [Proposal(candidate=candidate_of(target), subject=owner_of(known.scope, call.actor), adds=False)]
 

@@ -32,7 +32,7 @@ class Deriving:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """What was drawn from the sources."""
+        """Return what was drawn from the sources."""
         candidate = from_channel(call.request.candidate, call.actor)
         return [Proposal(candidate=candidate, subject=call.actor, lenient=True)]
 
@@ -60,7 +60,7 @@ class Updating:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """What the memory is to say. Raises MemoryNotFound where it is not there, or not in force."""
+        """Return what the memory is to say. Raises MemoryNotFound where it is not there, or not in force."""
         known, request = await self._known(call), call.request
         origin = lowered(call.actor.channel, request.origin or call.actor.channel)
         candidate = revision_of(known, request.content, origin, call.actor)

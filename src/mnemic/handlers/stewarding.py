@@ -100,7 +100,7 @@ class Expiring(Stewarding):
     limiter: Limiter
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ExpiryReport:
-        """What was marked, purged and restored."""
+        """Return what was marked, purged and restored."""
         request, defaults = call.request, ExpiryRules(hard_kinds=call.rules.limits.hard_kinds)
         rules = ExpiryRules(
             grace=defaults.grace if request.grace is None else request.grace,
@@ -122,7 +122,7 @@ class RotatingKeys(Stewarding):
     vault: Vault | None
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Rotation:
-        """How many subjects have another key. Raises NotSupported (`rotate`) without a key file."""
+        """Return the number of subjects that have another key. Raises NotSupported (`rotate`) without a key file."""
         if self.vault is None:
             raise NotSupported("rotate", hint="nothing is sealed without a key file")
         store, clock, request = self.limiter.store, self.limiter.clock, call.request

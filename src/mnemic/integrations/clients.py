@@ -129,5 +129,5 @@ class _Call:
 
 
 def _said(messages: Sequence[Any]) -> list[str]:
-    """What the user asked with this call; nothing in a tool loop, whose ask came with an earlier one."""
+    """Return what the user asked with this call; nothing in a tool loop, whose ask came with an earlier one."""
     return asked(messages) if is_user_turn(messages) else []

@@ -41,7 +41,7 @@ Offered = Callable[..., Awaitable[Any]]
 
 
 class May(StrEnum):
-    """What a client may do: find and read, remember, correct and delete."""
+    """Permissions of a client: find and read, remember, correct and delete."""
 
     READ = "read"
     WRITE = "write"
@@ -86,7 +86,7 @@ def memory_server(
 
 
 class _Desk:
-    """What the server offers, on behalf of one actor. A tool's failure is an answer with its reason."""
+    """Functions that the server offers, on behalf of one actor. A tool's failure is an answer with its reason."""
 
     def __init__(self, engine: MemoryEngine, memory: TurnMemory) -> None:
         self.memory = memory
@@ -129,7 +129,7 @@ class _Desk:
         return await _answer(self._forgotten(memory_id, dry_run))
 
     async def newest(self) -> str:
-        """What is known of the user, newest first."""
+        """List what is known of the user, newest first."""
         return _json(await self.list_memories(LISTED))
 
     async def versions(self, memory_id: str) -> str:
@@ -176,7 +176,7 @@ class _Desk:
 def _as_it_stands(
     desk: _Desk, in_force: Callable[[], Awaitable[MemoryEngine]] | None, config: InjectionConfig | None
 ) -> Callable[[Offered], Offered]:
-    """What turns a function of the desk into that of a desk by the rules that hold when it is called."""
+    """Return a decorator that turns a function of the desk into that of a desk by the rules in force at the call."""
 
     async def now() -> _Desk:
         nonlocal desk

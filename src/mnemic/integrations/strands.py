@@ -85,7 +85,7 @@ class MnemicMemoryStore:
                 self._open = True
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """What a model that is asked `query` is shown (`mnemic.recall`); none for a query without words. Raises
+        """Return what a model that is asked `query` is shown (`mnemic.recall`); none for a query without words. Raises
         MnemicError where nothing could be searched, which Strands logs and reports.
         """
         if not any(character.isalnum() for character in query):
@@ -244,12 +244,12 @@ class MnemicMemory(Plugin):
 
     @property
     def last(self) -> Injection | None:
-        """What the latest turn was shown, in every call of its tool loop."""
+        """Injection that the latest turn was shown, in every call of its tool loop."""
         return self.memory.last
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each thing happened, by its reason."""
+        """Number of times each thing happened, by its reason."""
         return self.memory.counts
 
     def init_agent(self, agent: Agent) -> None:

@@ -1,4 +1,4 @@
-"""What the adapters are made of: one actor's memory in the turns of an agent, without a word of any framework."""
+"""Parts that the adapters are made of: one actor's memory in the turns of an agent, without a word of any framework."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class TurnMemory:
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each thing happened, by its reason."""
+        """Number of times each thing happened, by its reason."""
         return self._injector.counts
 
     async def open(self) -> None:
@@ -207,8 +207,8 @@ class TurnMemory:
 async def shown_for(
     engine: MemoryEngine, actor: Actor, query: str, limit: int, *, deadline: Deadline | None = None
 ) -> Recalled:
-    """What a model that searches for itself is shown, as an injection would show it but for the number of memories from
-    untrusted channels: each is labelled. It is logged; raises StoreFailed where it cannot be.
+    """Return what a model that searches for itself is shown, as an injection would show it but for the number of
+    memories from untrusted channels: each is labelled. It is logged; raises StoreFailed where it cannot be.
     """
     request = RecallRequest(intent=Intent(query=query, top_k=limit), max_untrusted=None)
     found = await engine.recall(request, actor=actor, deadline=deadline)
@@ -217,7 +217,7 @@ async def shown_for(
 
 
 def settled(receipt: WriteReceipt) -> dict[str, Any]:
-    """How a write ended, as a model's tool answers it."""
+    """Return the outcome of a write, as a model's tool answers it."""
     answer: dict[str, Any] = {"stored": receipt.stored, "outcome": receipt.outcome.value}
     named = {"memory_id": receipt.memory_id, "reason": receipt.reason}
     return answer | {name: value for name, value in named.items() if value is not None}
@@ -239,7 +239,7 @@ def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
 
 
 def said_by_user(actor: Actor, said: str, at: datetime) -> Message:
-    """What the actor's user said, at this moment: told again after a failure, it is the same message."""
+    """Return what the actor's user said, at this moment: told again after a failure, it is the same message."""
     return Message(role="user", content=said, session=actor.session, sent_at=at)
 
 
@@ -265,12 +265,12 @@ def _check_passing(receipts: Sequence[WriteReceipt], stopped: str | None = None)
 
 
 def latest_ask(messages: Sequence[Any]) -> tuple[int, str] | None:
-    """Where in `messages` the user asked last, and what; None where nobody did."""
+    """Return the place in `messages` where the user asked last, and what; None where nobody did."""
     return next(((at, text_of(messages[at])) for at in reversed(range(len(messages))) if _is_ask(messages[at])), None)
 
 
 def asked(messages: Sequence[Any]) -> list[str]:
-    """What the user said in the latest turn: the last ask, and those right before it that nobody has answered."""
+    """Return what the user said in the latest turn: the last ask, and those right before it that nobody answered."""
     latest = latest_ask(messages)
     if latest is None:
         return []

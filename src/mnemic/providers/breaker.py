@@ -39,7 +39,7 @@ class Circuit:
         self._tried_at = 0.0
 
     def closed(self) -> bool:
-        """Whether a call may be made now; the first one after a rest is the trial."""
+        """Return True if a call may be made now; the first one after a rest is the trial."""
         if self._failed < self._most:
             return True
         now = self._clock.monotonic()

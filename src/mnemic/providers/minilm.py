@@ -211,7 +211,7 @@ class _Model:
 
 
 def _fitting(ids: Sequence[Sequence[int]]) -> int:
-    """How many of the leading texts fit into one run, at least one."""
+    """Return the number of leading texts that fit into one run, at least one."""
     longest = 0
     for count, piece_ids in enumerate(ids):
         longest = max(longest, len(piece_ids))

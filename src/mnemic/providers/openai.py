@@ -72,7 +72,7 @@ class OpenAICompleter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Dialect:
-    """What a server understands: assumed at first, learnt from its refusals."""
+    """Options that a server understands: assumed at first, learnt from its refusals."""
 
     bounds: bool = True
     schema: bool = True
@@ -125,7 +125,7 @@ def _unbounded(schema: Any) -> Any:
 
 
 def _is_strict(schema: object) -> bool:
-    """Whether OpenAI's strict mode takes the schema: every object closed, all of its properties required."""
+    """Return True if OpenAI's strict mode takes the schema: every object closed, all of its properties required."""
     if isinstance(schema, list):
         return all(map(_is_strict, schema))
     if not isinstance(schema, dict):

@@ -28,7 +28,7 @@ _PASSING_STATUS = frozenset({408, 409, 425, 429})
 
 
 class Trouble(StrEnum):
-    """How a call failed."""
+    """Reason why a call failed."""
 
     TIMEOUT = "timeout"
     UNREACHABLE = "unreachable"

@@ -55,7 +55,7 @@ class WordPiece:
 
     @property
     def cached_chunks(self) -> int:
-        """How many chunks are remembered now."""
+        """Number of chunks that are remembered now."""
         return self._cached_pieces.cache_info().currsize
 
     def ids(self, text: str) -> list[int]:

@@ -47,7 +47,9 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """What is imported and asked about: a file of the caller's, or the conversation that comes with mnemic."""
+    """Source of the messages that are imported and asked about: a file of the caller's, or the conversation that comes
+    with mnemic.
+    """
 
     file: str | None = None
     conversation: str | None = None
@@ -56,7 +58,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a demonstration gave."""
+    """Result of a demonstration."""
 
     proved: bool
     data: dict[str, Any] = field(repr=False)
@@ -64,7 +66,7 @@ class Shown:
 
 
 def model_line(settings: Settings) -> str:
-    """Who proposes and answers, in one sentence."""
+    """Return one sentence on what proposes and answers: a language model, or rules and templates."""
     if not settings.has_model:
         return (
             "No language model is configured: rules propose, templates answer. "

@@ -16,7 +16,7 @@ from mnemic.entrypoints.cli.terminal import printable
 
 
 class Exit(IntEnum):
-    """What the process leaves behind. Stable API."""
+    """Exit codes of the process. Stable API."""
 
     OK = 0
     REFUSED = 1

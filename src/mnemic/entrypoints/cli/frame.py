@@ -153,7 +153,7 @@ class LazyGroup(click.Group):
 
 
 def _check_words(words: Sequence[str]) -> None:
-    """What the shell passed must be text: bytes that are not UTF-8 arrive as half surrogate pairs."""
+    """Check that what the shell passed is text: bytes that are not UTF-8 arrive as half surrogate pairs."""
     for position, word in enumerate(words, start=1):
         if any("\ud800" <= character <= "\udfff" for character in word):
             raise InvalidInput("argument:encoding", hint=f"argument {position} is not valid UTF-8")

@@ -1,4 +1,4 @@
-"""What the command line says for every command, and the engine that it opens."""
+"""Options of the command line that every command shares, and the engine that it opens."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Given:
         return Settings.load(store=self.store, tenant=self.tenant, policy=self.policy, **overrides)
 
     def actor(self, settings: Settings) -> Actor:
-        """Who asks. Raises InvalidInput for a name that is no identifier."""
+        """Return the actor who asks. Raises InvalidInput for a name that is no identifier."""
         from mnemic.types import Actor
 
         return Actor(

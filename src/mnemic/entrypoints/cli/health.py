@@ -226,7 +226,7 @@ def _outbox(found: Inspection) -> Finding:
 
 
 def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
-    """What the tenant remembers, looked at as a whole."""
+    """Examine what the tenant remembers, as a whole."""
     import asyncio
 
     from mnemic.bootstrap import build_keyring, build_store
@@ -248,7 +248,7 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
 
 
 async def _examined(store: RecordStore, settings: Settings, space: VectorSpace) -> Health:
-    """What the engine would find with the thresholds it decides writes by."""
+    """Return what the engine would find with the thresholds it decides writes by."""
     from mnemic.bootstrap import build_write_rules
     from mnemic.clock import SystemClock
     from mnemic.maintain.health import examine
@@ -274,7 +274,7 @@ def _looked_at(health: Health) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Served:
-    """What a store on a server says of itself and of the tenant, through its port."""
+    """Statements of a store on a server about itself and the tenant, through its port."""
 
     space: VectorSpace
     durable: bool
@@ -364,7 +364,7 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
 
 
 def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
-    """Whether the cosines of merging and flagging were measured for this embedder."""
+    """Tell whether the cosines of merging and flagging were measured for this embedder."""
     from mnemic.bootstrap import store_file
     from mnemic.stores.sqlite.inspection import marks_in
     from mnemic.types import VectorSpace

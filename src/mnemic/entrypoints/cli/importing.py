@@ -31,7 +31,7 @@ Placed = tuple[str, Candidate]
 
 @dataclass(slots=True)
 class Summary:
-    """What has become of a file so far. `refreshed` was there already; `failed` holds a place and a reason each."""
+    """Results of importing a file so far. `refreshed` was there already; `failed` has a place and a reason each."""
 
     recorded: int = 0
     refreshed: int = 0

@@ -1,4 +1,4 @@
-"""What a command line can hold beyond words: moments, kinds, JSON, files and standard input."""
+"""Inputs of a command line beyond words: moments, kinds, JSON, files and standard input."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ class Turn:
 
     @property
     def blocked(self) -> list[dict[str, Any]]:
-        """What the runtime blocked in it."""
+        """Entries that the runtime blocked in the turn."""
         return [entry for event in self.report["history"] for entry in event.get("blocked", ())]
 
     @property
     def ok(self) -> bool:
-        """Whether it ended as a run should."""
+        """True if the turn ended as a run should."""
         return bool(self.report["status"] == "ok")
 
 

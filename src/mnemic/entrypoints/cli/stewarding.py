@@ -370,7 +370,7 @@ def _maintenance_dict(report: MaintenanceReport) -> dict[str, Any]:
 
 
 def _reembedded(given: Given) -> int:
-    """How many vectors it took."""
+    """Embed the store's memories again and return the number of vectors it took."""
     import asyncio
 
     from mnemic.bootstrap import reembed_store

@@ -1,4 +1,4 @@
-"""What is printed, and made harmless: no byte of a memory can move the cursor, colour the screen or hide text."""
+"""Printed output, made harmless: no byte of a memory can move the cursor, colour the screen or hide text."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def pairs(values: Mapping[str, object], *, indent: str = "") -> str:
 
 
 class Progress:
-    """How far long work is, on a terminal's standard error; silent elsewhere."""
+    """Progress of long work, on a terminal's standard error; silent elsewhere."""
 
     def __init__(self, what: str, *, shown: bool | None = None) -> None:
         self._what = what

@@ -1,4 +1,4 @@
-"""How memories, receipts and reports look: as JSON data, and as text for people."""
+"""Output of memories, receipts and reports: as JSON data, and as text for people."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def label(memory: Memory, width: int | None = CONTENT_WIDTH) -> str:
 
 
 def counted(number: int) -> str:
-    """How many memories, in words."""
+    """Return the number of memories, in words."""
     return "1 memory" if number == 1 else f"{number} memories"
 
 
@@ -127,7 +127,7 @@ def report_dict(report: RunReport) -> dict[str, Any]:
 
 
 def capture_text(report: RunReport) -> str:
-    """What was remembered of a message, what was blocked and what was left out."""
+    """Describe what was remembered of a message, what was blocked and what was left out."""
     rows = [
         [receipt.outcome.value, receipt.key or "", receipt.memory_id or receipt.reason or ""]
         for receipt in report.receipts

@@ -62,7 +62,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
 
 
 async def _tenants(engine: MemoryEngine, own: str) -> list[str]:
-    """Whose memories are looked after; the settings' own alone where the store does not answer."""
+    """Return the tenants whose memories are looked after; the settings' own alone where the store does not answer."""
     from mnemic.entrypoints.rest.credentials import ApiKeys
     from mnemic.errors import StoreFailed
     from mnemic.maintain.tenants import Tenants

@@ -170,7 +170,7 @@ def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
 
 
 def confirmed(question: str) -> bool:
-    """What the person, or a pipe, answers. Raises UsageError where nobody can."""
+    """Return what the person, or a pipe, answers. Raises UsageError where nobody can."""
     try:
         return click.confirm(question, err=True)
     except click.Abort:

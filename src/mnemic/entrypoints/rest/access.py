@@ -1,4 +1,4 @@
-"""What a route asks of its caller: who it is, in which role, how often."""
+"""Checks that a route makes of its caller: who it is, in which role, how often."""
 
 from __future__ import annotations
 
@@ -66,8 +66,9 @@ class Rate:
 
 @dataclass(slots=True, kw_only=True)
 class Service:
-    """What every route works with. `open_to` is whom calls without a credential stand for; None: they are refused.
-    `profiles` knows what the makers of an agent say of it. `home` is the tenant whose admins are the service's own.
+    """Objects that every route works with. `open_to` is the principal of calls without a credential; None: they are
+    refused. `profiles` knows what the makers of an agent say of it. `home` is the tenant whose admins are the service's
+    own.
     """
 
     engine: MemoryEngine
@@ -104,7 +105,9 @@ AnyService = Annotated[Service, Depends(service_of)]
 
 
 async def principal_of(request: Request, service: AnyService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
-    """Whom the request's credential stands for. Refuses with 401, the same for every flaw, and 429 past the rate."""
+    """Return the principal of the request's credential. Refuses with 401, the same for every flaw, and 429 past the
+    rate.
+    """
     return await admitted(request, service)
 
 
@@ -155,9 +158,9 @@ def _take(principal: Principal, request: HTTPConnection, service: Service, size:
 
 
 async def admit(request: HTTPConnection, size: int, *, service: Service) -> Principal:
-    """Whom a request's credential stands for. Take what a body of `size` counts for, be it before it is read; the route
-    need do neither again. Refuses with 401 where the credential opens nothing, with 403 what another site's page sends,
-    with 429 past the rate.
+    """Return the principal of a request's credential. Take what a body of `size` counts for, be it before it is read;
+    the route need do neither again. Refuses with 401 where the credential opens nothing, with 403 what another site's
+    page sends, with 429 past the rate.
     """
     state = request.scope.setdefault("state", {})
     principal: Principal | None = state.get(_KNOWN) or await credential_of(request, service)
@@ -169,8 +172,8 @@ async def admit(request: HTTPConnection, size: int, *, service: Service) -> Prin
 
 
 async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:
-    """Whom the credential of a request stands for now; None where it opens nothing. Refuses with 429 an address that
-    has shown too many which opened nothing.
+    """Return the current principal of a request's credential; None where it opens nothing. Refuses with 429 an address
+    that has shown too many which opened nothing.
     """
     header = request.headers.get("authorization", "")
     if not header:
@@ -189,8 +192,8 @@ async def credential_of(request: HTTPConnection, service: Service) -> Principal 
 
 
 async def _browsing(service: Service, request: HTTPConnection) -> Principal | None:
-    """Whom a request without an Authorization header stands for. What a browser adds by itself proves no will: such a
-    request must come from a page of this service, and what changes anything must carry the session's CSRF token.
+    """Return the principal of a request without an Authorization header. What a browser adds by itself proves no will:
+    such a request must come from a page of this service, and what changes anything must carry the session's CSRF token.
     """
     session = None if service.open_to else await service.sessions.find(session_cookie(request))
     if session is None and service.open_to is None:
@@ -227,7 +230,7 @@ def _lacking(*roles: Role) -> Refused:
 
 
 def is_service_admin(principal: Principal, service: Service) -> bool:
-    """Whether the caller acts across tenants: an admin of the service's own tenant, and nobody else."""
+    """Return True if the caller acts across tenants: an admin of the service's own tenant, and nobody else."""
     return Role.ADMIN in principal.roles and principal.tenant == service.home
 
 
@@ -238,8 +241,8 @@ def require_service_admin(principal: Principal, service: Service) -> None:
 
 
 def manages(principal: Principal, service: Service, *, tenant: str, roles: Collection[str]) -> Refused | None:
-    """Why the caller may not manage keys of `tenant` with `roles`; None where it may. The one rule for making, reading,
-    rotating and revoking a key: whoever gets a key's secret can do what the key can.
+    """Return the reason why the caller may not manage keys of `tenant` with `roles`; None where it may. The one rule
+    for making, reading, rotating and revoking a key: whoever gets a key's secret can do what the key can.
     """
     if principal.roles.isdisjoint({Role.ADMIN, Role.OPERATOR}):
         return _lacking(Role.ADMIN, Role.OPERATOR)

@@ -1,4 +1,4 @@
-"""Which addresses only this machine can reach."""
+"""Addresses that only this machine can reach."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`. A name but localhost is taken for public."""
+    """Return True if only this machine can reach `host`. Any name but localhost is taken for public."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

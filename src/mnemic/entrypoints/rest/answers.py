@@ -1,4 +1,4 @@
-"""What the service answers, as its description tells it.
+"""Answers of the service, as its description tells them.
 
 Answers are made of the library's values in `wire`; these shapes are held against real answers by the tests, and cost
 nothing when one is given.
@@ -14,7 +14,7 @@ from mnemic.entrypoints.rest.described import Answer
 
 
 class SourceAnswer(Answer):
-    """Where a memory came from."""
+    """Source of a memory."""
 
     origin: str
     ref: str | None
@@ -54,7 +54,7 @@ class MemoryAnswer(Answer):
 
 
 class StepAnswer(Answer):
-    """What one step of the write path decided."""
+    """Decision of one step of the write path."""
 
     name: str
     decision: str
@@ -62,7 +62,7 @@ class StepAnswer(Answer):
 
 
 class ReceiptAnswer(Answer):
-    """How one write ended."""
+    """Outcome of one write."""
 
     outcome: Literal["created", "refreshed", "merged", "superseded", "pending_review", "blocked"]
     memory_id: str | None
@@ -87,7 +87,7 @@ class ReceiptsAnswer(Answer):
 
 
 class RankAnswer(Answer):
-    """Where one list placed a hit."""
+    """Rank of a hit in one list."""
 
     position: int
     score: float
@@ -105,7 +105,7 @@ class HitAnswer(Answer):
 
 
 class SearchAnswer(Answer):
-    """What a search found; `errors` names the lists that failed."""
+    """Results of a search; `errors` names the lists that failed."""
 
     query: str
     hits: list[HitAnswer]
@@ -135,7 +135,7 @@ class ContextAnswer(Answer):
 
 
 class CountAnswer(Answer):
-    """How many there are."""
+    """Number of active memories."""
 
     count: int
 
@@ -160,7 +160,7 @@ class HistoryAnswer(Answer):
 
 
 class LineageAnswer(Answer):
-    """What a memory took the place of, newest first, and what took its place, in order."""
+    """Memories that a memory replaced, newest first, and those that replaced it, in order."""
 
     memory: MemoryAnswer
     earlier: list[MemoryAnswer]
@@ -169,7 +169,7 @@ class LineageAnswer(Answer):
 
 
 class UndoAnswer(Answer):
-    """What became of a memory whose replacement was taken back."""
+    """Result of taking back the replacement of a memory."""
 
     memory_id: str
     version: int
@@ -178,7 +178,7 @@ class UndoAnswer(Answer):
 
 
 class UsedAnswer(Answer):
-    """What became of the memories of a run, by their ids."""
+    """Results for the memories of a run, by their ids."""
 
     retrieved: list[str]
     injected: list[str]
@@ -250,7 +250,7 @@ class EpisodePageAnswer(Answer):
 
 
 class RelationAnswer(Answer):
-    """How two things stand to each other, and the memory that says so."""
+    """Relation between two things, and the memory that says so."""
 
     source: str
     relation: str
@@ -279,13 +279,13 @@ class NeighbourAnswer(NodeAnswer):
 
 
 class EntitiesAnswer(Answer):
-    """What the user has spoken of."""
+    """People and things that the user has spoken of."""
 
     entities: list[NodeAnswer]
 
 
 class NeighboursAnswer(Answer):
-    """What is near, nearest first."""
+    """Things near a name, nearest first."""
 
     neighbours: list[NeighbourAnswer]
 
@@ -297,7 +297,7 @@ class PathAnswer(Answer):
 
 
 class ImportAnswer(Answer):
-    """How far an import has come."""
+    """State of an import."""
 
     import_id: str
     taken: int
@@ -331,8 +331,8 @@ class RunPageAnswer(Answer):
 
 
 def answering(shape: type[BaseModel], *statuses: int) -> dict[str, Any]:
-    """What a route is described with whose answers (200 unless `statuses` are named) look like `shape`. `Any`: pydantic
-    writes them as they are, which takes a search a third of the time that FastAPI's own encoder does.
+    """Return the description of a route whose answers (200 unless `statuses` are named) look like `shape`. `Any`:
+    pydantic writes them as they are, which takes a search a third of the time that FastAPI's own encoder does.
     """
     told = {"model": shape, "description": (shape.__doc__ or "").strip()}
     return {"response_model": Any, "responses": dict.fromkeys(statuses or (200,), told)}

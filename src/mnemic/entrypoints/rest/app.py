@@ -166,7 +166,7 @@ def _tool_server(service: Service) -> list[Route]:
 
 
 def _problems() -> dict[int | str, dict[str, Any]]:
-    """What every route may answer besides its own."""
+    """Return the problems that every route may answer besides its own."""
     schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
     return {status: {"description": "A problem", "content": {MEDIA_TYPE: schema}} for status in _PROBLEMS}
 

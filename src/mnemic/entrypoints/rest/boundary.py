@@ -1,4 +1,4 @@
-"""What is refused before anything is parsed: bodies too large, too deep or no strict JSON, and too many calls.
+"""Refusals before anything is parsed: bodies too large, too deep or no strict JSON, and too many calls.
 
 An ASGI layer around the application. It reads a body whole, bounded by `max_bytes`, and hands it on unchanged, with
 what it says, so that nobody parses it again. Of a sender who has not shown a credential it reads no more than
@@ -180,7 +180,7 @@ def _caller(principal: Principal) -> str:
 
 
 def _strict(body: bytes | bytearray) -> object:
-    """What a body says. Refuses one that is not JSON which can be handed on."""
+    """Parse a body. Refuses one that is not JSON which can be handed on."""
     try:
         return strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
     except UnicodeDecodeError as error:

@@ -21,7 +21,7 @@ _IPV6_PREFIX = 64
 
 
 class Connection(Protocol):
-    """What can be closed."""
+    """Anything that can be closed."""
 
     def cut(self) -> None:
         """Close it at once, without an answer."""
@@ -29,8 +29,8 @@ class Connection(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How many seconds a connection may take: for a request's head; for its body, and one more for each
-    `bytes_a_second` of it; to take a part of what it is answered.
+    """Seconds that a connection may take: for a request's head; for its body, and one more for each `bytes_a_second` of
+    it; to take a part of what it is answered.
     """
 
     head: float = 10.0
@@ -93,7 +93,7 @@ class Connections:
                 del self._addresses[place]
 
     def __len__(self) -> int:
-        """How many are open."""
+        """Return the number of open connections."""
         return len(self._open)
 
     def _cut_one(self, place: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Who may call, and as whom: API keys kept in the store, and the short-lived tokens that a key can issue.
+"""Credentials of callers: API keys kept in the store, and the short-lived tokens that a key can issue.
 
 A key is `mnk_<key id>_<secret>`. The secret has 256 random bits, of which only the SHA-256 is kept: a fast hash is
 enough where nothing can be guessed. Keys live as marks of a tenant of their own, which no credential can name, so that
@@ -42,7 +42,7 @@ _KEY = re.compile(r"mnk_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})", re.ASCII)
 
 
 class Role(StrEnum):
-    """What a credential may do. Roles do not contain each other: a key names every one it has."""
+    """Permissions of a credential. Roles do not contain each other: a key names every one it has."""
 
     READER = "reader"
     WRITER = "writer"
@@ -54,7 +54,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Whom a credential stands for. Without a `user` it is an application, which may issue tokens for its users."""
+    """Caller that a credential represents. Without a `user` an application, which may issue tokens for its users."""
 
     tenant: str
     user: str | None
@@ -76,8 +76,8 @@ class Principal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenKey:
-    """What verifies an application's tokens: the public half of a key pair that is derived from the application's own
-    secret with `salt`. The other half is nowhere: it is derived again while the secret is shown.
+    """Key that verifies an application's tokens: the public half of a key pair that is derived from the application's
+    own secret with `salt`. The other half is nowhere: it is derived again while the secret is shown.
     """
 
     salt: str
@@ -163,12 +163,14 @@ class ApiKeys:
         return key, f"mnk_{key.key_id}_{secret}"
 
     async def authenticate(self, text: str) -> Principal | None:
-        """Whom the key stands for; None where it is unknown, revoked or expired, whichever it is."""
+        """Return the principal of the key; None where it is unknown, revoked or expired, whichever it is."""
         shown = shown_key(text)
         return None if shown is None else await self.principal(*shown)
 
     async def principal(self, key_id: str, shown: str) -> Principal | None:
-        """Whom the key stands for if `shown` is the digest of a secret that opens it now; None as in `authenticate`."""
+        """Return the principal of the key if `shown` is the digest of a secret that opens it now; None as in
+        `authenticate`.
+        """
         key = await self.find(key_id)
         if key is None:
             return None
@@ -203,7 +205,7 @@ class ApiKeys:
             await commit(self._store, work)
 
     async def last_used(self) -> dict[str, datetime]:
-        """When each key was used last, to the hour, by its id."""
+        """Return the time of each key's last use, to the hour, by its id."""
         marks = await self._store.marks(SERVICE_TENANT, _USED)
         return {name.removeprefix(_USED): datetime.fromisoformat(at) for name, at in marks.items()}
 
@@ -315,7 +317,7 @@ def _those_of(marks: Mapping[str, str], tenant: str | None) -> list[ApiKey]:
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret: the SHA-256, in hexadecimal digits."""
+    """Return what is kept of a secret: the SHA-256, in hexadecimal digits."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What each field of requests and answers means. One name has one meaning, wherever it occurs."""
+"""Meaning of each field of requests and answers. One name has one meaning, wherever it occurs."""
 
 from __future__ import annotations
 

@@ -25,5 +25,5 @@ def all_shown(memories: Iterable[Memory], actor: Actor) -> list[Memory]:
 
 
 def result_shown(result: SearchResult, actor: Actor) -> SearchResult:
-    """What a search found."""
+    """Return the search's result as the actor is shown it."""
     return replace(result, hits=tuple(replace(hit, memory=shown(hit.memory, actor)) for hit in result.hits))

@@ -1,4 +1,4 @@
-"""What goes over the wire of the kinds: episodes, entities, structured data, personas."""
+"""Wire formats of the kinds: episodes, entities, structured data, personas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StepTaken(Strict):
 
 
 class NewEpisode(Strict):
-    """What was tried, step by step, and how it ended."""
+    """Steps that were tried, and how they ended."""
 
     task: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
     steps: Annotated[list[StepTaken], Field(default_factory=list, max_length=MAX_STEPS)]
@@ -36,7 +36,7 @@ class NewEpisode(Strict):
 
 
 class Feedback(Strict):
-    """What somebody said of an episode afterwards."""
+    """Feedback that somebody gave on an episode afterwards."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
 
@@ -58,7 +58,7 @@ class NewEntity(Strict):
 
 
 class NewRelation(Strict):
-    """How two named things stand to each other; "me" is the user."""
+    """Relation between two named things; "me" is the user."""
 
     source: ThingName
     relation: Word
@@ -121,7 +121,7 @@ def episode_dict(episode: Episode) -> dict[str, Any]:
 
 
 def lesson_dict(lesson: Lesson) -> dict[str, Any]:
-    """What failed before, why, and what worked instead."""
+    """Return what failed before, why, and what worked instead."""
     return {
         "action": lesson.action,
         "result": lesson.result,

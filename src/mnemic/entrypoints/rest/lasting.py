@@ -1,4 +1,4 @@
-"""What a service holds as long as it runs is not searched for garbage again and again.
+"""Exempts what a service keeps as long as it runs from repeated garbage collection.
 
 A search of everything (modules, models, the parts of the application) takes a fifth of a second, in which nobody is
 answered; and whoever sends a body of many small values brings one about.

@@ -1,4 +1,4 @@
-"""What the service's log tells of requests."""
+"""Content of the service's log of requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How late the event loop is: what a blocking call, or too much work, does to everybody else."""
+"""Lateness of the event loop: what a blocking call, or too much work, does to everybody else."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _QUANTILES = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
 
 
 class Meter:
-    """What one process has answered."""
+    """Counts of what one process has answered."""
 
     MEDIA_TYPE = CONTENT_TYPE_LATEST
 
@@ -88,7 +88,7 @@ class Meter:
         return {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.writes)}
 
     def degraded_parts(self) -> dict[str, int]:
-        """How often each list of a search failed."""
+        """Return the number of failures of each list of a search."""
         return {sample.labels["part"]: int(sample.value) for sample in _totals(self.degraded)}
 
     def request_counts(self) -> dict[str, int]:

@@ -32,7 +32,7 @@ class Observation:
 
     @property
     def seconds(self) -> float:
-        """How long it took until the answer ended."""
+        """Seconds until the answer ended."""
         return (self.ended - self.began) / 1e9
 
 

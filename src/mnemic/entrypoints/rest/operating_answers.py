@@ -21,14 +21,14 @@ LessonAnswer: Any = shape_of(Lesson)
 
 
 class StatusAnswer(Answer):
-    """How the service is."""
+    """State of the service."""
 
     status: Literal["ok", "failed"]
     reason: str | None = None
 
 
 class ConsentsAnswer(Answer):
-    """What the user has decided, by key."""
+    """Decisions of the user, by key."""
 
     consents: dict[str, bool]
 
@@ -61,7 +61,7 @@ class ErasureJobAnswer(Answer):
 
 
 class RevocationAnswer(Answer):
-    """What a revoked consent did."""
+    """Effects of a revoked consent."""
 
     key: str
     hidden: int
@@ -69,14 +69,14 @@ class RevocationAnswer(Answer):
 
 
 class VerificationAnswer(Answer):
-    """What a scan finds now of what was erased, by place."""
+    """Findings of a scan now for what was erased, by place."""
 
     traces: dict[str, int]
     complete: bool
 
 
 class LessonsAnswer(Answer):
-    """What failed before, and what worked instead."""
+    """Failures of earlier episodes, and what worked instead."""
 
     lessons: list[LessonAnswer]
 
@@ -88,7 +88,7 @@ class EndedAnswer(Answer):
 
 
 class ExtractedAnswer(Answer):
-    """What a text named."""
+    """Entities that a text named."""
 
     receipts: list[ReceiptAnswer]
     unresolved: int
@@ -115,7 +115,7 @@ class DataAnswer(Answer):
 
 
 class ProfileAnswer(Answer):
-    """What an agent's makers say of it."""
+    """Profile that an agent's makers gave it."""
 
     version: str | int
     role: str
@@ -125,7 +125,7 @@ class ProfileAnswer(Answer):
 
 
 class PersonaAnswer(Answer):
-    """What an agent is like."""
+    """Profile and traits of an agent."""
 
     agent: str
     profile: ProfileAnswer | None
@@ -150,7 +150,7 @@ class UseAnswer(Answer):
 
 
 class UsesAnswer(Answer):
-    """What was done with a memory, newest first."""
+    """Uses of a memory, newest first."""
 
     uses: list[UseAnswer]
     next: int | None
@@ -175,7 +175,7 @@ class WaitingAnswer(Answer):
 
 
 class ReviewPageAnswer(Answer):
-    """What waits in the tenant, oldest first."""
+    """Memories that wait in the tenant, oldest first."""
 
     reviews: list[WaitingAnswer]
     next: str | None
@@ -225,7 +225,7 @@ class KindsAnswer(Answer):
 
 
 class UsageAnswer(Answer):
-    """How much is held of one kind."""
+    """Amount held of one kind."""
 
     rows: int
     bytes: int
@@ -252,7 +252,7 @@ class QuotasAnswer(Answer):
 
 
 class OverviewAnswer(Answer):
-    """How it goes: what the tenant holds, and what this process has measured."""
+    """State of the installation: what the tenant holds, and what this process has measured."""
 
     held: dict[str, UsageAnswer]
     waiting: int
@@ -311,7 +311,7 @@ class PolicyChangeAnswer(Answer):
 
 
 class PolicyTrialAnswer(Answer):
-    """What another policy would have said to the tenant's memories."""
+    """Verdicts of another policy on the tenant's memories."""
 
     looked_at: int
     refused: dict[str, int]
@@ -320,7 +320,7 @@ class PolicyTrialAnswer(Answer):
 
 
 class TenantAnswer(Answer):
-    """What is set for a tenant; `usage` where one tenant is asked for."""
+    """Settings of a tenant; `usage` where one tenant is asked for."""
 
     tenant: str
     created_at: str
@@ -373,7 +373,7 @@ class TokenAnswer(Answer):
 
 
 class PrincipalAnswer(Answer):
-    """Whom a credential stands for; `user` is null for an application."""
+    """Caller that a credential represents; `user` is null for an application."""
 
     tenant: str
     user: str | None

@@ -1,4 +1,4 @@
-"""How an error looks to a caller: RFC 9457, with mnemic's stable `reason` in it and never any content."""
+"""Errors as a caller sees them: RFC 9457, with mnemic's stable `reason` in it and never any content."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Problem(BaseModel):
 
 
 class Refused(Exception):
-    """What the service itself refuses, before the engine is asked."""
+    """Refusal by the service itself, before the engine is asked."""
 
     def __init__(self, status: HTTPStatus, reason: str, *, headers: dict[str, str] | None = None) -> None:
         super().__init__(reason)

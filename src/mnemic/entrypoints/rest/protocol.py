@@ -57,7 +57,7 @@ class Protocol(HttpToolsProtocol):
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """What came in; refused where nothing was told of for too long."""
+        """Take what came in; refuse it where nothing was told of for too long."""
         self._untold += len(data)
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._wait()  # line ends before a request are no request, and must not keep the connection

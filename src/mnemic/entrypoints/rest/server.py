@@ -41,7 +41,7 @@ that a costly one takes in between; figures are in docs/service.md, "What others
 
 
 class ServiceSettings(BaseSettings):
-    """How the service listens and whom it believes. Every field is also an environment variable
+    """Settings of how the service listens and whom it believes. Every field is also an environment variable
     `MNEMIC_SERVICE_<NAME>`.
     """
 
@@ -135,13 +135,13 @@ class ServiceSettings(BaseSettings):
         )
 
     def bounds(self) -> Bounds:
-        """What a request may be."""
+        """Return the limits of a request."""
         return Bounds(
             max_bytes=self.max_bytes, seconds=self.seconds, at_once=self.at_once, models_at_once=self.models_at_once
         )
 
     def kept(self) -> Connections:
-        """What connections may be."""
+        """Return the connections, with the limits of the settings."""
         return Connections(
             most=self.connections,
             per_address=self.address_connections,
@@ -150,7 +150,9 @@ class ServiceSettings(BaseSettings):
         )
 
     def client(self) -> Client | None:
-        """What people sign in to the console with at the provider, if it is named. Raises InvalidConfig."""
+        """Return the client that people sign in to the console with at the provider; None if none is named. Raises
+        InvalidConfig.
+        """
         if self.client_id is None:
             return None
         if self.issuer is None:
@@ -172,7 +174,7 @@ class ServiceSettings(BaseSettings):
 
 
 def own_machine(settings: Settings, user: str) -> Principal:
-    """Whom calls without a credential stand for where one person's machine serves that person alone."""
+    """Return the principal of calls without a credential where one person's machine serves that person alone."""
     return Principal(tenant=settings.tenant, user=user, roles=frozenset(Role), key_id="own-machine")
 
 

@@ -1,4 +1,4 @@
-"""What goes over the wire: requests are strict, answers are what the library's own values say."""
+"""Wire formats: requests are strict, answers are what the library's own values say."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ class NewMemory(Strict):
     origin: LowerOrigin = None
 
     def candidate(self, session: str | None) -> Candidate:
-        """What the engine is asked to keep; its origin is the channel's, or a lower one that the caller names."""
+        """Return the candidate that the engine is asked to keep; its origin is the channel's, or a lower one that the
+        caller names.
+        """
         return Candidate(
             content=self.content,
             kind=Kind(self.kind),
@@ -149,7 +151,7 @@ class Conversation(Strict):
 
 
 class Search(Strict):
-    """What to look for; an empty query lists the newest."""
+    """Search to make; an empty query lists the newest."""
 
     query: Annotated[str, StringConstraints(max_length=8192)] = ""
     top_k: Annotated[int, Field(ge=1, le=100)] = 10
@@ -171,7 +173,7 @@ class Search(Strict):
 
 
 class ContextWanted(Strict):
-    """What a model is about to be asked, and how much room there is."""
+    """Question that a model is about to be asked, and how much room there is."""
 
     query: Text
     top_k: Annotated[int, Field(ge=1, le=100)] = DEFAULT_MAX_ENTRIES
@@ -187,7 +189,7 @@ class Turn(Strict):
 
 
 class Correction(Strict):
-    """What a memory should say instead."""
+    """Text that a memory should have instead."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
     data: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
@@ -222,7 +224,7 @@ class PolicyBack(Strict):
 
 
 class Approval(Strict):
-    """How a waiting memory is let in: as it is, saying something else, or in the place of others."""
+    """Approval of a waiting memory: as it is, saying something else, or in the place of others."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)] | None = None
     merge_with: Annotated[list[Name], Field(max_length=20)] = []
@@ -230,7 +232,7 @@ class Approval(Strict):
 
 
 class Erasure(Strict):
-    """Whose memories are erased; without a name one's own."""
+    """User whose memories are erased; without a name oneself."""
 
     subject: Name | None = None
     block: bool = False
@@ -248,7 +250,7 @@ class KeyWanted(Strict):
 
 
 class QuotaWanted(Strict):
-    """How much a tenant, or each of its users, may hold: of one kind, or of all together. At least one limit."""
+    """Limits of what a tenant, or each of its users, may hold: of one kind, or of all together. At least one limit."""
 
     per: Literal["tenant", "user"] = "tenant"
     kind: Kinds | None = None
@@ -258,7 +260,7 @@ class QuotaWanted(Strict):
     soft: Annotated[float, Field(gt=0, le=1, strict=False)] = 0.8
 
     def quota(self) -> Quota:
-        """What the engine holds to. Raises InvalidConfig (`quota`) for one that limits nothing."""
+        """Return the quota that the engine keeps to. Raises InvalidConfig (`quota`) for one that limits nothing."""
         return Quota(**self.model_dump() | {"kind": None if self.kind is None else Kind(self.kind)})
 
 
@@ -274,7 +276,7 @@ class TenantWanted(Strict):
 
 
 class QuotasWanted(Strict):
-    """What limits a tenant in the place of the service's settings; null: the settings again."""
+    """Limits of a tenant in the place of the service's settings; null: the settings again."""
 
     quotas: Quotas | None
 

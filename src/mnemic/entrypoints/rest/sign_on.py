@@ -52,9 +52,9 @@ class SignOnFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """What the provider knows the console as. Without a `secret` PKCE alone proves who asks. `url` is the address under
-    which browsers reach the service; None: the one that they ask for. `ends_session`: signing out here is signing out
-    there, where the provider offers it.
+    """Console as the provider knows it. Without a `secret` PKCE alone proves who asks. `url` is the address under which
+    browsers reach the service; None: the one that they ask for. `ends_session`: signing out here is signing out there,
+    where the provider offers it.
     """
 
     issuer: str
@@ -89,7 +89,9 @@ class SignOn:
         self._one, self._exchanging = asyncio.Lock(), asyncio.Semaphore(AT_ONCE)
 
     async def begin(self, redirect_uri: str) -> tuple[str, str]:
-        """Where the browser goes to sign in, and the cookie that binds the sign-in to it. Raises SignOnFailed."""
+        """Return the address at which the browser signs in, and the cookie that binds the sign-in to it. Raises
+        SignOnFailed.
+        """
         described = await self._description()
         state = secrets.token_urlsafe(32)
         challenge = sha256((await self._derived(state, "verifier")).encode()).digest()
@@ -108,8 +110,8 @@ class SignOn:
         return _with(address, asked), cookie
 
     async def finish(self, cookie: str, answer: Mapping[str, str], redirect_uri: str) -> tuple[Principal, str]:
-        """Whom the provider vouches for, by what it has sent the browser back with, and its ID token for them. Raises
-        SignOnFailed.
+        """Return the principal that the provider vouches for, by what it has sent the browser back with, and its ID
+        token for them. Raises SignOnFailed.
         """
         state = await self._state_of(cookie)
         if state is None or not hmac.compare_digest(answer.get("state", "").encode(), state.encode()):
@@ -131,8 +133,8 @@ class SignOn:
         return principal, token if len(token) <= LONGEST_HINT else ""
 
     async def end(self, id_token: str, back: str) -> str | None:
-        """Where the browser goes to be signed out at the provider, which sends it `back` (OpenID Connect RP-Initiated
-        Logout 1.0); None where that is not offered, or not wanted, or the provider does not answer.
+        """Return the address at which the browser is signed out at the provider, which sends it `back` (OpenID Connect
+        RP-Initiated Logout 1.0); None where that is not offered, or not wanted, or the provider does not answer.
         """
         try:
             address = (await self._description()).get("end_session_endpoint") if self.client.ends_session else None
@@ -161,7 +163,9 @@ class SignOn:
             raise SignOnFailed("sign_in_failed") from None
 
     async def _description(self) -> Mapping[str, Any]:
-        """What the provider says of itself (OpenID Connect Discovery 1.0); as it was, while it does not answer."""
+        """Return the provider's description of itself (OpenID Connect Discovery 1.0); as it was, while it does not
+        answer.
+        """
         async with self._one:
             now = self._clock.monotonic()
             old = now - self._described_at >= DESCRIPTION_LASTS.total_seconds()

@@ -46,8 +46,8 @@ ONES_OWN = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """Which claims of a token say what. How one becomes the name of a user or a tenant:
-    `mnemic.entrypoints.rest.claimed`.
+    """Names of the claims of a token that say who the user is, the tenant and the roles. For how one becomes the name
+    of a user or a tenant, see `mnemic.entrypoints.rest.claimed`.
     """
 
     user: str = "sub"
@@ -132,13 +132,13 @@ class Tokens:
         return jwt.encode({"alg": _OWN[0], "kid": application.key_id}, claims, signing, algorithms=_OWN)
 
     async def _signing(self, api_key: str, key_id: str, shown: str) -> OKPKey:
-        """What signs the application's tokens, derived from its secret."""
+        """Return the key that signs the application's tokens, derived from its secret."""
         salt = secrets.token_hex(16)
         made = TokenKey(salt=salt, public=str(_derived(api_key, salt).as_dict(private=False)["x"]))
         return _derived(api_key, (await self._applications.signed_with(key_id, shown, made)).salt)
 
     async def authenticate(self, text: str) -> Principal | None:
-        """Whom the token stands for; None where anything about it is wrong."""
+        """Return the principal of the token; None where anything about it is wrong."""
         try:
             return await self._own(text)
         except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
@@ -180,8 +180,8 @@ class Tokens:
         return _of_provider(claims, known)
 
     async def identified(self, text: str, *, client_id: str, nonce: str) -> Principal | None:
-        """Whom an ID token of the provider stands for that was made for `client_id` and this sign-in (OpenID Connect
-        Core 1.0, section 3.1.3.7); None where anything about it is wrong.
+        """Return the principal of an ID token of the provider that was made for `client_id` and this sign-in (OpenID
+        Connect Core 1.0, section 3.1.3.7); None where anything about it is wrong.
         """
         try:
             known, claims = self._provider, await self._signed(text)

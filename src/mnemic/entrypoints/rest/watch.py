@@ -1,4 +1,4 @@
-"""Who tried to come in: wrong credentials are throttled by address, and sign-ins and refusals are in the audit.
+"""Attempts to come in: wrong credentials are throttled by address, and sign-ins and refusals are in the audit.
 
 A refusal costs the service a line in the audit at most once a minute for each caller and reason, so that nobody fills
 the audit by being refused; the line says how many there were since the one before.
@@ -37,7 +37,7 @@ STRANGER = "unknown"
 
 @dataclass(slots=True, kw_only=True)
 class Watch:
-    """What one process has seen of refused callers; the lines it writes are in the store's audit."""
+    """Record of the refused callers that one process has seen; the lines it writes are in the store's audit."""
 
     store: RecordStore
     clock: Clock
@@ -101,7 +101,7 @@ class Watch:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Where a request comes from, as the proxies that are believed say."""
+    """Return the address that a request comes from, as the proxies that are believed say."""
     return place_of(request.client.host) if request.client else ""
 
 

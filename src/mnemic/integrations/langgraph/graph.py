@@ -109,8 +109,8 @@ def _node(steps: MemorySteps, name: str, *, review: bool) -> RunnableLambda[Any,
 
 
 def _decisions(steps: MemorySteps, state: MemoryState) -> Any:
-    """What a person decides of the candidates that wait; asked again, with the reason, until it fits. LangGraph keeps
-    every answer, so that a wrong one cannot just raise: it would do so for ever.
+    """Return what a person decides of the candidates that wait; asked again, with the reason, until it fits. LangGraph
+    keeps every answer, so that a wrong one cannot just raise: it would do so for ever.
     """
     waiting = len(flagged(state))
     if not waiting:

@@ -40,7 +40,7 @@ class StoreMemory:
 
     @property
     def policy(self) -> Policy:
-        """What may be remembered."""
+        """Policy of what may be remembered."""
         return self._policy
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
@@ -57,7 +57,7 @@ class StoreMemory:
         return list(self._namespace(user_id)), key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
-        """What the store finds for `query` in the user's namespace."""
+        """Return what the store finds for `query` in the user's namespace."""
         query = await self.redacted(query)
         items = await self._store.asearch(self._namespace(user_id), query=query, limit=limit)
         if len(items) == limit < UNRANKED and all(item.score is None for item in items):

@@ -72,7 +72,7 @@ class Batch:
 
 
 class Paths:
-    """Which texts of a value are embedded: those at the configured fields, or at those a put names itself."""
+    """Texts of a value that are embedded: those at the configured fields, or at those a put names itself."""
 
     def __init__(self, index: IndexConfig | None) -> None:
         fields = (index or {}).get("fields") or ["$"]

@@ -27,7 +27,7 @@ DEFAULT_SWEEP_MINUTES = 5.0
 
 
 class _Desk:
-    """What both stores do with a batch: translate, embed, apply."""
+    """Work of both stores on a batch: translate, embed, apply."""
 
     def __init__(self, documents: DocumentStore, tenant: str, index: IndexConfig | None, *, redact: bool) -> None:
         self.documents = documents

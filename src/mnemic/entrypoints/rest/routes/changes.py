@@ -1,4 +1,4 @@
-"""What changes, as it changes: server-sent events that can be taken up again."""
+"""Changes, as they happen: server-sent events that can be taken up again."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def _begun(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[byte
 
 
 def _seen_by(principal: Principal, whole_tenant: bool, scopes: tuple[Scope, ...]) -> Any:
-    """What a caller is shown of a line: of the own scopes, or as a steward of the tenant."""
+    """Return a function that shows a caller a line: of the own scopes, or as a steward of the tenant."""
     if whole_tenant:
         require_role(principal, Role.REVIEWER, Role.OPERATOR)
     else:

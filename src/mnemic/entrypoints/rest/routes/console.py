@@ -52,7 +52,7 @@ _HEADERS = {
 
 
 class SignIn(Strict):
-    """What a browser signs in with."""
+    """Credential that a browser signs in with."""
 
     api_key: Annotated[str, StringConstraints(min_length=1, max_length=512)]
 
@@ -65,7 +65,7 @@ async def front() -> str:
 
 @router.get("/console/session")
 async def who(request: Request, service: AnyService) -> dict[str, Any]:
-    """Whom this browser has signed in as, and the token that its changes must carry. Refuses with 401."""
+    """Return the user this browser has signed in as, and the token that its changes must carry. Refuses with 401."""
     principal = await principal_of(request, service)
     session = await service.sessions.find(session_cookie(request))
     return _seen(principal, service, session.csrf_token if session else None, signed_in=session is not None)
@@ -93,7 +93,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
 
 
 def is_secure(request: Request, service: Service) -> bool:
-    """Whether browsers reach the service by TLS: as the service's address says, or as the request came."""
+    """Return True if browsers reach the service by TLS: as the service's address says, or as the request came."""
     return address_of(request, service).startswith("https:")
 
 

@@ -57,7 +57,7 @@ async def known(
     label: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, Any]:
-    """What the user has spoken of, last first; with a label only people, places, ..."""
+    """List what the user has spoken of, last first; with a label only people, places, ..."""
     return {"entities": [node_dict(node) for node in await _view(service, actor).of_user(label, limit=limit)]}
 
 
@@ -70,7 +70,7 @@ async def neighbours(
     at: At = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, Any]:
-    """What is within so many relations of a name ("me" is the user), nearest first, each with the way there."""
+    """List what is within so many relations of a name ("me" is the user), nearest first, each with the way there."""
     found = await _view(service, actor).neighbours(name, hops=hops, at=at, limit=limit)
     return {"neighbours": [neighbour_dict(one) for one in found]}
 

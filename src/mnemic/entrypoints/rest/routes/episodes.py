@@ -72,6 +72,6 @@ async def similar(wanted: Task, actor: Reading, service: TheService) -> dict[str
 
 @router.post("/lessons", **answering(LessonsAnswer))
 async def lessons(wanted: Task, actor: Reading, service: TheService) -> dict[str, Any]:
-    """What failed before in the episodes most like this task, and what worked instead."""
+    """List what failed before in the episodes most like this task, and what worked instead."""
     found = await EpisodicMemory(service.engine, actor, awaited()).lessons(wanted.task, top_k=wanted.top_k)
     return {"lessons": [lesson_dict(one) for one in found]}

@@ -22,7 +22,7 @@ ImportId = Annotated[str, Path(min_length=1, max_length=64)]
 
 @router.get("/{import_id}", **answering(ImportAnswer))
 async def progress(import_id: ImportId, actor: Reading, service: TheService) -> dict[str, Any]:
-    """How far an import has come: its next part begins at `taken`."""
+    """Show the progress of an import: its next part begins at `taken`."""
     return _told(await import_progress(service.engine, actor, import_id))
 
 

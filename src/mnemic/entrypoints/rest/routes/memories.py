@@ -140,7 +140,7 @@ async def page(
 
 @router.get("/memories/count", **answering(CountAnswer))
 async def count(actor: Reading, service: TheService, as_of: At = None, known_at: At = None) -> dict[str, Any]:
-    """How many active memories there are. `as_of`: that were true then; `known_at`: that were believed then."""
+    """Count the active memories. `as_of`: that were true then; `known_at`: that were believed then."""
     return {"count": await service.engine.count(actor=actor, as_of=as_of, known_at=known_at)}
 
 

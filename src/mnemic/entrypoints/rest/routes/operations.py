@@ -24,7 +24,7 @@ router = APIRouter(prefix="/v1", tags=["operations"])
 
 @router.get("/whoami", **answering(PrincipalAnswer))
 async def whoami(principal: Annotated[Principal, Depends(principal_of)]) -> dict[str, Any]:
-    """Whom the credential of the request stands for, and what it may do."""
+    """Show the caller that the request's credential represents, and what it may do."""
     named = {"tenant": principal.tenant, "user": principal.user, "agent": principal.agent}
     return {**named, "roles": sorted(principal.roles)}
 
@@ -65,7 +65,9 @@ async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, 
 
 @router.get("/overview", **answering(OverviewAnswer))
 async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
-    """How it goes: what the tenant holds, what waits, and of this process latency, hit rate and what is degraded."""
+    """Show the state of the installation: what the tenant holds, what waits, and of this process latency, hit rate and
+    what is degraded.
+    """
     return await overview_dict(service, principal.tenant)
 
 

@@ -27,7 +27,7 @@ def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:
 
 @router.get("", **answering(PersonaAnswer))
 async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
-    """What the agent is like: the profile its makers gave it (null without one), and its approved traits."""
+    """Show the agent's persona: the profile its makers gave it (null without one), and its approved traits."""
     view = _view(service, actor)
     profile = view.profile
     told = None

@@ -31,8 +31,8 @@ router = APIRouter(prefix="/v1/policy", tags=["operations"], route_class=Parsed)
 
 @router.get("", **answering(PolicyAnswer))
 async def policy(principal: Operating, service: TheService, response: Response) -> dict[str, Any]:
-    """What may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities. The ETag is
-    the version in force; 0: that of the settings, and none was ever put in its place.
+    """Show what may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities. The ETag
+    is the version in force; 0: that of the settings, and none was ever put in its place.
     """
     standing = await service.tenancy.of(principal.tenant)
     response.headers["ETag"] = f'"{standing.policy.version if standing.policy else 0}"'
@@ -63,7 +63,9 @@ async def rollback(
 
 @router.get("/versions", **answering(PolicyVersionsAnswer))
 async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
-    """Who put which version in force and when, newest first: the last 50. The first is the one in force."""
+    """List the versions that were put in force, by whom and when, newest first: the last 50. The first is the one in
+    force.
+    """
     return {"versions": [_told(one) for one in await service.tenancy.policies.versions(principal.tenant)]}
 
 
@@ -102,7 +104,7 @@ async def trial(
 
 
 async def _in_force(putting: Awaitable[PolicyVersion], response: Response) -> dict[str, Any]:
-    """What was put in force, with its ETag; 412 where another version is in force than the caller has seen."""
+    """Return what was put in force, with its ETag; 412 where another version is in force than the caller has seen."""
     try:
         made = await putting
     except VersionConflict as conflict:

@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get(PATH + "/provider")
 async def provider(service: AnyService) -> dict[str, Any]:
-    """Where one can sign in beside with a key; null: nowhere."""
+    """Show the provider that one can sign in with besides a key; null: none."""
     return {"name": service.sign_on.client.name if service.sign_on else None}
 
 
@@ -48,7 +48,7 @@ async def begin(request: Request, service: AnyService) -> Response:
 
 @router.get(PATH + "/callback")
 async def callback(request: Request, service: AnyService) -> Response:
-    """Where the provider sends the browser back to: a session is begun, or the sign-in page says why not."""
+    """Take the browser that the provider sends back: a session is begun, or the sign-in page says why not."""
     if service.sign_on is None:
         raise Refused(HTTPStatus.NOT_FOUND, "not_found")
     redirect_uri = _redirect_uri(request, service)

@@ -126,7 +126,7 @@ async def consolidate(
 async def doctor(
     principal: Operating, service: TheService, limit: Annotated[int, Query(ge=1, le=10_000)] = 2000
 ) -> dict[str, Any]:
-    """What of the tenant's memories a person should look at: duplicates, contradictions, what was never used."""
+    """List the tenant's memories that a person should look at: duplicates, contradictions, what was never used."""
     health: dict[str, Any] = to_json(await service.engine.doctor(actor=principal.actor, limit=limit))
     return health
 

@@ -34,7 +34,7 @@ async def shapes(actor: Reading, service: TheService) -> dict[str, Any]:
 
 @router.post("/extract", **answering(DataAnswer))
 async def extract(wanted: StructuredText, actor: Reading, service: TheService) -> dict[str, Any]:
-    """What a text tells of known shapes, ready to be put; nothing is stored."""
+    """Extract what a text tells of known shapes, ready to be put; nothing is stored."""
     found = await _view(service, actor).extract(wanted.text, sent_at=wanted.sent_at)
     return {"data": [dict(one) for one in found]}
 

@@ -35,7 +35,7 @@ Key = Annotated[str, Path(min_length=1, max_length=128)]
 
 @router.get("/consents", **answering(ConsentsAnswer))
 async def consents(actor: Reading, service: TheService) -> dict[str, Any]:
-    """What the user has decided, by key."""
+    """List what the user has decided, by key."""
     return {"consents": await service.engine.consents(actor=actor)}
 
 
@@ -94,7 +94,7 @@ async def erasure(
     service: TheService,
     wait: Annotated[float, Query(ge=0, le=10, description="Seconds to wait for its end.")] = 0,
 ) -> dict[str, Any]:
-    """How far an erasure has come, at last with its receipt. Others than operators may ask about their own."""
+    """Show the progress of an erasure, at last with its receipt. Others than operators may ask about their own."""
     job = await service.erasures.find(erasure_id, principal.tenant)
     own = principal.user is not None and job.subject == await subject_token(
         service.engine.store, principal.tenant, principal.user
@@ -106,8 +106,8 @@ async def erasure(
 
 @router.post("/erasures/verification", **answering(VerificationAnswer))
 async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: TheService) -> dict[str, Any]:
-    """What a scan finds now of what a receipt says was erased, by place: nothing but zeros where it holds. Others than
-    operators may ask about their own receipts.
+    """Count what a scan finds now of what a receipt says was erased, by place: nothing but zeros where the receipt is
+    right. Others than operators may ask about their own receipts.
     """
     read = ErasureReceipt.from_dict(receipt)
     own = principal.user is not None and read.subject == await subject_token(

@@ -1,4 +1,4 @@
-"""What became of one memory: where it comes from, where it was used; taking changes back; what its markers hide."""
+"""History of one memory: where it comes from, where it was used; taking changes back; what its markers hide."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_c
 
 @router.get("/lineage", **answering(LineageAnswer))
 async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
-    """What a memory took the place of (`earlier`, newest first), and what took its place since (`later`, in order)."""
+    """List the memories that a memory replaced (`earlier`, newest first), and those that replaced it since (`later`, in
+    order).
+    """
     found = await service.engine.lineage(memory_id, actor=actor)
     return {
         "memory": memory_dict(shown(found.memory, actor)),
@@ -39,7 +41,7 @@ async def uses(
     before: Annotated[int | None, Query(ge=1, le=2**53, description="`next` of the page before.")] = None,
     cursor: Annotated[int | None, Query(ge=1, le=2**53, deprecated=True, description="`before`.")] = None,
 ) -> dict[str, Any]:
-    """What was done with a memory, newest first: written, changed, put into the prompt of which run (`injected`).
+    """List what was done with a memory, newest first: written, changed, put into the prompt of which run (`injected`).
     `mine` tells whether the caller did it. A page may be short and yet have a `next`.
     """
     found, after = await service.engine.uses(memory_id, actor=actor, before=before or cursor, limit=limit)

@@ -128,7 +128,7 @@ def _telling(value: str) -> bool:
 
 
 def _mixed(value: str) -> bool:
-    """Where nothing but a name announces it, a value must look like one: digits among letters or signs."""
+    """Return True if `value`, which nothing but a name announces, looks like a value: digits among letters or signs."""
     return (
         _DIGIT.compiled.search(value) is not None
         and not value.rstrip(".:").isdigit()
@@ -137,14 +137,14 @@ def _mixed(value: str) -> bool:
 
 
 def _says_nothing(value: str) -> bool:
-    """Whether `value` is a variable or a mask, wherever it stands."""
+    """Return True if `value` is a variable or a mask, at any place."""
     return not value.isdigit() and (
         _NO_VALUE.compiled.fullmatch(value) is not None or not value.rstrip(".!?)").strip("*.x\u2022#")
     )
 
 
 def is_example(text: str, start: int, value: str) -> bool:
-    """Whether `value` at `start` is an example of one character ("the test code is 000000")."""
+    """Return True if `value` at `start` is an example of one character ("the test code is 000000")."""
     if value[1:2] != value[0] and value[1:2].isalnum():
         return False
     shown = value.rstrip(".!?)")

@@ -28,8 +28,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """What a pipeline does with one write, or with some at once: it is begun (checked, redacted, with its fingerprint),
-    gets its vector, all of them or none, and is finished (settled and published). Each raises MnemicError.
+    """Steps of a pipeline for one write, or for some at once: the write is begun (checked, redacted, with its
+    fingerprint), gets its vector, all of them or none, and is finished (settled and published). Each step raises
+    MnemicError.
     """
 
     begin: Callable[[Candidate, str | None], Awaitable[Job]]
@@ -128,8 +129,8 @@ async def overlapped(
     embed: Callable[[P], Awaitable[B]],
     settle: Callable[[B], Coroutine[Any, Any, T]],
 ) -> AsyncGenerator[T, None]:
-    """What `settle` gives for each batch, in order. While one is settled the next is embedded and the one after that
-    prepared, and none beyond it.
+    """Yield the result of `settle` for each batch, in order. While one batch is settled, the next is embedded and the
+    one after that prepared, and none beyond it.
 
     Closed or cancelled before the end, it waits for what is being settled: that is either done or has not begun.
     """

@@ -42,7 +42,7 @@ _SINGLE = bytes.maketrans(b"0123456789", bytes(range(10)))
 
 
 def luhn(digits: str) -> bool:
-    """Whether the check digit holds (ISO/IEC 7812-1, annex B)."""
+    """Return True if the check digit is right (ISO/IEC 7812-1, annex B)."""
     raw = digits.encode()
     return (sum(raw[::-2].translate(_SINGLE)) + sum(raw[-2::-2].translate(_DOUBLED))) % 10 == 0
 
@@ -87,7 +87,7 @@ def _in_groups(text: str) -> Iterator[Found]:
 
 
 def _of_groups(groups: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Which groups, from one up to another, are card numbers together."""
+    """Find the groups, from one up to another, that are card numbers together."""
     issued = [*map(_ISSUED.get, map(_FIRST_TWO, groups))]
     begun = [*compress(count(), issued)]
     places = [*accumulate(map(len, groups), initial=0)]
@@ -120,7 +120,7 @@ class _Number:
         return _running(raw, 0), _running(raw, 1)
 
     def is_card(self, start: int, end: int) -> bool:
-        """Whether this stretch is a card number of a known issuer."""
+        """Return True if this stretch is a card number of a known issuer."""
         sums = self._sums[end % 2]
         return (sums[end] - sums[start]) % 10 == 0 and _CARD.compiled.fullmatch(self.digits, start, end) is not None
 

@@ -17,7 +17,7 @@ from mnemic.write.statement import Statement, denies, negates, opposition
 
 
 def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | None:
-    """What the rule of the draft's key says about the other values `known`; None where values accumulate or there are
+    """Apply the rule of the draft's key to the other values `known`; return None if values accumulate or there are
     none.
 
     `supersede`: the old values end where the new one begins. A value that reaches us late, from before what is known,
@@ -102,7 +102,9 @@ def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:
 
 
 def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> str | None:
-    """How two statements without a key contradict each other, at this cosine: `negation`, `antonym`, `value`, None."""
+    """Return the way in which two statements without a key contradict each other, at this cosine: `negation`,
+    `antonym`, `value`, None.
+    """
     if cosine <= min(rules.nominate, rules.conflict):
         return "negation" if cosine > rules.denied and denies(one, other) else None
     opposed = opposition(one, other)

@@ -1,4 +1,4 @@
-"""What may not be stored as it stands: detectors of personal data and secrets, as one table.
+"""Detectors, as one table, of personal data and secrets, which may not be stored as they are.
 
 Every search is linear in the text: quantifiers are bounded, or possessive. What a pattern finds is validated where a
 rule exists: Luhn for cards (ISO/IEC 7812-1), mod 97 for IBANs (ISO 13616), area rules for US social security numbers,

@@ -1,4 +1,4 @@
-"""What the steps of one write hand on, and the rules they decide by."""
+"""Data that the steps of one write hand on, and the rules they decide by."""
 
 from __future__ import annotations
 
@@ -120,19 +120,21 @@ class Draft:
 
     @property
     def scope(self) -> Scope:
-        """Where the memory will live: `home` for one that is there already, else the actor's scope at its level."""
+        """Scope in which the memory will live: `home` for one that is there already, else the actor's scope at its
+        level.
+        """
         if self.home is not None:
             return self.home
         return self.actor.scope(self.candidate.level)
 
     @property
     def subject(self) -> Scope:
-        """Whose data it is."""
+        """Subject whose data it is."""
         return subject_of(self.scope, self.actor.user)
 
     @property
     def spec(self) -> KindSpec:
-        """What its kind promises."""
+        """Promises of its kind."""
         return CATALOG[self.candidate.kind]
 
     @property
@@ -152,25 +154,27 @@ class Draft:
 
     @property
     def expires_at(self) -> datetime | None:
-        """When it ends (`mnemic.guard.expiry`); None means never."""
+        """Time at which it ends (`mnemic.guard.expiry`); None means never."""
         return end_of(self.candidate, self.policy, now=self.now)
 
     def confirming(self, told_at: datetime) -> datetime | None:
-        """When something ends that was told at `told_at` and is told again by this draft."""
+        """Return the end of something that was told at `told_at` and is told again by this draft."""
         return end_of(self.candidate, self.policy, now=self.now, told_at=told_at)
 
     def keeping(self, memory: Memory) -> datetime | None:
-        """When `memory` ends that this draft corrects or restores: no later than before."""
+        """Return the end of `memory`, which this draft corrects or restores: no later than before."""
         return bounded(memory, self.policy, now=self.now)
 
     @property
     def slides(self) -> bool:
-        """Whether the time to live of what it confirms starts anew."""
+        """True if the time to live of what it confirms starts again."""
         return self.policy.slides(self.candidate.key, self.candidate.kind)
 
     @property
     def review_reason(self) -> str | None:
-        """Why a person must see it whatever else is known: its kind, or an instruction from an untrusted channel."""
+        """Reason why a person must see it whatever else is known: its kind, or an instruction from an untrusted
+        channel.
+        """
         if self.spec.reviewed:
             return "kind_reviewed"
         category = (self.candidate.category or "").casefold()
@@ -214,7 +218,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """How a write is to end. `memory` is the new one, or for a refresh the known one in the version it will have.
+    """Decision on how a write is to end. `memory` is the new one, or for a refresh the known one in the version it will
+    have.
 
     `changed` is False where everything stays as it is: nothing new in a refresh, the same that waits already.
     `replaced` are other memories in their next versions, `kept` originals to be stored beside the new memory.

@@ -30,7 +30,9 @@ _log = logging.getLogger("mnemic.write")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caught:
-    """How catching up ended: entries taken, whether some may be left, and who failed (the projection or `outbox`)."""
+    """Result of catching up: entries taken, a flag for entries that may be left, and the part that failed (the
+    projection or `outbox`).
+    """
 
     taken: int = 0
     behind: bool = False
@@ -62,7 +64,7 @@ class Feed:
 
     @property
     def window(self) -> int:
-        """How many entries it takes at once now."""
+        """Number of entries it takes at once now."""
         return self._window
 
     @property

@@ -1,4 +1,4 @@
-"""What detectors find in a text, and how it is replaced.
+"""Finds of detectors in a text, and their replacement.
 
 **Markers.** What is found becomes `[EMAIL#3fa9c1d27b08]`: the entity, a pseudonym of 8 hex digits, and a check of 4.
 Both are HMAC-SHA-256 under the tenant's secret, the pseudonym of the thing itself (so that two people stay two people,
@@ -86,7 +86,7 @@ class Finds:
         blocked: list[str],
         tokens: dict[str, str],
     ) -> None:
-        """What policy says of each find."""
+        """Note what policy says of each find."""
         for start, end, entity, value in spans:
             action = self._action(entity)
             (blocked if action is Action.BLOCK else replaced).append(entity)
@@ -94,14 +94,14 @@ class Finds:
                 tokens.setdefault(marker(entity, value, secret), text[start:end])
 
     def find(self, text: str) -> list[Span]:
-        """What one pass over `text` replaces, in order and without overlaps."""
+        """Return what one pass over `text` replaces, in order and without overlaps."""
         return [Span(*find) for find in self._finds(text)]
 
     def _action(self, entity: str) -> Action:
         return self._actions.get(entity, Action.REDACT)
 
     def _finds(self, text: str) -> list[_Find]:
-        """What to replace: in order, without overlaps."""
+        """Return what to replace: in order, without overlaps."""
         folded, offsets = fold(text)
         held = HELD in folded
         found: list[_Find] = []

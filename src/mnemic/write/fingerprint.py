@@ -98,7 +98,7 @@ def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
 
 
 def request_owner(name: str) -> str:
-    """Whose idempotency key is stored under this name."""
+    """Return the owner of the idempotency key that is stored under this name."""
     return name.rpartition(":")[0]
 
 

@@ -27,7 +27,7 @@ LONGEST_WAIT = timedelta(seconds=10)
 
 
 class Verdict(StrEnum):
-    """What one statement is to another."""
+    """Relation of one statement to another."""
 
     SAME = "same"
     OPPOSITE = "opposite"

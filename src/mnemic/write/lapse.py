@@ -10,8 +10,9 @@ _PAGE = 1000
 
 
 async def lapse(store: RecordStore, *, most: int) -> dict[str, int]:
-    """Where more than `most` entries wait for a projection, put one for each tenant in the place of all of them, which
-    says that the tenant's copy is to be built anew; how many went, by projection. Raises StoreFailed.
+    """Replace all entries that wait for a projection, if they are more than `most`, with one for each tenant, which
+    says that the tenant's copy is to be rebuilt; return the number of entries removed, by projection. Raises
+    StoreFailed.
 
     The new entry is durable before the old ones go: cut off, it is begun anew by the next call, and nothing is lost.
     """

@@ -20,7 +20,7 @@ Found = Sequence[tuple[Memory, float]]
 
 
 async def is_known(moment: Snapshot, draft: Draft) -> bool:
-    """Whether an identical live memory is there already, so that the write will need no vector."""
+    """Return True if an identical live memory is there already, so that the write will need no vector."""
     same = await moment.find_fingerprint(draft.scope, draft.fingerprint)
     return same is not None and live(same, draft)
 
@@ -84,5 +84,5 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
 
 
 def live(memory: Memory, draft: Draft) -> bool:
-    """Whether `memory` is within its time at the moment of the draft."""
+    """Return True if `memory` is within its time at the moment of the draft."""
     return memory.expires_at is None or memory.expires_at > draft.now

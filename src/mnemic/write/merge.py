@@ -115,7 +115,7 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
 
 
 def same_claim(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> bool:
-    """Whether two statements without a key, neither of which contradicts the other, are merged at this cosine."""
+    """Return True if two statements without a key, neither of which contradicts the other, are merged at this cosine."""
     covered = _covered(one, other, cosine, rules) or _covered(other, one, cosine, rules)
     return covered or (cosine > rules.retold and retold(one, other))
 
@@ -129,7 +129,7 @@ def _covered(full: Statement, part: Statement, cosine: float, rules: WriteRules)
 
 
 def _holds(known: Memory, draft: Draft) -> bool:
-    """Whether `known` was joined, and the draft is one of the two again."""
+    """Return True if `known` was joined, and the draft is one of the two again."""
     lines = known.content.splitlines()
     return len(lines) > 1 and normal_form(draft.candidate.content) in map(normal_form, lines)
 
@@ -241,7 +241,7 @@ def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
 
 
 def closing(memory: Memory, ended_at: datetime) -> dict[str, Any]:
-    """What changes in `memory` when another takes its place at `ended_at`."""
+    """Return the changes in `memory` when another takes its place at `ended_at`."""
     ended_at = min(ended_at, memory.valid_to) if memory.valid_to is not None else ended_at
     return {"status": Status.SUPERSEDED, "valid_to": ended_at}
 

@@ -128,7 +128,7 @@ def is_british(number: str) -> bool:
 
 
 def is_korean(number: str) -> bool:
-    """Whether a resident's number begins with a day; since 2020 nothing else in it can be checked."""
+    """Return True if a resident's number begins with a day; since 2020 nothing else in it can be checked."""
     return "01" <= number[2:4] <= "12" and "01" <= number[4:6] <= "31"
 
 

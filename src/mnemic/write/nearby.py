@@ -1,4 +1,4 @@
-"""What the words around a number say of it: that it is a telephone's, or that of something else."""
+"""Evidence in the words around a number: that it is a telephone's, or that of something else."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ _WITHIN = 48
 
 @lru_cache(maxsize=1)
 def calls_abroad(text: str) -> bool:
-    """Whether a word for telephones or for calling may be in `text`, in another language than English."""
+    """Return True if a word for telephones or for calling may be in `text`, in another language than English."""
     return TELEPHONES.may_be_in(text) or CALLS.may_be_in(text)
 
 
 class Before:
-    """Whether one of the words that `words` finds stands shortly before a number, asked from left to right.
+    """Check whether one of the words that `words` finds is shortly before a number, asked from left to right.
 
     What was looked at is not looked at again: a word that tells what a number is holds no digits, so that it cannot
     reach over the start of one.
@@ -71,7 +71,7 @@ class Before:
 
     @cached_property
     def ever(self) -> bool:
-        """Whether the text holds any of the words."""
+        """True if the text contains any of the words."""
         return holds(self._text, self._needs)
 
     @cached_property
@@ -119,7 +119,7 @@ class _Abroad:
 
 
 class Telephone:
-    """Whether words shortly before a number say that it is a telephone's, asked from left to right."""
+    """Check whether words shortly before a number say that it is a telephone's, asked from left to right."""
 
     def __init__(self, english: Before, text: str) -> None:
         self._english = english
@@ -127,7 +127,7 @@ class Telephone:
 
     @cached_property
     def ever(self) -> bool:
-        """Whether the text holds any such word."""
+        """True if the text contains any such word."""
         return self._english.ever or self._abroad.ever
 
     def __call__(self, start: int) -> bool:
@@ -146,19 +146,19 @@ def called(text: str) -> Telephone:
 
 
 def another(text: str) -> Before:
-    """Whether words shortly before a number say that it is that of an order, a version, a key."""
+    """Return a check whether words shortly before a number say that it is that of an order, a version, a key."""
     return Before(_OTHER, text, _OTHER_SIGNS)
 
 
 class After:
-    """Whether the words behind a place of `text` say that a telephone's number stands before it."""
+    """Check whether the words after a place of `text` say that a telephone's number precedes it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     @cached_property
     def ever(self) -> bool:
-        """Whether the text holds any of those words."""
+        """True if the text contains any of those words."""
         return self._english or self._abroad
 
     @cached_property

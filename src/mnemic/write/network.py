@@ -12,7 +12,7 @@ _NOBODY = ("127.", "0.", "255.255.255.")
 
 
 def _ipv4(address: str) -> bool:
-    """Whether the octets of `address`, each of up to three digits, are numbers up to 255 as one writes them."""
+    """Return True if the octets of `address`, each of up to three digits, are numbers up to 255 as one writes them."""
     if address.startswith(_NOBODY):
         return False
     return all(len(octet) < 3 or "100" <= octet <= "255" for octet in address.split("."))

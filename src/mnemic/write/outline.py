@@ -39,7 +39,7 @@ def hexadecimal(text: str) -> bytes:
 
 
 def drawn(*shapes: bytes, of: Callable[[str], bytes] = outline) -> Callable[[str], bool]:
-    """Whether one of `shapes` is anywhere in the outline of a text."""
+    """Return a check whether one of `shapes` is anywhere in the outline of a text."""
 
     def check(text: str) -> bool:
         lines = of(text)

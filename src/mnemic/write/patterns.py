@@ -1,4 +1,4 @@
-"""How a detector is made: searches over the folded text, each linear in its length."""
+"""Building blocks of a detector: searches over the folded text, each linear in its length."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Finder:
     searches: tuple[Search, ...]
 
     def find(self, text: str) -> Iterable[Found]:
-        """What any of the searches finds."""
+        """Yield the finds of all searches."""
         for search in self.searches:
             yield from search(text)
 
@@ -72,7 +72,7 @@ class AnyCase:
         return Folded(f"(?i){self._expression}")
 
     def on(self, text: str) -> tuple[re.Pattern[str], str]:
-        """What to search with, and in which text; places are those of `text`."""
+        """Return the expression to search with, and the text to search in; places are those of `text`."""
         return (self._small.compiled, _lower(text)) if _plain(text) else (self._any.compiled, text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
@@ -118,7 +118,7 @@ found = partial(cast("Callable[[type[Found], tuple[int, int, str]], Found]", tup
 
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
-    """Whether one of `words`, which are in lower case, is anywhere in `text`."""
+    """Return True if one of `words`, which are in lower case, is anywhere in `text`."""
     lower = _lower(text)
     for word in words:  # noqa: SIM110 - a generator would cost more than the search
         if word in lower:
@@ -154,7 +154,7 @@ _NUMBERED = Folded(r"\d(?<!\d\d)(?:[ ().\-/]{0,3}\d){6}")
 
 @lru_cache(maxsize=1)
 def is_numbered(text: str) -> bool:
-    """Whether a number of seven digits, in whatever groups, is anywhere in `text`."""
+    """Return True if a number of seven digits, in whatever groups, is anywhere in `text`."""
     return _NUMBERED.search(text) is not None
 
 

@@ -76,7 +76,7 @@ def _trunk(number: str) -> bool:
 
 
 class _Written(NamedTuple):
-    """What the digits and separators of a number tell by themselves.
+    """Evidence in the digits and separators of a number by themselves.
 
     `typical`: grouped as only telephone numbers are. `thousands`: grouped as large amounts are too. `pair`: two groups
     and nothing else. `unlike`: grouped as neither years, counts nor US social security numbers are.
@@ -123,7 +123,7 @@ def _typical(groups: list[str], lengths: list[int], separators: set[str], *, tho
 
 
 def _row(groups: list[str], *, least: int = 1) -> bool:
-    """Whether the groups, `least` or more, rise or fall as counts, sizes and drawn numbers do: "10 20 30 40"."""
+    """Return True if the groups, `least` or more, rise or fall as counts, sizes and drawn numbers do: "10 20 30 40"."""
     return len(groups) >= least and sorted(groups) in (groups, groups[::-1])
 
 
@@ -175,7 +175,7 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
 
 
 def _alone(match: re.Match[str]) -> bool:
-    """Whether it is a line by itself."""
+    """Return True if it is a line by itself."""
     text, (start, end) = match.string, match.span()
     if text[end : end + 1] not in _BEFORE_END or _LINE_END.compiled.match(text, end) is None:
         return False
@@ -189,7 +189,7 @@ _BEFORE_END = frozenset(["", "\n", " ", "\t", "."])
 
 
 def _no_years(number: str) -> bool:
-    """Whether the groups behind the parenthesis are more than two years ("(12) 2019-2020")."""
+    """Return True if the groups after the parenthesis are more than two years ("(12) 2019-2020")."""
     behind = _GROUP.findall(number.partition(")")[2])
     return not all(_YEAR.fullmatch(group) for group in behind)
 
@@ -220,7 +220,7 @@ _long = drawn(b"0" * 9)
 
 
 def _named(text: str, start: int) -> bool:
-    """Whether what stands right before says what the number is: "order #12", "id: 12"."""
+    """Return True if the words right before say what the number is: "order #12", "id: 12"."""
     end = start - text.startswith("\n", start - 1) if start else 0
     for _ in range(3):
         end -= text[end - 1 : end] in _BEFORE_NUMBER

@@ -194,7 +194,7 @@ class MemoryWritePipeline:
         return await self._publish(settled, laps, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin, policy: Policy) -> Draft:
-        """What would say `content` in the place of `known`; see `drafted`."""
+        """Return the draft that would say `content` in the place of `known`; see `drafted`."""
         from mnemic.write.revise import revision_of
 
         revised = revision_of(known, content, origin, actor)

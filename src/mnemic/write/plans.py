@@ -44,7 +44,7 @@ class Plans:
             raise InvalidConfig("redaction.regions", hint="countries by their two letters (ISO 3166): DE, US, ...")
 
     def asked(self) -> Asked:
-        """What answers for one text."""
+        """Return the object that answers for one text."""
         return Asked(self.named)
 
 

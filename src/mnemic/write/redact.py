@@ -80,7 +80,7 @@ class Redactor:
 
     @property
     def tokenises(self) -> bool:
-        """Whether anything is to be kept sealed."""
+        """True if anything is to be kept sealed."""
         return Action.TOKENISE in self._actions.values()
 
     def redact(self, text: str, secret: bytes) -> Redaction:
@@ -93,7 +93,7 @@ class Redactor:
         return self._finds.redact(text, secret)
 
     def find(self, text: str) -> list[Span]:
-        """What one pass over `text` replaces, in order and without overlaps."""
+        """Return what one pass over `text` replaces, in order and without overlaps."""
         return self._finds.find(text)
 
 

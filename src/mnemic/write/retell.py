@@ -46,14 +46,14 @@ class Place:
 
     @property
     def contrast(self) -> bool:
-        """Whether both say something, so that it may be another thing."""
+        """True if both say something, so that it may be another thing."""
         return bool(self.one and self.other)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two tellings agree: how many words they have in common (or with their like), whether some of these stand in
-    another tense, and where the tellings differ.
+    """Agreement of two tellings: the number of words they have in common (or with their like), a flag for some of these
+    in another tense, and the places at which the tellings differ.
     """
 
     one: Sequence[Word]
@@ -64,7 +64,7 @@ class Comparison:
 
     @property
     def added(self) -> bool:
-        """Whether one only adds to the other, or each to the other at another place."""
+        """True if one only adds to the other, or each to the other at another place."""
         return (
             not self.retensed
             and not any(place.contrast for place in self.places)
@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def reworded(self) -> bool:
-        """Whether they are two independent tellings of one thing."""
+        """True if they are two independent tellings of one thing."""
         return (
             len(self.places) >= REWORDED_PLACES
             and self.shared >= max(REWORDED_SHARED, REWORDED_AGREEMENT * min(len(self.one), len(self.other)))
@@ -86,7 +86,7 @@ class Comparison:
 
     @property
     def opposed(self) -> bool:
-        """Whether what differs holds opposite words, or another number or member of a class on either side."""
+        """True if the differing words include opposites, or another number or member of a class on either side."""
         mine = [word for place in self.places for word in place.one if word.stem not in self._moved]
         theirs = [word for place in self.places for word in place.other if word.stem not in self._moved]
         return (
@@ -97,7 +97,7 @@ class Comparison:
 
     @property
     def _another_value(self) -> bool:
-        """Whether one adds a value of a class of which the other names one."""
+        """True if one adds a value of a class of which the other names one."""
         added = [(place.one, self.other) for place in self.places] + [(place.other, self.one) for place in self.places]
         return any(not _named(words).isdisjoint(_named(others)) for words, others in added)
 
@@ -107,13 +107,13 @@ class Comparison:
 
     @property
     def _moved(self) -> set[str]:
-        """What both say, at another place."""
+        """Stems that both say, at another place."""
         mine = {word.stem for place in self.places for word in place.one}
         return mine & {word.stem for place in self.places for word in place.other}
 
 
 def retold(one: Statement, other: Statement) -> bool:
-    """Whether the two tell the same, each perhaps with something of its own; in either order.
+    """Return True if the two tell the same, each perhaps with an addition; in either order.
 
     Questions tell nothing. Both must deny the same things.
     """

@@ -14,7 +14,7 @@ from mnemic.write.job import require_present
 
 
 def candidate_of(known: Memory) -> Candidate:
-    """What would be proposed to say what `known` says; how long it is kept is not part of it."""
+    """Return the candidate that would be proposed to say what `known` says; its time to live is not part of it."""
     return Candidate(
         content=known.content,
         key=known.key,
@@ -39,7 +39,7 @@ def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Ca
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """Which memory is to be corrected, and the version it must still be at."""
+    """Memory to be corrected, and the version it must still be at."""
 
     memory_id: str
     scopes: tuple[Scope, ...]
@@ -90,13 +90,13 @@ class Revision:
 
 
 def _may_ask(draft: Draft) -> bool:
-    """Whether a person corrects in their own words what is shared: the others decide."""
+    """Return True if a person corrects in their own words what is shared: the others decide."""
     return draft.scope.level in SHARED and draft.candidate.source.origin is Origin.USER_STATED
 
 
 def _review_reason(draft: Draft, known: Memory) -> str | None:
-    """Why a person must see the correction: what applies to any statement of its kind, the rule of its key, or that
-    others have approved what it corrects.
+    """Return the reason why a person must see the correction: what applies to any statement of its kind, the rule of
+    its key, or that others have approved what it corrects.
     """
     key = draft.candidate.key
     reviewed = key is not None and draft.policy.rule(key).on_change == "review"

@@ -1,4 +1,4 @@
-"""What a draft does to memories that are near it, that its key names, or that say the same."""
+"""Effects of a draft on memories that are near it, that its key names, or that say the same."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ async def decide(tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tup
 def _compared(
     draft: Draft, around: Sequence[Near], near: Sequence[Near], named: Changed, memory_id: str
 ) -> tuple[Decision | None, str]:
-    """What the draft contradicts or takes the place of, and a word on it for the receipt. What words call opposite is
-    never merged, whatever becomes of it: what is about something else by its frame is kept beside it.
+    """Decide what the draft contradicts or takes the place of, with a word on it for the receipt. What words call
+    opposite is never merged, whatever becomes of it: what is about something else by its frame is kept beside it.
     """
     opposed = contradicted(draft, near)
     foreign = [(memory, how) for memory, how in opposed if not own(memory, draft)]
@@ -79,7 +79,7 @@ async def _named(tx: Reads, draft: Draft, around: Sequence[Near]) -> Changed:
 
 
 async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:
-    """What kind, origin and key say before any text is compared."""
+    """Decide by kind, origin and key, before any text is compared."""
     if draft.review_reason is not None:
         return pending(draft, peers if _single(draft) else (), memory_id, draft.review_reason)
     if draft.spec.append_only:
@@ -112,7 +112,9 @@ async def _in_lineage(tx: Reads, draft: Draft, memories: Sequence[Memory]) -> Me
 
 
 async def _lineage(tx: Reads, draft: Draft, memory: Memory) -> list[Memory]:
-    """What `memory` superseded, and what those had, the nearest first, up to `MAX_LINEAGE`."""
+    """Return the memories that `memory` superseded, and those that these had superseded, the nearest first, up to
+    `MAX_LINEAGE`.
+    """
     found: list[Memory] = []
     waiting = list(memory.supersedes)
     while waiting and len(found) < MAX_LINEAGE:

@@ -40,7 +40,7 @@ class Spoken:
         return tuple(sign for sign in self._signs if not sign.isascii())
 
     def may_be_in(self, text: str) -> bool:
-        """Whether `text` holds what any of the words has; true for every text that one of them is in."""
+        """Return True if `text` contains what any of the words has; true for every text that one of them is in."""
         return holds(text, self._plain) or (not text.isascii() and holds(text, self._others))
 
 
@@ -62,7 +62,7 @@ def headed(words: Iterable[str], *, start: str = r"(?<![^\W_].)") -> str:
 
 
 def _literals(word: str) -> list[str]:
-    """What `word` begins with, as far as that is letters and classes of letters, for each choice of these."""
+    """Return the beginning of `word`, as far as that is letters and classes of letters, for each choice of these."""
     begun = [""]
     rest = word
     while match := _PIECE.match(rest):

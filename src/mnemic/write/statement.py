@@ -1,4 +1,4 @@
-"""What two short texts claim, compared by their words: the rules that decide what a cosine cannot.
+"""Claims of two short texts, compared by their words: the rules that decide what a cosine cannot.
 
 Sentence embeddings put "allergic to nuts" and "not allergic to nuts" side by side. So words decide: whether one
 statement negates the other, uses the opposite word, or puts another value into the same frame; and whether one says all
@@ -94,12 +94,12 @@ class Statement:
 
     @cached_property
     def negations(self) -> int:
-        """How often it negates."""
+        """Number of its negations."""
         return sum([negations for _, negations in self._seen])
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question."""
+        """True if it is a question."""
         return self.plain.rstrip().endswith("?")
 
     @cached_property
@@ -126,12 +126,12 @@ class Statement:
 
     @cached_property
     def counted(self) -> Counter[str]:
-        """How often each stem stands in it."""
+        """Number of times each stem occurs in it."""
         return Counter(self.stems)
 
     @property
     def comparable(self) -> bool:
-        """Whether it is short enough, and says enough, to be compared."""
+        """True if it is short enough, and says enough, to be compared."""
         return 0 < len(self.stems) <= MAX_COMPARED_WORDS
 
 
@@ -193,8 +193,8 @@ def _denied(tokens: _Tokens) -> tuple[str, ...]:
 
 
 class Opposition(NamedTuple):
-    """How two statements contradict each other: `negation`, `antonym` or `value`; `strong` where most of their words
-    agree, so that what differs is told of the same thing.
+    """Contradiction between two statements: `negation`, `antonym` or `value`; `strong` if most of their words agree, so
+    that what differs is told of the same thing.
     """
 
     how: str
@@ -202,7 +202,7 @@ class Opposition(NamedTuple):
 
 
 def opposition(one: Statement, other: Statement) -> Opposition | None:
-    """How the two contradict each other, in either order, or None where nothing shows it."""
+    """Return the contradiction between the two, in either order, or None if nothing shows it."""
     if not (one.comparable and other.comparable):
         return None
     how = _opposed(one, other) if one.asks == other.asks else None
@@ -233,14 +233,14 @@ def _opposed(one: Statement, other: Statement) -> str | None:
 
 
 def _alike(one: Statement, other: Statement) -> int:
-    """How many words of the shorter have their like, or a broader or narrower word, in the longer."""
+    """Return the number of words of the shorter that have their like, or a broader or narrower word, in the longer."""
     short, long = sorted((one, other), key=lambda statement: len(statement.stems))
     stems, wide = long.counted.keys(), long.wide
     return sum(stem in wide or not stems.isdisjoint(BROADER.get(stem, ())) for stem in short.stems)
 
 
 def _denies(one: Statement, other: Statement) -> bool:
-    """Whether a clause of `one` denies what clauses of `other` tell without denying it."""
+    """Return True if a clause of `one` denies what clauses of `other` tell without denying it."""
     if not one.negations or not (one.parts or other.parts):
         return False
     asserted = frozenset[str]().union(*_asserted(other))
@@ -248,7 +248,7 @@ def _denies(one: Statement, other: Statement) -> bool:
 
 
 def denies(one: Statement, other: Statement) -> bool:
-    """Whether a clause of either denies what one clause of the other tells: two thirds of its words stand there.
+    """Return True if a clause of either denies what one clause of the other tells: two thirds of its words are there.
 
     Plain enough to be looked for from a lower cosine on: messages of several clauses are near each other only as a
     whole.
@@ -275,13 +275,13 @@ def _denied_claims(statement: Statement) -> Iterator[frozenset[str]]:
 
 
 def negates(text: str) -> bool:
-    """Whether `text` may hold a negation, at a glance: what has none denies nothing."""
+    """Return True if `text` may contain a negation, at a glance: what has none denies nothing."""
     low = text.casefold().replace("’", "'")
     return "n't" in low or "cannot" in low or not NEGATIONS.isdisjoint(_LETTERS.findall(low))
 
 
 def any_opposite(mine: Iterable[Word], theirs: Iterable[Word]) -> bool:
-    """Whether a word of the one side is opposite to a word of the other."""
+    """Return True if a word of the one side is opposite to a word of the other."""
     ours, others = list(mine), list(theirs)
     return _opposites({one.stem for one in ours}, {other.stem for other in others}) or _opposites(
         {one.form for one in ours}, {other.form for other in others}
@@ -289,7 +289,7 @@ def any_opposite(mine: Iterable[Word], theirs: Iterable[Word]) -> bool:
 
 
 def opposite(one: str, other: str) -> bool:
-    """Whether two stems are antonyms, by the list or by a prefix such as un-; also as comparatives."""
+    """Return True if two stems are antonyms, by the list or by a prefix such as un-; also as comparatives."""
     return _opposites({one}, {other})
 
 
@@ -304,26 +304,26 @@ def _opposes(mine: set[str], theirs: set[str]) -> bool:
 
 @lru_cache(maxsize=8192)
 def _opposites_of(stem: str) -> frozenset[str]:
-    """What a stem is opposite to: by the list, and without its negative prefix."""
+    """Return the opposites of a stem: by the list, and without its negative prefix."""
     bare = (stem[len(prefix) :] for prefix in NEGATIVE_PREFIXES if stem.startswith(prefix))
     return frozenset(ANTONYMS.get(stem, ())).union(rest for rest in bare if len(rest) >= 3)
 
 
 @lru_cache(maxsize=8192)
 def _positive(stem: str) -> str:
-    """What "larger" is the comparative of, where that has an opposite."""
+    """Return the positive of a comparative ("larger"), if that has an opposite; else the stem."""
     base = same_word(stem[:-2]) if stem.endswith("er") and stem not in ANTONYMS else stem
     return base if base in ANTONYMS else stem
 
 
 def covers(full: Statement, part: Statement) -> bool:
-    """Whether `full` says everything that `part` says, and nothing that could take it back: see `beyond`."""
+    """Return True if `full` says everything that `part` says, and nothing that could take it back: see `beyond`."""
     return beyond(full, part) is not None
 
 
 def beyond(full: Statement, part: Statement) -> int | None:
-    """How many words of content `full` has beyond those of `part`; None where it does not say everything that `part`
-    says, or something that could take it back.
+    """Return the number of words of content that `full` has beyond those of `part`; None if it does not say everything
+    that `part` says, or says something that could take it back.
 
     Every word of content of `part` stands in `full` in the same order, from the first word on, or a narrower word does
     ("man" says "person"); a passive may be told as its active. What `full` has beyond them is little, negates and
@@ -340,8 +340,8 @@ def beyond(full: Statement, part: Statement) -> int | None:
 
 
 def _holds(full: Statement, part: Statement) -> bool:
-    """Whether each word of `part` may have its like in `full`, at a glance: a passive, told as its active, may have
-    other words, and a clause told as an adjective less of them.
+    """Return True if each word of `part` may have its like in `full`, at a glance: a passive, told as its active, may
+    have other words, and a clause told as an adjective fewer of them.
     """
     if "by" in full.plain.lower() or "by" in part.plain.lower():
         return True
@@ -367,7 +367,7 @@ def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int |
 
 
 def _bends(word: Word) -> bool:
-    """Whether it may take back what stands around it. A negative prefix is enough: "ineligible", "unable"."""
+    """Return True if it may take back the words around it. A negative prefix is enough: "ineligible", "unable"."""
     return word.stem in QUALIFIERS or is_negative(word.stem)
 
 

@@ -68,7 +68,7 @@ def named(draft: Draft, near: Sequence[Near]) -> Changed:
 
 
 def own(memory: Memory, draft: Draft) -> bool:
-    """Whether the same person said both, and no key keeps them apart."""
+    """Return True if the same person said both, and no key keeps them apart."""
     candidate = draft.candidate
     return (
         draft.scope.level == Level.USER

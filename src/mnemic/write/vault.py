@@ -1,4 +1,4 @@
-"""What policy tokenises: a marker in the text, and what it stands for kept sealed beside the memories.
+"""Tokenised values: a marker in the text, and the value behind it kept sealed beside the memories.
 
 A value is sealed with the data key of its subject, bound to the place it is kept in, and committed with the memory that
 names it. Its name carries keyed hashes alone.
@@ -16,7 +16,7 @@ from mnemic.types import Scope
 
 
 def vault_prefix(secret: bytes, subject: Scope) -> str:
-    """What the names of a subject's sealed values begin with."""
+    """Return the prefix of the names of a subject's sealed values."""
     return token_prefix(token_of(secret, subject.owner))
 
 
@@ -52,12 +52,12 @@ class Vault:
         return base64.b64encode(self.keyring.seal(subject, plain, _bound(subject.tenant, name))).decode()
 
     def anew(self, tenant: str, name: str, sealed: str) -> str | None:
-        """What is kept under `name`, sealed with the key of now; None where it is already, or cannot be opened."""
+        """Return the value kept under `name`, sealed with the current key; None if it is already, or cannot be opened."""
         fresh = self.keyring.anew(_raw(sealed), _bound(tenant, name))
         return None if fresh is None else base64.b64encode(fresh).decode()
 
     def whose(self, sealed: str) -> bytes:
-        """What stands for the subject it was sealed for."""
+        """Return the bytes that identify the subject it was sealed for."""
         return self.keyring.whose(_raw(sealed))
 
     def opened(self, subject: Scope, name: str, sealed: str) -> str:

@@ -109,7 +109,7 @@ NEGATIVE_WORDS = frozenset(
 
 
 def is_negative(stem: str) -> bool:
-    """Whether the word itself denies something, as "unable" and "ineligible" do."""
+    """Return True if the word itself denies something, as "unable" and "ineligible" do."""
     return stem in NEGATIVE_WORDS or (_PREFIXED.match(stem) is not None and stem not in _NO_PREFIX)
 
 

@@ -44,12 +44,12 @@ class Word(NamedTuple):
     value: str | None
 
     def says(self, other: Word) -> bool:
-        """Whether the two are one word, or two with one meaning, in inflections that claim the same."""
+        """Return True if the two are one word, or two with one meaning, in inflections that claim the same."""
         forms = {self.form, other.form}
         return self.stem == other.stem and (len(forms) == 1 or (PRESENT in forms and not max(forms).endswith("ed")))
 
     def implies(self, other: Word) -> bool:
-        """Whether it says `other` and perhaps more, as "man" says "person"."""
+        """Return True if it says `other` and perhaps more, as "man" says "person"."""
         return self.says(other) or other.stem in BROADER.get(self.stem, ())
 
 
@@ -122,7 +122,7 @@ def glance(token: str) -> tuple[tuple[str, ...], int]:
 
 
 def starts_sentence(text: str, at: int) -> bool:
-    """Whether nothing of a sentence stands in front of the place `at` of `text`."""
+    """Return True if nothing of a sentence precedes the place `at` of `text`."""
     while at and text[at - 1] in _BETWEEN:
         at -= 1
     return not at or text[at - 1] in _ENDS

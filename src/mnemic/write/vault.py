@@ -52,7 +52,9 @@ class Vault:
         return base64.b64encode(self.keyring.seal(subject, plain, _bound(subject.tenant, name))).decode()
 
     def anew(self, tenant: str, name: str, sealed: str) -> str | None:
-        """Return the value kept under `name`, sealed with the current key; None if it is already, or cannot be opened."""
+        """Return the value kept under `name`, sealed with the current key; None if it is already, or cannot be
+        opened.
+        """
         fresh = self.keyring.anew(_raw(sealed), _bound(tenant, name))
         return None if fresh is None else base64.b64encode(fresh).decode()
 

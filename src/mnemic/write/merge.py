@@ -115,8 +115,7 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
 
 
 def same_claim(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> bool:
-    """Return True if two statements without a key, neither of which contradicts the other, are merged at this cosine.
-    """
+    """Return True if two statements without a key that do not contradict each other are merged at this cosine."""
     covered = _covered(one, other, cosine, rules) or _covered(other, one, cosine, rules)
     return covered or (cosine > rules.retold and retold(one, other))
 

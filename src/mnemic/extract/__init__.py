@@ -18,7 +18,7 @@ from mnemic.types import Candidate, Cost, Deadline, Message, Origin, Skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What a message gives to remember, and what was left out (`Skipped.reason`).
+    """Candidates that a message gives to remember, and what was left out (`Skipped.reason`).
 
     Reasons: `transient` a request or passing state, `hypothetical`, `quoted` somebody else's words or text that is only
     shown, `sarcasm`, `joke`, `opinion` of the moment, `third_party` gossip, `not_durable` small talk, `not_understood`
@@ -61,5 +61,5 @@ _OWN_CHANNELS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 
 
 def is_users_own(message: Message) -> bool:
-    """Whether the message holds the user's own words: by its role and its channel, never by its text."""
+    """Return True if the message contains the user's own words: by its role and its channel, never by its text."""
     return message.role.strip().casefold() in USER_ROLES and message.origin in _OWN_CHANNELS

@@ -81,7 +81,7 @@ async def read_all(
     deadline: Deadline,
     around: Around = ALONE,
 ) -> list[Extraction | MnemicError | None]:
-    """What each of `messages` gives: by windows where the extractor reads those, else one by one; None for those that
+    """Extract from each of `messages`: by windows if the extractor reads those, else one by one; None for those that
     are not the user's own.
     """
     asked: dict[str, Any] = {"policy": policy, "budget": budget, "deadline": deadline}

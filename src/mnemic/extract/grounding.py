@@ -57,7 +57,7 @@ class Folded:
         self.places = places
 
     def find(self, other: str) -> tuple[int, int] | None:
-        """Where `other` stands in the original as whole words, or None."""
+        """Return the place of `other` in the original as whole words, or None."""
         wanted = Folded(other).text.strip()
         at = self.text.find(wanted) if wanted else -1
         while at >= 0:

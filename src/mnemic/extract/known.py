@@ -21,7 +21,7 @@ _LOOKED_AT = 24
 async def around_of(
     store: RecordStore, embedder: Embedder, messages: Sequence[Message], where: Where, *, deadline: Deadline
 ) -> Around:
-    """What may concern `messages`, of the long-term memories and the recorded messages that `where` accepts.
+    """Find what may concern `messages`, of the long-term memories and the recorded messages that `where` accepts.
 
     Where the embedder fails it is what was told last. Raises StoreFailed.
     """

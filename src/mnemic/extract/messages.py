@@ -34,7 +34,7 @@ _READ = _PASSING | {
 
 
 def is_recorded(skipped: Collection[str], *, stored: bool) -> bool:
-    """Whether a message is recorded beside what was captured of it, so that what the rules miss is found.
+    """Return True if a message is recorded beside what was captured of it, so that what the rules miss is found.
 
     Not where it only asks or passes the time, shows somebody else's words, or says something that policy leaves out.
     `skipped`: the reasons of its extraction; `stored`: something of it was stored.

@@ -169,7 +169,7 @@ def windows(messages: Sequence[Message]) -> Iterator[range]:
 
 
 def _begin(messages: Sequence[Message], place: int) -> int:
-    """Where the session of the message at `place` begins."""
+    """Return the place at which the session of the message at `place` begins."""
     begin = place
     while begin > 0 and messages[begin - 1].session == messages[place].session:
         begin -= 1
@@ -226,7 +226,7 @@ def _read(
 def _proposals(
     items: Sequence[object], message: Message, around: Around, policy: Policy, budget: Budget, categories: Sequence[str]
 ) -> Extraction:
-    """What the items of a model's answer give. Raises RunStopped for a breach where the policy stops at one."""
+    """Extract from the items of a model's answer. Raises RunStopped for a breach if the policy stops at one."""
     kept: list[Candidate] = []
     skipped: list[Skipped] = []
     if len(items) > budget.max_capture_items:

@@ -41,7 +41,7 @@ only read one message. A cut is named in `Candidate.clamped`."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a proposal is read by."""
+    """Context in which a proposal is read."""
 
     message: Message
     around: Around
@@ -177,7 +177,7 @@ def _trusted(candidate: Candidate, reading: Reading) -> Candidate:
 
 
 def _is_users_reading(candidate: Candidate, policy: Policy) -> bool:
-    """Whether the content is the user's own sentence, or what the tables read in it under the same key."""
+    """Return True if the content is the user's own sentence, or what the tables read in it under the same key."""
     quote = candidate.source.quote or ""
     if candidate.key is None:
         whole = Folded(quote).text.strip(" .,;:!") == Folded(candidate.content).text.strip(" .,;:!")
@@ -198,7 +198,7 @@ def _nameable(key: object) -> str | None:
 
 
 def source_of(message: Message, *, quote: str | None = None, span: tuple[int, int] | None = None) -> Source:
-    """Where a candidate of `message` comes from."""
+    """Return the source of a candidate of `message`."""
     return Source(
         origin=message.origin,
         ref=message.message_id,

@@ -136,7 +136,7 @@ def data_spans(text: str) -> list[Span]:
 
 
 def fiction_from(sentence: str) -> bool:
-    """Whether from this sentence on a role is played or a text invented."""
+    """Return True if from this sentence on a role is played or a text invented."""
     return bool(_FICTION.search(sentence))
 
 
@@ -156,8 +156,8 @@ def _all(one: Pattern, text: str) -> Iterator[Span]:
 
 
 def _tagged(text: str) -> Iterator[Span]:
-    """What is between two tags. The closing one is looked for as it is: an expression that tries it at each character
-    after each tag takes quadratic time in many tags.
+    """Find what is between two tags. The closing one is looked for as it is: an expression that tries it at each
+    character after each tag takes quadratic time in many tags.
     """
     lowered, end = text.translate(_LOWERED), 0
     for found in _OPENED.finditer(text):
@@ -184,7 +184,7 @@ def _lines_of_others(text: str) -> list[Span]:
 
 
 def _announced(text: str) -> list[Span]:
-    """What follows an announcement or the head of a letter, and a text with blanks to fill in."""
+    """Find what follows an announcement or the head of a letter, and a text with blanks to fill in."""
     spans = [(match.start(), len(text)) for match in [_PRESENTED.search(text)] if match]
     if _TEMPLATE.search(text) or _LETTER.search(text):
         spans.append((0, len(text)))

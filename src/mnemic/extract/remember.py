@@ -89,7 +89,8 @@ _AFTERWARDS = pattern(
 
 
 def asked_to_remember(sentence: str) -> tuple[int, bool] | None:
-    """Where in a sentence that asks to remember something this begins, and whether the request is beyond doubt.
+    """Find, in a sentence that asks to remember something, the place at which this begins; tell whether the request is
+    beyond doubt.
 
     None where nothing is asked to be remembered, or nothing is said ("remember this one").
     """
@@ -104,5 +105,5 @@ def asked_to_remember(sentence: str) -> tuple[int, bool] | None:
 
 
 def is_asked_afterwards(sentence: str) -> bool:
-    """Whether a sentence ends in a request to remember what it said ("..., so keep that in mind")."""
+    """Return True if a sentence ends in a request to remember what it said ("..., so keep that in mind")."""
     return bool(_AFTERWARDS.search(sentence))

@@ -205,7 +205,7 @@ def _by_tables(piece: Piece) -> None:
 
 @dataclass(slots=True)
 class _Findings:
-    """What one message has given so far."""
+    """Findings of one message so far."""
 
     message: Message
     policy: Policy
@@ -247,7 +247,7 @@ class _Findings:
         return told
 
     def _has_keyless(self, sentence: Sentence, statement: Statement) -> bool:
-        """Whether a clause of the statement gave no typed fact."""
+        """Return True if a clause of the statement gave no typed fact."""
         inside = [c for c in sentence.clauses if c.end > statement.start and c.start < statement.end and not c.asks]
         return any(next(typed_facts(c.text, sentence.standing, self.policy), None) is None for c in inside)
 

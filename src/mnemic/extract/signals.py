@@ -1,4 +1,4 @@
-"""Which clauses say nothing lasting about the user, and why: the reasons an extraction gives for what it leaves out."""
+"""Clauses that say nothing lasting about the user, and the reasons that an extraction gives for leaving them out."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ _PASSING = pattern(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mood:
-    """What holds for a sentence: it says that it holds from now on, it is irony or a guess, and where in it somebody
-    else's words begin.
+    """Mood of a sentence: it says that it is true from now on, it is irony or a guess, and the place in it at which
+    somebody else's words begin.
     """
 
     standing: bool
@@ -125,7 +125,7 @@ class Mood:
     quoted_from: int | None = None
 
     def quotes(self, clause: Clause) -> bool:
-        """Whether somebody else's words begin in this clause or before it."""
+        """Return True if somebody else's words begin in this clause or before it."""
         return self.quoted_from is not None and self.quoted_from < clause.end - clause.sentence_start
 
 
@@ -143,8 +143,8 @@ def mood_of(sentence: str) -> Mood:
 
 
 def is_certain(clause: Clause, reason: str) -> bool:
-    """Whether the reason that `left_out` gives for a clause admits no doubt: a request may last ("keep answers short"),
-    a question does not.
+    """Return True if the reason that `left_out` gives for a clause admits no doubt: a request may last ("keep answers
+    short"), a question does not.
     """
     text = clause.text
     return (
@@ -155,12 +155,12 @@ def is_certain(clause: Clause, reason: str) -> bool:
 
 
 def payload_follows(clause: Clause) -> bool:
-    """Whether the clause orders something to be done with a text that follows."""
+    """Return True if the clause orders something to be done with a text that follows."""
     return bool(_PAYLOAD.search(clause.text))
 
 
 def left_out(clause: Clause, mood: Mood) -> str | None:
-    """Why nothing in this clause is to be remembered, or None."""
+    """Return the reason why nothing in this clause is to be remembered, or None."""
     text = clause.text
     if mood.reason == SARCASM:
         return SARCASM

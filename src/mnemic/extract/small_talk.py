@@ -14,7 +14,7 @@ _CHARS = 400
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether no sentence of `text` is likely to be worth keeping, and none says that something has changed."""
+    """Return True if no sentence of `text` is likely to be worth keeping, and none says that something has changed."""
     parts = [text[start:end][:_CHARS] for start, end in sentences(text)]
     if len(parts) > _SENTENCES or any(Frame(part).turns for part in parts):
         return False

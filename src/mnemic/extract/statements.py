@@ -131,7 +131,7 @@ def _cut(clause: Clause) -> list[tuple[int, int]]:
 
 
 def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator[Statement | Piece]:
-    """What of a sentence is kept, as statements, and the parts that are not, each with its `reason`.
+    """Yield what is kept of a sentence, as statements, and the parts that are not, each with its `reason`.
 
     `before` is the last part of the sentence before, on which the first may lean.
     """

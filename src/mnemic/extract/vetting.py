@@ -1,4 +1,4 @@
-"""What a model proposes, checked against what the user's words say: the value must follow from the quote, and the rules
+"""Check of a model's proposals against what the user's words say: the value must follow from the quote, and the rules
 of clauses can veto it.
 
 A quote shows only that words were said. It supports a value whose words stand in it, or that the tables read of it
@@ -99,7 +99,7 @@ MAX_BEFORE = 8
 
 
 def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
-    """Why a grounded candidate of a model may not be kept, or None."""
+    """Return the reason why a grounded candidate of a model may not be kept, or None."""
     span = candidate.source.span
     if span is None or not follows(candidate, policy):
         return UNSUPPORTED
@@ -117,7 +117,7 @@ def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
 
 
 def follows(candidate: Candidate, policy: Policy) -> bool:
-    """Whether the value stands in the quote, or follows from it."""
+    """Return True if the value is in the quote, or follows from it."""
     quote = candidate.source.quote or ""
     if Folded(quote).find(candidate.content) is not None:
         return True
@@ -126,7 +126,7 @@ def follows(candidate: Candidate, policy: Policy) -> bool:
 
 
 def _in_order(wanted: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether `words` hold `wanted` in that order: "tea over coffee" does not follow from "coffee over tea"."""
+    """Check whether `words` contain `wanted` in that order: "tea over coffee" does not follow from "coffee over tea"."""
     rest = iter(words)
     return bool(wanted) and all(any(same_word(one, other) for other in rest) for one in wanted)
 
@@ -138,7 +138,7 @@ def _read(quote: str, key: str | None, policy: Policy) -> set[str]:
 
 
 def _is_left_behind(candidate: Candidate, text: str) -> bool:
-    """Whether the clause names the value as what was before, or gives the first place to another."""
+    """Return True if the clause names the value as what was before, or gives the first place to another."""
     found = Folded(text).find(candidate.content)
     if candidate.key is None or found is None or _SAYS_OVER.search(candidate.key):
         return False
@@ -162,8 +162,8 @@ def _against(clause: Clause, candidate: Candidate) -> str | None:
 
 
 def _is_said_all_the_same(clause: Clause, reason: str, candidate: Candidate) -> bool:
-    """Whether the user states the quoted words although a rule gives `reason` against their clause: they come before
-    what is asked, beside what somebody told, or are an order that lasts or changes what is known.
+    """Return True if the user states the quoted words although a rule gives `reason` against their clause: they come
+    before what is asked, beside what somebody told, or are an order that lasts or changes what is known.
     """
     span = candidate.source.span
     assert span is not None
@@ -180,7 +180,7 @@ def _is_said_all_the_same(clause: Clause, reason: str, candidate: Candidate) -> 
 
 
 def _is_before_a_question(clause: Clause, span: tuple[int, int]) -> bool:
-    """Whether the span ends where a clause that ends in a question does not ask yet."""
+    """Return True if the span ends at a place where a clause that ends in a question does not ask yet."""
     end = span[1] - clause.start
     if end <= stated_until(clause.text):
         return True
@@ -192,7 +192,9 @@ def _is_before_a_question(clause: Clause, span: tuple[int, int]) -> bool:
 
 
 def said_until(text: str, end: int) -> int:
-    """Where in a clause the statement ends whose quote ends at `end`: before what is asked after it, or with all."""
+    """Return the place in a clause at which the statement ends whose quote ends at `end`: before what is asked after
+    it, or with all.
+    """
     if not text.rstrip().endswith(("?", "？")):
         return len(text)
     stated = stated_until(text)
@@ -202,8 +204,9 @@ def said_until(text: str, end: int) -> int:
 
 
 def _is_beside_a_report(clause: Clause, span: tuple[int, int]) -> bool:
-    """Whether the span holds what the user makes of a report ("the doctor told me to stop, so I'm on tea now") or says
-    before it ("no lifting for two weeks, the doctor says"), or it is the user who said nothing of the kind.
+    """Return True if the span contains what the user makes of a report ("the doctor told me to stop, so I'm on tea
+    now") or says before it ("no lifting for two weeks, the doctor says"), or it is the user who said nothing of the
+    kind.
     """
     sentence = clause.sentence
     reported = _REPORT.search(sentence)
@@ -220,7 +223,7 @@ def _is_beside_a_report(clause: Clause, span: tuple[int, int]) -> bool:
 
 
 def _of_somebody_else(text: str, named: str) -> bool:
-    """Whether the clause is about somebody whom neither key nor value names."""
+    """Return True if the clause is about somebody whom neither key nor value names."""
     found = _OTHERS.search(text)
     if found is None:
         return False

@@ -21,7 +21,7 @@ _WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
 
 
 class Times(NamedTuple):
-    """What a statement tells of its time; None where it tells nothing or leaves it open."""
+    """Times that a statement tells of; None for a time that it does not tell or leaves open."""
 
     valid_from: datetime | None = None
     valid_to: datetime | None = None

@@ -46,7 +46,7 @@ class Opinion:
 
     @property
     def keep(self) -> float:
-        """How likely it is worth keeping, 0 to 1."""
+        """Probability that it is worth keeping, 0 to 1."""
         return sum(self.shares[: len(KEPT)])
 
     @property
@@ -66,7 +66,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """What training has made. `space` names the embedder that the vector's model was trained with."""
+    """Weights made by training. `space` names the embedder that the vector's model was trained with."""
 
     words: Floats
     words_bias: Floats

@@ -50,5 +50,5 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _capitals(text: str) -> int:
-    """Whether a word after the first begins with a capital: none, one, more."""
+    """Count the words after the first that begin with a capital: none, one, more."""
     return min(2, sum(word[:1].isupper() and len(word) > 1 for word in text.split()[1:]))

@@ -1,4 +1,4 @@
-"""Who and what a message names, and how they stand to each other.
+"""Persons and things that a message names, and their relations to each other.
 
 By rules (`rules`) or by a language model (`model`). Both keep to what stands in the user's own words; neither knows
 what is remembered already: that "Ana" is the Ana of last week is decided where it is remembered (`mnemic.kinds`).
@@ -48,7 +48,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityReading:
-    """What a message names and tells, and what was left out (`Skipped.reason`): `origin` not the user's own words,
+    """Names and relations of a message, and what was left out (`Skipped.reason`): `origin` not the user's own words,
     `transient`, `hypothetical`, `quoted`, `sarcasm`, `unsupported` by the user's words, `too_long`.
     """
 
@@ -61,7 +61,7 @@ class EntityReader(Protocol):
     """Reads entities and relations from one message."""
 
     async def read(self, message: Message, *, deadline: Deadline) -> EntityReading:
-        """What the message names and tells; both ends of a relation are named, `ME`, or a `ROLE`.
+        """Read what the message names and tells; both ends of a relation are named, `ME`, or a `ROLE`.
 
         Raises ModelFailed in its kinds, and InvalidInput for a message that is not valid text.
         """

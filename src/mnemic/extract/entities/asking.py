@@ -84,8 +84,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class AskedRelations:
-    """What a question says of relations. `mine`: in which of them somebody is meant who stands so to the user ("my
-    sister", "where I work"); `words`: the terms of the question, for relations that have no words of their own here.
+    """Relations in a question. `mine`: those in which somebody is meant who has this relation to the user ("my sister",
+    "where I work"); `words`: the terms of the question, for relations that have no words in the tables here.
     """
 
     said: frozenset[str]
@@ -93,7 +93,7 @@ class AskedRelations:
     words: frozenset[str]
 
     def says(self, relation: str, *, common: Collection[str] = ()) -> bool:
-        """Whether the question says this relation: by a word for it, or by one of its own."""
+        """Return True if the question says this relation: by a word for it, or by one of the words in its name."""
         if relation in self.said:
             return True
         spelled = [word for word in relation.split("_") if word not in common]

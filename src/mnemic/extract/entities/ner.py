@@ -73,5 +73,5 @@ def _joined(by_rules: Sequence[Named], found: Sequence[Named]) -> list[Named]:
 
 
 def _inside(one: Named, by_rules: Sequence[Named]) -> bool:
-    """Whether it is a part of a longer name that rules read."""
+    """Return True if it is a part of a longer name that rules read."""
     return any(f" {core(one.name, THING)} " in f" {core(other.name, THING)} " for other in by_rules)

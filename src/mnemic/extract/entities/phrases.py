@@ -1,4 +1,4 @@
-"""How relations are said, as data: patterns over a text in which names are marks (`⟦1⟧`)."""
+"""Phrases for relations, as data: patterns over a text in which names are marks (`⟦1⟧`)."""
 
 from __future__ import annotations
 

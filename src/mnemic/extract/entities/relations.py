@@ -24,7 +24,7 @@ LABELS = frozenset({PERSON, ORGANISATION, PLACE, ANIMAL, RESTAURANT, THING, "eve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationRule:
-    """What one relation means. `single`: a new target ends the old one. `says` is the sentence that is remembered."""
+    """Meaning of one relation. `single`: a new target ends the old one. `says` is the sentence that is remembered."""
 
     relation: str
     says: str

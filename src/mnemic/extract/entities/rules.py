@@ -64,7 +64,7 @@ class RuleEntityReader:
 
 @dataclass(slots=True)
 class _Page:
-    """What has been read so far of one message."""
+    """State of reading one message: what has been read so far."""
 
     marked: Marked = field(default_factory=lambda: Marked(""))
     labels: dict[str, str] = field(default_factory=dict)

@@ -40,7 +40,7 @@ def _text(name: str, known: str, told: str) -> str:
 
 
 def _same_name(known: str, told: str) -> bool:
-    """Whether the words of one are those of the other, or begin them ("K Ottens" and "Kevin Ottens")."""
+    """Return True if the words of one are those of the other, or begin them ("K Ottens" and "Kevin Ottens")."""
     shorter, longer = sorted((_words(known), _words(told)), key=lambda words: (len(words), sum(map(len, words))))
     return bool(shorter) and all(any(word.startswith(part) for word in longer) for part in shorter)
 
@@ -51,6 +51,6 @@ def _words(name: str) -> list[str]:
 
 
 def _worth(name: str) -> tuple[int, bool, int]:
-    """How much a spelling says: its letters, then mixed case, then accents."""
+    """Rank a spelling by how much it says: its letters, then mixed case, then accents."""
     accents = sum(not c.isascii() for c in name)
     return sum(map(len, _words(name))), not (name.isupper() or name.islower()), accents

@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\d+")
 async def fields_by_model(
     completer: Completer, text: str, shape: Shape, *, sent_on: date | None, deadline: Deadline
 ) -> list[dict[str, Any]]:
-    """What the model finds of this shape in `text`, without every value that the text does not hold.
+    """Return what the model finds of this shape in `text`, without every value that the text does not contain.
 
     A text must stand in `text` as whole words, a date or time must consist of numbers that do (but for a year that was
     left open). What then breaks the schema is left out. Raises ModelFailed in its kinds, InvalidInput (`text`).
@@ -45,7 +45,7 @@ async def fields_by_model(
 
 
 class _Held:
-    """What a text holds."""
+    """Words and numbers of a text."""
 
     def __init__(self, text: str) -> None:
         self._folded = Folded(text)

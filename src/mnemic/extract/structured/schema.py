@@ -24,7 +24,7 @@ MAX_DEPTH = 32
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Where data breaks its schema (names and places, never values), and by which keyword."""
+    """Place at which data breaks its schema (names and places, never values), and the keyword that it breaks."""
 
     path: str
     keyword: str
@@ -63,7 +63,7 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the data a check stands, and the schema that `$ref` looks into."""
+    """Place of a check in the data, and the schema that `$ref` looks into."""
 
     root: Mapping[str, Any]
     path: str = "$"
@@ -310,7 +310,7 @@ def _compiles(pattern: Any) -> bool:
 
 
 def _target(reference: Any, root: Mapping[str, Any]) -> Any:
-    """What `#/$defs/<name>` points at, `_ABSENT` for any other reference."""
+    """Return what `#/$defs/<name>` points at, `_ABSENT` for any other reference."""
     name = reference.removeprefix("#/$defs/") if isinstance(reference, str) else ""
     return root.get("$defs", {}).get(name, _ABSENT)
 

@@ -39,7 +39,7 @@ def field_at(data: object, path: Sequence[str]) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What data called `name` looks like.
+    """Shape of data called `name`.
 
     `identity` are the fields (dotted paths) that tell one thing from another; without any, every `put` is a new one.
     The first of them must be there. `title` are the fields that its one-line content is made of, `normalise` brings
@@ -82,8 +82,8 @@ class Shape:
         return f"{self.name}:{digest[:24]}"
 
     def same(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Whether both name the same thing: equal in the first field of the identity, and in each other one that both
-        have.
+        """Return True if both name the same thing: equal in the first field of the identity, and in each other one that
+        both have.
         """
         pairs = [(self._identifier(one, path), self._identifier(other, path)) for path in self.identity]
         return (
@@ -121,7 +121,7 @@ class Shape:
     # -- words ---------------------------------------------------------------------------------------------------------
 
     def content(self, data: Mapping[str, Any]) -> str:
-        """What a person reads in a list: the name and the title's fields."""
+        """Return what a person reads in a list: the name and the title's fields."""
         said = [str(value) for path in self.title if (value := field_at(data, path.split("."))) is not None]
         return " ".join([self.name, *said])[:MAX_TITLE_CHARS].strip()
 
@@ -156,7 +156,7 @@ class Condition:
     timed: bool = False
 
     def met_by(self, data: Mapping[str, Any]) -> bool:
-        """Whether the field of `data` is as wanted."""
+        """Return True if the field of `data` is as wanted."""
         value, wanted = field_at(data, self.path), self.wanted
         if not self.timed or not isinstance(value, str):
             return accepts({"field": value}, {"field": wanted})

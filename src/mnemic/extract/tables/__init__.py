@@ -1,5 +1,5 @@
-"""What the rules know, as data: patterns, and how a value is spelled. One file a subject; `english` and `spanish`
-by language.
+"""Knowledge of the rules, as data: patterns, and the spelling of values. One file a subject; `english` and `spanish` by
+language.
 """
 
 from __future__ import annotations

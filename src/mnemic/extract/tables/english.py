@@ -1,4 +1,6 @@
-"""How English speakers state lasting facts about themselves. Of the rules of one key the first that fits is used."""
+"""Patterns in which English speakers state lasting facts about themselves. Of the rules of one key the first that fits
+is used.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How Spanish speakers state the typed facts and their plainest preferences; values are stored in English."""
+"""Patterns in which Spanish speakers state the typed facts and their plainest preferences; values are stored in
+English.
+"""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class Airports:
         return rows[0].code if len(rows) == 1 else None
 
     def _rarity(self, word: str) -> float:
-        """How much a word tells; one that no airport knows ("Co", a misprint) tells little."""
+        """Return the weight of what a word tells; one that no airport knows ("Co", a misprint) tells little."""
         holding = len(self._holding(word))
         return math.log(1 + len(self.rows) / (1 + holding)) if holding else 2.0
 

@@ -52,7 +52,7 @@ def _under(lines: list[str], number: int, column: int) -> str | None:
 
 
 def _code(match: re.Match[str] | None) -> str | None:
-    """What was matched, if it can be a code: no word, no date, at most one gap."""
+    """Return what was matched, if it can be a code: no word, no date, at most one gap."""
     if match is None:
         return None
     code = match["code"]

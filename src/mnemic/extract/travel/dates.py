@@ -125,5 +125,5 @@ def find_times(text: str) -> Iterator[tuple[int, int, Clock]]:
 
 
 def is_american(text: str) -> bool:
-    """Whether the text writes times with am and pm and dates with slashes, as in the United States."""
+    """Return True if the text writes times with am and pm and dates with slashes, as in the United States."""
     return re.search(r"\d\s?[ap]\.?m\b", text, re.IGNORECASE) is not None

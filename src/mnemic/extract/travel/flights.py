@@ -257,7 +257,7 @@ _GAP = re.compile(r"\s{2,}|\s\|\s")
 
 
 def _names(part: Sequence[Token], lines: Sequence[str], codes: dict[Side, Token]) -> dict[Side, str]:
-    """What stands for a place in words: on a labelled line what is left of it, else the words beside a time or code."""
+    """Return the words for a place: on a labelled line what is left of it, else the words beside a time or code."""
     found: dict[Side, str] = {}
     clocks = [token for token in part if token.sort == "time"]
     sided: dict[Side, list[Token]] = {side: [token for token in clocks if token.side == side] for side in _SIDES}

@@ -1,4 +1,4 @@
-"""What confirmations call things, in the languages they are written in."""
+"""Labels in confirmations, in the languages they are written in."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Leg:
 
     @property
     def known(self) -> int:
-        """How much is known of it, 0 to 7."""
+        """Amount of information known about it, 0 to 7."""
         stops = (self.departure, self.arrival)
         places = sum(bool(stop.code or stop.name) for stop in stops)
         return (

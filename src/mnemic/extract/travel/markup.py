@@ -1,4 +1,4 @@
-"""What a sender has marked up for machines: JSON-LD and microdata in HTML; and the HTML's text for people."""
+"""Data that a sender has marked up for machines: JSON-LD and microdata in HTML; and the HTML's text for people."""
 
 from __future__ import annotations
 

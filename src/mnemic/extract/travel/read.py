@@ -111,7 +111,9 @@ def _stays(text: str, sent_on: date | None) -> Iterator[dict[str, Any]]:
 
 
 def _details(lines: list[str], cancelled: bool) -> dict[str, Any]:
-    """What holds for the whole booking: its code (the first one of the text) and whether it stands."""
+    """Return the details of the whole booking: its code (the first one of the text) and its status, cancelled or
+    confirmed.
+    """
     codes = list(booking_codes(lines))
     return {
         "reservationNumber": codes[0][1] if codes else None,

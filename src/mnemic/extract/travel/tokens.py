@@ -103,14 +103,14 @@ def _is_label(line: str, match: re.Match[str]) -> bool:
 
 
 def _heads(line: str, other: re.Pattern[str]) -> bool:
-    """Whether `line` also has the other side's label as a column of its own."""
+    """Return True if `line` also has the other side's label as a separate column."""
     return any(
         re.search(r"\s{2,}$|\|\s*$|/\s*$", line[: match.start()]) for match in other.finditer(line) if match.start()
     )
 
 
 def _in_line(line: str, airports: Airports, american: bool, by_rail: bool) -> Iterator[tuple[Sort, int, Any]]:
-    """What a line says: sort, column, value. What one sort has taken is not looked at by the next."""
+    """Yield what a line says: sort, column, value. What one sort has taken is not looked at by the next."""
     taken = [False] * (len(line) + 1)
     found = chain(_dates_in(line, american), _times_in(line))
     if by_rail:
@@ -173,6 +173,6 @@ def _is_airport(code: str, airports: Airports) -> bool:
 
 
 def _shouted(line: str) -> bool:
-    """Whether the line is written in capitals, where any short word looks like a code."""
+    """Return True if the line is written in capitals, so that any short word looks like a code."""
     words = re.findall(r"[^\W\d_]{4,}", line)
     return bool(words) and all(word.isupper() for word in words)

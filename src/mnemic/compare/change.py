@@ -1,4 +1,4 @@
-"""Whether a later statement takes the place of an earlier one.
+"""Judgement on whether a later statement takes the place of an earlier one.
 
 A logistic model over what the frames of the two and the cosine of their texts show (`mnemic.compare.features`), with
 its weights in `data/weights.json`; `mnemic.evaluate.changes` learns them from generated sentences. Rules decide before
@@ -36,14 +36,14 @@ CROWD, CROWDED = 0.7, 8
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a later statement does to an earlier one: `how` is `ended`, `corrected` or `changed`."""
+    """Change that a later statement makes to an earlier one: `how` is `ended`, `corrected` or `changed`."""
 
     how: str
     probability: float
 
 
 def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: bool = False) -> Change | None:
-    """What `new`, said later by the same speaker, does to `old`; None where it lets it be.
+    """Judge what `new`, said later by the same speaker, does to `old`; None if it lets it be.
 
     `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
     asked. `opposed`: words say that the two contradict each other; then less is.
@@ -64,8 +64,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
 
 
 def bears(old: Frame, new: Frame, cosine: float) -> bool:
-    """Whether `new` may be about what `old` says, where somebody who has read both says so: no rule tells them apart,
-    and they share a word, an attribute, or enough of their meaning.
+    """Return True if `new` may be about what `old` says, provided that somebody who has read both says so: no rule
+    tells them apart, and they share a word, an attribute, or enough of their meaning.
     """
     if old.plain == new.plain or apart(old, new):
         return False
@@ -79,7 +79,7 @@ def required(among: int, alone: float = CERTAIN) -> float:
 
 
 def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) -> float:
-    """How probable it is that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
+    """Return the probability that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
     if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) or not (old.stems and new.stems):
         return 0.0
     if old.plain == new.plain or apart(old, new) or not (opposed or moved(old, new)):

@@ -1,4 +1,4 @@
-"""What two frames and the cosine of their texts say about each other, as numbers."""
+"""Features of two frames and the cosine of their texts, which describe their relation as numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _strong(new: Frame) -> frozenset[str]:
 
 
 def _of_words(old: Frame, new: Frame, shared: frozenset[str], cosine: float) -> list[float]:
-    """How near they are: `cosine` to `contained`."""
+    """Measure how near they are: `cosine` to `contained`."""
     fewest = max(1, min(len(old.stems), len(new.stems)))
     rest = max(len(old.stems - shared), len(new.stems - shared))
     return [
@@ -46,7 +46,7 @@ def _of_words(old: Frame, new: Frame, shared: frozenset[str], cosine: float) -> 
 
 
 def _of_cues(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
-    """How the later one bears on what was said before: `end` to `short_correct`."""
+    """Measure how the later one bears on what was said before: `end` to `short_correct`."""
     cues, strong = new.cues, _strong(new)
     return [
         "end" in cues,
@@ -65,12 +65,12 @@ def _of_cues(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
 
 
 def _of_persons(old: Frame, new: Frame) -> list[float]:
-    """Whom they are about: `you` to `from_other`."""
+    """Compare the persons they are about: `you` to `from_other`."""
     return [old.addresses, new.addresses, _other(old, new), _new_name(old, new), _from_other(old, new)]
 
 
 def _of_values(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
-    """What they give it: `number` to `slot_cue`."""
+    """Compare the values they give: `number` to `slot_cue`."""
     other_number = bool(old.numbers and new.numbers and new.numbers - old.numbers)
     same = bool(old.attributes & new.attributes)
     slot = any(old.slots(name) and new.slots(name) and not old.slots(name) & new.slots(name) for name in SLOTS)
@@ -86,7 +86,7 @@ def _of_values(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
 
 
 def _other(old: Frame, new: Frame) -> bool:
-    """Whether `new` is about another person, who does not appear in `old`."""
+    """Return True if `new` is about another person, who does not appear in `old`."""
     if not new.subject.startswith("other:"):
         return False
     who = new.subject.removeprefix("other:")
@@ -100,14 +100,14 @@ def _new_name(old: Frame, new: Frame) -> bool:
 
 
 def _from_other(old: Frame, new: Frame) -> bool:
-    """Whether `old` is about another person, and `new` about the speaker alone."""
+    """Return True if `old` is about another person, and `new` about the speaker alone."""
     if not old.subject.startswith("other:") or new.subject not in ("self", "name:"):
         return False
     return old.subject.removeprefix("other:") not in new.stems and not old.names & new.stems
 
 
 def apart(old: Frame, new: Frame) -> bool:
-    """Whether the two are certainly about different things: about two persons, or the left and the right one."""
+    """Return True if the two are certainly about different things: about two persons, or the left and the right one."""
     mine, theirs = old.slots("sides"), new.slots("sides")
     if mine and theirs and not mine & theirs:
         return True
@@ -116,9 +116,9 @@ def apart(old: Frame, new: Frame) -> bool:
 
 
 def moved(old: Frame, new: Frame) -> bool:
-    """Whether anything in `new` bears on `old`: a word that says that something has changed; or a faint one, or none,
-    and the two share what they are about, or an attribute. What only says more, or less, of the same bears on nothing;
-    nor does the same of another thing ("locker 12 is mine", "locker 13 is mine").
+    """Return True if anything in `new` bears on `old`: a word that says that something has changed; or a faint one, or
+    none, and the two share what they are about, or an attribute. What only says more, or less, of the same bears on
+    nothing; nor does the same of another thing ("locker 12 is mine", "locker 13 is mine").
     """
     shared = old.stems & new.stems
     if new.cues & {"end", "change", "correct"}:

@@ -136,7 +136,7 @@ class Frame:
 
     @cached_property
     def plain(self) -> str:
-        """What it states, in lower case and without accents."""
+        """Text that it states, in lower case and without accents."""
         return plain(" . ".join(self.said))
 
     @cached_property
@@ -179,23 +179,23 @@ class Frame:
 
     @cached_property
     def cues(self) -> frozenset[str]:
-        """How it bears on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
+        """Cues of its bearing on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
         told = _NOT_ENDED.sub(" ", self.plain)
         return frozenset(kind for kind, cue in _cues().items() if kind != "unreal" and cue.search(told))
 
     @property
     def turns(self) -> bool:
-        """Whether a word of it says that something has changed."""
+        """True if a word of it says that something has changed."""
         return not self.cues.isdisjoint(_TURNS)
 
     @cached_property
     def event(self) -> bool:
-        """Whether it tells of something that happened once rather than of how things are."""
+        """True if it tells of something that happened once rather than of how things are."""
         return bool(_PAST.search(self.plain)) and not _PRESENT.search(self.plain)
 
     @cached_property
     def addresses(self) -> bool:
-        """Whether it is about the one who is spoken to, as praise and good wishes are."""
+        """True if it is about the one who is spoken to, as praise and good wishes are."""
         return bool(_YOU.search(self.plain)) and self.subject != "self"
 
     @cached_property
@@ -205,7 +205,7 @@ class Frame:
 
     @cached_property
     def subject(self) -> str:
-        """Whom it is about: `self`, `other:<relation>`, `name:<stem>`, or nothing that shows."""
+        """Person it is about: `self`, `other:<relation>`, `name:<stem>`, or nothing that shows."""
         for part in self.said:
             found = _subject(part)
             if found:
@@ -235,13 +235,13 @@ class Frame:
 
 
 def stated_until(text: str) -> int:
-    """How many characters of `text` state something, before it begins to ask."""
+    """Return the number of characters of `text` that state something, before it begins to ask."""
     said = _stated(text.rstrip())
     return len(said) if text.startswith(said) else 0
 
 
 def _stated(sentence: str) -> str:
-    """What a sentence states, before it asks something; nothing where all of it asks. A wish for a change put as a
+    """Return what a sentence states, before it asks something; nothing if all of it asks. A wish for a change put as a
     question states it.
     """
     if not sentence.endswith("?") or _ORDERS.search(sentence):

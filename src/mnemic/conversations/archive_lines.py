@@ -1,4 +1,4 @@
-"""What `mnemic export --all` wrote: a memory in all its versions, or a consent, a line."""
+"""Archives that `mnemic export --all` wrote: a memory in all its versions, or a consent, a line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mnemic.maintain.archive import FORMAT, read_line
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Whether `value` is a line of an archive, of this version of the format or another."""
+    """Return True if `value` is a line of an archive, of this version of the format or another."""
     return str(value.get("format", "")).startswith(FORMAT.partition("/")[0] + "/")
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """What each line holds, or what is wrong with it."""
+    """Yield the content of each line, or what is wrong with it."""
     for record in found:
         try:
             if record.problem is not None:

@@ -21,7 +21,7 @@ _ROLES = frozenset({"user", "assistant"})
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Whether `value` is a BEAM chat."""
+    """Return True if `value` is a BEAM chat."""
     said = value.get("messages")
     return (
         "chat" in value and isinstance(said, list) and any(isinstance(one, Mapping) and "batch" in one for one in said)

@@ -27,7 +27,7 @@ _ROLES: Mapping[str, str] = MappingProxyType(
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Whether `value` is a chat message or a list of them."""
+    """Return True if `value` is a chat message or a list of them."""
     return ("role" in value and "content" in value) or isinstance(value.get("messages"), list)
 
 

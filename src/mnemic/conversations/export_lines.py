@@ -1,4 +1,4 @@
-"""What `mnemic export` wrote: one memory a line."""
+"""Exports that `mnemic export` wrote: one memory a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mnemic.types import Status
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Whether `value` is an exported memory, of this version of the format or another."""
+    """Return True if `value` is an exported memory, of this version of the format or another."""
     return str(value.get("format", "")).startswith(FORMAT.partition("/")[0] + "/")
 
 

@@ -21,7 +21,7 @@ _SESSION = re.compile(r"session_(\d+)")
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Whether `value` is a LoCoMo sample."""
+    """Return True if `value` is a LoCoMo sample."""
     talk = value.get("conversation")
     return isinstance(talk, Mapping) and any(_SESSION.fullmatch(key) for key in talk)
 

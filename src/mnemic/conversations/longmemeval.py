@@ -16,7 +16,7 @@ from mnemic.types import Message, Origin
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Whether `value` is a question with its sessions."""
+    """Return True if `value` is a question with its sessions."""
     return isinstance(value.get("haystack_sessions"), list)
 
 

@@ -21,7 +21,7 @@ _SESSION = re.compile(r"session_(\d+)")
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Whether `value` is a REALTALK chat."""
+    """Return True if `value` is a REALTALK chat."""
     return any(_SESSION.fullmatch(key) and isinstance(turns, list) for key, turns in value.items())
 
 

@@ -110,7 +110,7 @@ def _read_line(stream: BinaryIO) -> bytes:
 
 
 def _is_document(head: list[tuple[int, bytes]]) -> bool:
-    """Whether the file is one JSON value: it begins a list, or an object that its first line does not end."""
+    """Return True if the file is one JSON value: it begins a list, or an object that its first line does not end."""
     first = head[0][1].lstrip()
     if first.startswith(b"["):
         return True

@@ -25,7 +25,7 @@ _LONGEST_RUN = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How much one run may take: memories proposed and found, characters, seconds.
+    """Limits of one run: memories proposed and found, characters, seconds.
 
     Every limit is a whole number from 1 up (a bool is none); `max_seconds` may have a fraction. Raises InvalidConfig
     (`invalid_config:<limit>`) for anything else.

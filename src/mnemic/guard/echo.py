@@ -1,4 +1,4 @@
-"""What a refused proposal said, for the report of the run that it stopped: short, shallow, and redacted."""
+"""Text of a refused proposal, for the report of the run that it stopped: short, shallow, and redacted."""
 
 from __future__ import annotations
 

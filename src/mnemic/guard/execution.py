@@ -1,4 +1,4 @@
-"""What the runtime allows now. What it does not allow is blocked and recorded; the run goes on."""
+"""Permissions that the runtime gives now. What it does not allow is blocked and recorded; the run goes on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def retention_denied(rule: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What the runtime allows in this run: keys, and levels (scopes).
+    """Permissions that the runtime gives in this run: keys, and levels (scopes).
 
     `keys` None grants every key; `denied_keys` are taken away again. `keyless` says whether memories without a key
     may be written (None: only where every key is granted). Raises InvalidConfig (`invalid_config:grant.levels`,
@@ -66,7 +66,7 @@ class Grant:
         return cls(keys=keys, levels=chosen, denied_keys=denied, keyless=policy.allows_keyless)
 
     def allows_key(self, key: str | None) -> bool:
-        """Whether a memory under `key` (None: without one) may be written now."""
+        """Return True if a memory under `key` (None: without one) may be written now."""
         if key is None:
             return self.keys is None if self.keyless is None else self.keyless
         try:
@@ -78,7 +78,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """Which candidates may be written, and which were blocked and why."""
+    """Candidates that may be written, and those that were blocked and why."""
 
     allowed: tuple[Candidate, ...] = ()
     blocked: tuple[Blocked, ...] = ()

@@ -1,4 +1,5 @@
-"""How long a memory is kept: one function for every path that stores, confirms, corrects, approves or restores one.
+"""Time for which a memory is kept: one function for every path that stores, confirms, corrects, approves or restores
+one.
 
 The end is the earliest of what a request or a model wishes, what the rule of the key says and what the policy allows
 the kind. Where nobody wishes and no key has a rule, `default_ttl_days` of the policy decides, else the kind: facts,
@@ -50,7 +51,7 @@ def ttl_of(wish: timedelta | str | None) -> timedelta | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifetime:
-    """How long something is kept from when it is told; None: until it is changed, forgotten or erased.
+    """Time for which something is kept from when it is told; None: until it is changed, forgotten or erased.
 
     `shortened`: that is less than what was wished.
     """

@@ -23,7 +23,7 @@ ERASED = "erased_subject"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """How much a tenant, or each user at their own level, may hold: of one kind, or of all of them together.
+    """Limits on what a tenant, or each user at their own level, may store: of one kind, or of all of them together.
 
     `rows` counts memories of every status, `bytes` what is written of them, `writes_a_minute` new memories. Beyond a
     limit nothing is stored (`quota_exceeded:<name>`); from `soft`, a part of it, on receipts carry a warning of that
@@ -53,11 +53,11 @@ class Quota:
         return ".".join(part for part in (self.per, self.kind, limit) if part)
 
     def applies(self, candidate: Candidate) -> bool:
-        """Whether the candidate would count."""
+        """Return True if the candidate would count."""
         return self.kind in (None, candidate.kind) and (self.per == "tenant" or candidate.level == Level.USER)
 
     def nearest(self, held: Mapping[Kind, Usage]) -> dict[str, float]:
-        """How far each limit is used up, 1 being all of it, by its name."""
+        """Return how far each limit is used up, 1 being all of it, by its name."""
         chosen = [usage for kind, usage in held.items() if self.kind in (None, kind)]
         limits = {
             "rows": (self.rows, sum(usage.rows for usage in chosen)),
@@ -80,8 +80,8 @@ def makes_room(reason: str) -> tuple[Kind | None] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long a kind may be kept at most: what wishes more, or names no time, ends then. `hard`: purged at its expiry,
-    without a grace period.
+    """Longest time for which a kind may be kept: what wishes more, or names no time, ends then. `hard`: purged at its
+    expiry, without a grace period.
     """
 
     longest: timedelta | None = None
@@ -90,7 +90,7 @@ class Retention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What an installation sets beside its policy.
+    """Settings of an installation beside its policy.
 
     `consent` is what holds for a key about which a user has said nothing: `implied` allows it, `required` does not;
     `consent_keys` need consent in any case. What has waited for review for `review_longest` is turned down by the next
@@ -135,13 +135,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consents:
-    """What one user has decided, key by key, and whether they were erased for good."""
+    """Decisions of one user, key by key, and whether they were erased for good."""
 
     decided: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
     erased: bool = False
 
     def allows(self, key: str, limits: Limits) -> bool:
-        """Whether the key may be written and found."""
+        """Return True if the key may be written and found."""
         default = limits.consent == "implied" and key not in limits.consent_keys
         return self.decided.get(key, default)
 

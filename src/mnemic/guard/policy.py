@@ -1,4 +1,4 @@
-"""What may be proposed at all: keys, scopes and kinds, and what each key means."""
+"""Rules for what may be proposed at all: keys, scopes and kinds, and the meaning of each key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EntityReading = Literal["rules", "names", "model"]
 
 @dataclass(frozen=True)
 class KeyRule:
-    """What one key means.
+    """Meaning of one key.
 
     `on_change`: a new value closes the old one (`supersede`), stands beside it (`accumulate`), or waits for a person
     (`review`). `allowed_values`: the only values, in the spelling that is stored; compared without case (NFKC,
@@ -153,11 +153,11 @@ class Policy:
 
     @property
     def allows_keyless(self) -> bool:
-        """Whether memories without a key may be proposed."""
+        """True if memories without a key may be proposed."""
         return self.keys is None or self.open_keys if self.keyless is None else self.keyless
 
     def allows(self, key: str) -> bool:
-        """Whether `key` (canonical) may be proposed."""
+        """Return True if `key` (canonical) may be proposed."""
         return not self.closed or key in self._rules
 
     def rule(self, key: str) -> KeyRule:
@@ -165,7 +165,7 @@ class Policy:
         return self._rules.get(key) or KeyRule(key)
 
     def slides(self, key: str | None, kind: Kind) -> bool:
-        """Whether a memory's time to live starts anew when it is confirmed: by the rule of its key, else by its
+        """Return True if a memory's time to live starts again when it is confirmed: by the rule of its key, else by its
         kind.
         """
         return kind not in self.fixed_kinds if key is None else self.rule(key).expiry == "sliding"
@@ -181,7 +181,7 @@ class Policy:
         return frozenset(key for key, rule in self._rules.items() if rule.sensitive)
 
     def names_sensitive(self, texts: Iterable[str]) -> bool:
-        """Whether one of the texts has one of `sensitive_words` as whole words, whatever its case."""
+        """Return True if one of the texts has one of `sensitive_words` as whole words, whatever its case."""
         if not self.sensitive_words:
             return False
         said = [f" {' '.join(_WORDS.findall(canonical_value(text)))} " for text in texts]

@@ -287,7 +287,7 @@ def _read(path: Path) -> object:
 
 
 def guard_data(guard: GuardFile) -> dict[str, Any]:
-    """What a policy file says that reads as `guard`, as JSON data: `read_guard` gives it back."""
+    """Return the content of a policy file that reads as `guard`, as JSON data: `read_guard` gives it back."""
     policy, limits = guard.policy, guard.limits
     return {
         "keys": None if policy.keys is None else {key: _rule_data(rule) for key, rule in sorted(policy.keys.items())},

@@ -1,4 +1,4 @@
-"""What is done with each kind of personal data, and who may see what stands behind a marker."""
+"""Actions on each kind of personal data, and people who may see the values behind markers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOST_REGIONS = 8
 
 
 class Action(StrEnum):
-    """What is done with an entity: replaced by a marker, the same with what it stood for kept sealed, the whole write
-    refused, or left as it stands.
+    """Action on an entity: replaced by a marker, the same with the value behind it kept sealed, the whole write
+    refused, or left as it is.
     """
 
     REDACT = "redact"
@@ -67,5 +67,5 @@ class RedactionRules:
 
     @property
     def tokenises(self) -> bool:
-        """Whether anything is kept sealed, which needs a key."""
+        """True if anything is kept sealed, which needs a key."""
         return Action.TOKENISE in self.actions.values()

@@ -87,13 +87,13 @@ class _Scan:
 
     @cached_property
     def structure(self) -> bytes:
-        """What no string holds."""
+        """Bytes outside all strings."""
         return b"".join(self.plain.split(b'"')[::2])
 
 
 def _has_more_values(scan: _Scan, most: int) -> bool:
-    """Whether the text holds more values than `most`: each begins an object or a list or follows a comma. What holds
-    too many in its first part is not read to its end.
+    """Return True if the text contains more values than `most`: each begins an object or a list or follows a comma. A
+    text with too many in its first part is not read to its end.
     """
     if len(scan.raw) > 2 * _FIRST_BYTES and _has_more_values(_Scan(scan.raw[:_FIRST_BYTES]), most):
         return True
@@ -106,8 +106,8 @@ def _has_more_values(scan: _Scan, most: int) -> bool:
 
 
 def _is_too_deep(scan: _Scan) -> bool:
-    """Whether the brackets nest too deep, told before any recursive parser sees them: each round takes the innermost
-    pairs away.
+    """Return True if the brackets nest too deep, checked before any recursive parser sees them: each round takes the
+    innermost pairs away.
     """
     if scan.raw.count(b"[") + scan.raw.count(b"{") <= MAX_DEPTH:
         return False
@@ -132,7 +132,7 @@ def _require_plain(value: object, scan: _Scan) -> None:
 
 
 def _names(value: object) -> int:
-    """How many names all objects of `value` hold together. Refuses a number that is not finite.
+    """Return the number of names in all objects of `value` together. Refuses a number that is not finite.
 
     Level by level: what a level holds is looked at in C, and there are no more levels than `MAX_DEPTH`.
     """

@@ -46,7 +46,7 @@ class Analysis(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What a keyword query asks for: `terms`, each once, and `phrases`, whose terms must stand next to each other."""
+    """Terms of a keyword query: `terms`, each once, and `phrases`, whose terms must be next to each other."""
 
     terms: list[str]
     phrases: list[tuple[str, ...]]

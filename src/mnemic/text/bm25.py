@@ -25,7 +25,7 @@ class Bm25:
     context_weight: float = 0.5
 
     def idf(self, total: int, containing: int) -> float:
-        """How much a term tells that `containing` of `total` memories hold; always positive."""
+        """Return the weight of a term that `containing` of `total` memories contain; always positive."""
         return math.log1p((total - containing + 0.5) / (containing + 0.5))
 
     def frequency(self, weight: float, count: Any, length: Any, average: float) -> Any:
@@ -33,5 +33,5 @@ class Bm25:
         return weight * count / (1.0 - self.b + self.b * length / average)
 
     def gain(self, idf: float, frequency: Any) -> Any:
-        """What one term adds to the score; `frequency` may be an array."""
+        """Return what one term adds to the score; `frequency` may be an array."""
         return idf * frequency / (self.k1 + frequency)

@@ -1,4 +1,4 @@
-"""What a text shows of itself at a glance: cheap signs that help to rank it.
+"""Cues that a text shows at a glance: cheap signs that help to rank it.
 
 English words; in other languages the signs are simply absent. All patterns take time linear in the text.
 """

@@ -18,7 +18,7 @@ _ENDINGS = frozenset(
 
 @lru_cache(maxsize=8192)
 def same_word(one: str, other: str) -> bool:
-    """Whether two words in lower case differ at most by an ending of number, person or tense."""
+    """Return True if two words in lower case differ at most by an ending of number, person or tense."""
     if one == other:
         return True
     if min(len(one), len(other)) < SHORTEST_STEM or not (one.isalpha() and other.isalpha()):

@@ -45,7 +45,7 @@ def core(name: str, label: str) -> str:
 
 
 def slug(name: str, label: str) -> str:
-    """What stands for a name in keys: letters and digits of ASCII, at most 37 characters.
+    """Return the form of a name for keys: letters and digits of ASCII, at most 37 characters.
 
     Names that are one name by `core` have one slug, all others have two: where something would get lost (another
     script, a sign that is not between words, length), a digest of the name is added.

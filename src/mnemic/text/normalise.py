@@ -74,7 +74,7 @@ def clean_content(text: str) -> str:
 
 
 def invisible(text: str, *, strict: bool = False) -> bool:
-    """Whether `text` holds a control, zero-width, bidi, surrogate, tag or blank character.
+    """Return True if `text` contains a control, zero-width, bidi, surrogate, tag or blank character.
 
     Joiners and emoji selectors that the writing needs are not counted, unless `strict`.
     """
@@ -107,7 +107,7 @@ def _is_nothing(character: str) -> bool:
 
 
 def _hidden(text: str, at: int) -> bool:
-    """Whether the character at `at` is one nobody can see and nothing needs."""
+    """Return True if the character at `at` is one nobody can see and nothing needs."""
     character = text[at]
     if not _unseen(character):
         return False

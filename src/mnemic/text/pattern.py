@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Pattern:
-    """What `re.compile(text, flags)` gives, compiled when it is first used."""
+    """Result of `re.compile(text, flags)`, compiled when it is first used."""
 
     __slots__ = ("_compiled", "_flags", "text")
 
@@ -42,11 +42,11 @@ class Pattern:
         return self.compiled.finditer(string, start, end)
 
     def findall(self, string: str) -> list[Any]:
-        """What every match, or its group, holds."""
+        """Return the text of every match, or of its group."""
         return self.compiled.findall(string)
 
     def split(self, string: str) -> list[Any]:
-        """What stands between the matches."""
+        """Return the parts between the matches."""
         return self.compiled.split(string)
 
     def sub(self, replacement: str | Callable[[re.Match[str]], str], string: str) -> str:

@@ -41,5 +41,5 @@ def special_topics(text: str) -> frozenset[str]:
 
 
 def is_special(texts: Collection[str | None], topics: Collection[str]) -> bool:
-    """Whether one of the texts speaks of one of the topics."""
+    """Return True if one of the texts speaks of one of the topics."""
     return any(text and not special_topics(text).isdisjoint(topics) for text in texts)

@@ -1,4 +1,4 @@
-"""Which names a text may spell: every run of a few of its words, in the form that stands for names in keys."""
+"""Names that a text may spell: every run of a few of its words, in the form used for names in keys."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _lengths(left: int) -> range:
 
 
 def _slug(run: str) -> str:
-    """What `slug` gives, sooner for what is written plainly: a question has dozens of runs."""
+    """Return the result of `slug`, sooner for what is written plainly: a question has dozens of runs."""
     plain = run.lower()
     if len(plain) <= _LONGEST_SIMPLE and _SIMPLE.fullmatch(plain):
         return _SEPARATOR.sub("-", plain)

@@ -179,7 +179,7 @@ class Frame:
 
     @cached_property
     def cues(self) -> frozenset[str]:
-        """Cues of its bearing on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
+        """Signs of bearing on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
         told = _NOT_ENDED.sub(" ", self.plain)
         return frozenset(kind for kind, cue in _cues().items() if kind != "unreal" and cue.search(told))
 

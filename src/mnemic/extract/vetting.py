@@ -126,7 +126,7 @@ def follows(candidate: Candidate, policy: Policy) -> bool:
 
 
 def _in_order(wanted: Sequence[str], words: Sequence[str]) -> bool:
-    """Check whether `words` contain `wanted` in that order: "tea over coffee" does not follow from "coffee over tea"."""
+    """Check that `words` contain `wanted` in order: "tea over coffee" does not follow from "coffee over tea"."""
     rest = iter(words)
     return bool(wanted) and all(any(same_word(one, other) for other in rest) for one in wanted)
 

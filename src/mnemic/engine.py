@@ -99,7 +99,7 @@ class MemoryEngine(StewardVerbs):
     """
 
     background = False
-    """Whether adapters capture in the background (`mnemic.later`)."""
+    """True where adapters capture in the background (`mnemic.later`)."""
     _drainer: Drainer | None = None
 
     def __init__(

@@ -26,9 +26,9 @@ from mnemic.types import Actor, Message, WriteReceipt
 logger = logging.getLogger(__name__)
 
 PASSING = ("store_", "commit_", "embedder_", "llm_timeout", "llm_unavailable", "max_seconds")
-"""How the reasons of failures begin that may be over the next time."""
+"""Prefixes of the reasons of failures that may be over at the next try."""
 GATHERING_SECONDS = 2.0
-"""How long the background reader waits for more turns before it reads."""
+"""Seconds for which the background reader waits for more turns before it reads."""
 
 
 class BackgroundCapture:

@@ -147,7 +147,7 @@ Answer with one JSON object and nothing else:
 """
 
 OPERATIONS = ("add", "update", "end", "none")
-"""What an item of a model's answer may do with what is remembered."""
+"""Operations on memories that an item of a model's answer may name."""
 
 _ITEM_SCHEMAS: Mapping[str, JsonValue] = {
     "op": {"type": "string", "enum": list(OPERATIONS)},

@@ -21,7 +21,7 @@ from mnemic.maintain.policies import Policies, PolicyVersion
 from mnemic.maintain.tenants import Tenant, Tenants, quota_of
 
 LASTS = timedelta(seconds=2)
-"""How long a process goes by what it has read."""
+"""Time for which a process uses the settings that it has read."""
 TENANTS_KEPT = 10_000
 BUILT_WITH = frozenset({"redaction", "entities", "judged"})
 """Parts of a policy file that a process needs models and keys for: they are the settings' alone."""

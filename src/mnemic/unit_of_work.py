@@ -166,7 +166,7 @@ class Unit:
         self._tx = tx
         self.reads: Reads = tx
         self.changes: list[Change] = []
-        """What projections have to be told once the transaction is committed."""
+        """Changes that projections receive once the transaction is committed."""
 
     async def apply(self, mutation: Mutation) -> bool:
         """Write the mutation: row and version, marks, kept answers, audit log, outbox. False, and nothing is written,

@@ -47,7 +47,7 @@ _ADD: Any = SevenKinds.add.function
 _RETRIEVE: Any = SevenKinds.retrieve.function
 """The verbs of the kinds as coroutine functions, whichever way the kinds themselves are called."""
 POLL_SECONDS = 0.5
-"""How often `changes` looks for new lines of the audit."""
+"""Seconds between two looks of `changes` for new lines of the audit."""
 
 
 class _Kinds(Face[M]):

@@ -1,9 +1,11 @@
-"""A docstring opens with a verb or a noun, never with a question word."""
+"""A docstring, that of an attribute too, opens with a verb or a noun, never with a question word."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "mnemic"
@@ -11,10 +13,25 @@ ASKING = re.compile(r"(?:What|Which|How|Whether|Who|Whom|Whose|Where|When|Why)\b
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+def statements(node: ast.AST) -> list[ast.stmt]:
+    """The body of a node; empty where it has none, or one that is an expression."""
+    body = getattr(node, "body", [])
+    return body if isinstance(body, list) else []
+
+
+def docstrings(tree: ast.AST) -> Iterator[str]:
+    """The docstrings of a module, its classes, functions and attributes."""
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED):
+            yield ast.get_docstring(node) or ""
+        for named, text in pairwise(statements(node)):
+            if isinstance(named, ast.Assign | ast.AnnAssign) and isinstance(text, ast.Expr):
+                yield str(getattr(text.value, "value", "")).strip()
+
+
 def asking(text: str) -> list[str]:
     """The docstrings in a module's text that open with a question word."""
-    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, DOCUMENTED))
-    return [doc for node in nodes if (doc := ast.get_docstring(node)) and ASKING.match(doc)]
+    return [doc for doc in docstrings(ast.parse(text)) if ASKING.match(doc)]
 
 
 def test_no_docstring_opens_with_a_question_word() -> None:
@@ -25,3 +42,4 @@ def test_no_docstring_opens_with_a_question_word() -> None:
 
 def test_one_that_does_is_found() -> None:
     assert asking('def f():\n    """Whether it rains."""\n') == ["Whether it rains."]
+    assert asking('class Day:\n    rain: bool\n    """Whether it rains."""\n') == ["Whether it rains."]

@@ -17,7 +17,7 @@ from mnemic.types import Actor
 RENEWED_AFTER = 1800.0
 """Seconds after which a token, which lives for an hour, is renewed."""
 OWN_KEY = ("application_required",)
-"""What a service says to a user's key that asks for a token: it already stands for a user."""
+"""The service's answer to a user's key that asks for a token: the key already acts for a user."""
 LONGEST_WAIT = 10.0
 """Seconds: a service that asks for a longer rest is not waited for."""
 

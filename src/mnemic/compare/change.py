@@ -31,7 +31,9 @@ CERTAIN = 0.5
 OPPOSED = 0.25
 """The same where words say that the two contradict each other."""
 CROWD, CROWDED = 0.7, 8
-"""How much more is asked among many (in log odds), and what many is; chosen on chats in which nothing changes."""
+"""Further log odds asked of a change among many memories, and the number that counts as many; chosen on chats in which
+nothing changes.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ _SERVED: Mapping[str, frozenset[str]] = MappingProxyType(
         "diet": _FLYING | _EATING,
     }
 )
-"""What a request must ask for so that a preference belongs into its answer, by key."""
+"""Words that a request must contain for a preference to belong into its answer, by key."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 _PREFERENCES: Mapping[str, str] = MappingProxyType(
@@ -52,7 +52,7 @@ _PREFERENCES: Mapping[str, str] = MappingProxyType(
         "room": "a {} room",
     }
 )
-"""How a preference reads in "I will prioritize ...", by key."""
+"""Wording of a preference in "I will prioritize ...", by key."""
 
 
 @dataclass(frozen=True, slots=True)

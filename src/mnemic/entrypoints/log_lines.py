@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 FIELDS = ("method", "route", "status", "ms", "caller", "address", "reason", "error")
-"""What a line may carry besides its message."""
+"""The fields that a line may carry besides its message."""
 _LOGGERS = ("mnemic", "uvicorn")
 
 

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 _STRANGERS = 25
 """Sentences of other topics that a topic's first are paired with."""
 _PULL = 1.0
-"""What keeps the weights small (ridge)."""
+"""Ridge penalty that keeps the weights small."""
 
 
 class Example(NamedTuple):

@@ -14,7 +14,7 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message
 
 Unread = Counter[str]
-"""How much of a set could not be read and is left out: `chats`, `messages`, `questions`."""
+"""Counts of what could not be read in a set and is left out: `chats`, `messages`, `questions`."""
 
 
 def found(path: Path, names: Sequence[str]) -> Path:

@@ -19,7 +19,7 @@ UNDER = {
     "search": ("embed", "scan"),
     "injection": ("embed", "scan"),
 }
-"""What each call cannot do without: its floor is the sum of these."""
+"""Costs that each call cannot avoid: its floor is their sum."""
 
 
 async def embedding_alone(embedder: Embedder, texts: Sequence[str], progress: Progress) -> dict[str, Any]:

@@ -44,7 +44,7 @@ OPPOSITE, CONTRADICTION, DUPLICATE, PARAPHRASE = "opposite", "contradiction", "d
 NEUTRAL = "neutral"
 _MERGED = {Outcome.MERGED, Outcome.REFRESHED}
 _FLAGGED = {Outcome.PENDING_REVIEW, Outcome.SUPERSEDED}
-"""What is called a contradiction waits, or takes the place of what it contradicts."""
+"""Outcomes that count as a finding: a contradiction waits, or replaces what it contradicts."""
 FIGURES = {
     "opposite_merged": ({OPPOSITE, CONTRADICTION}, _MERGED),
     "duplicates_merged": ({DUPLICATE}, _MERGED),

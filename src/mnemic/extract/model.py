@@ -14,7 +14,7 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.around import ALONE, WINDOW_TURNS, Around
 from mnemic.extract.operations import Reading, proposed
 from mnemic.guard.budget import Budget
-from mnemic.guard.contract import drop_duplicates, parse_json
+from mnemic.guard.contract import drop_duplicates, items_of, parse_json
 from mnemic.guard.policy import Policy
 from mnemic.ports import Completer
 from mnemic.ports.metering import metered
@@ -28,10 +28,10 @@ WINDOW_CHARS = 16_000
 TURNS_BEFORE = 2
 """Turns of the window before that are shown, and not read again."""
 MAX_CONTEXT_CHARS = 600
-"""What is shown of a turn that is not the user's own."""
+"""Characters shown of a turn that is not the user's own."""
 
 Read = Extraction | MnemicError
-"""What a message of a window gives, or why its run must stop."""
+"""The result for one message of a window, or the error that stops its run."""
 
 
 class ModelExtractor:
@@ -73,7 +73,7 @@ class ModelExtractor:
             beside=self._beside(around),
         )
         completion = await self._completer.complete(prompt, deadline=deadline)
-        items = _items(parse_json(completion.text))
+        items = items_of(parse_json(completion.text))
         found = _proposals(items, message, around, policy, budget, self._categories)
         return replace(found, cost=Cost.of(completion))
 
@@ -186,16 +186,6 @@ def _shown(message: Message) -> str | InvalidInput:
     if own and len(text) > MAX_MESSAGE_CHARS:
         return InvalidInput("message", hint=f"longer than {MAX_MESSAGE_CHARS} characters")
     return text if own else text[:MAX_CONTEXT_CHARS]
-
-
-def _items(raw: object) -> Sequence[object]:
-    """The items of an answer. Raises InvalidCandidates."""
-    if not isinstance(raw, Mapping):
-        raise InvalidCandidates("not_object")
-    items = raw.get("items")
-    if not isinstance(items, list | tuple):
-        raise InvalidCandidates("items")
-    return items
 
 
 def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any]], int]:

@@ -105,7 +105,7 @@ _THIS_TEXT = pattern(
     r"frase|testo|zin|"
     r"tekst)\b"
 )
-"""What an order to work on a text names: a bare "this", or a text."""
+"""Object of a request to work on a text: a bare "this", or a text."""
 _FICTION = pattern(
     r"^\W{0,3}(?:please )?(?:(?:i want you to |i'd like you to |can you |let's |lets )?(?:act as|act like|"
     r"pretend|role-?play|play the role|"

@@ -5,10 +5,9 @@ Everything here takes arbitrary values and raises nothing but the errors named; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
 
 from mnemic.errors import (
     InvalidCandidates,
@@ -46,6 +45,7 @@ __all__ = [
     "check_candidate",
     "check_candidates",
     "drop_duplicates",
+    "items_of",
     "parse_json",
 ]
 
@@ -53,7 +53,7 @@ LONGEST_MODEL_TTL = timedelta(days=365)
 """The longest time that a model may wish for. A program may wish for 36,500 days, or for no end."""
 DEFAULT_CONFIDENCE = 0.8
 CAPTURE_CATEGORIES = frozenset({"preference", "instruction", "identity", "relation", "event", "fact"})
-"""What a model may say that a statement is. Anything else that it calls it is forgotten."""
+"""Categories that a model may give a statement. Any other is dropped."""
 _NO_DAY_COUNT = 10**6
 """Beyond every time that may be wished for: a number of days is cut to this before it meets `timedelta`."""
 
@@ -104,7 +104,7 @@ def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
     are the items beyond `max_capture_items` (one entry for all of them). Only a payload that is no object, or has no
     list of items, raises in both cases. Of two items with the same key, level and value the first is kept.
     """
-    items = _items(raw)
+    items = items_of(raw)
     skipped: list[Skipped] = []
     if len(items) > budget.max_capture_items:
         if policy.on_violation == "stop":
@@ -159,7 +159,8 @@ def check_answer(raw: object) -> Answer:
     return Answer(answer=text, used_memory_keys=tuple(dict.fromkeys(name for name in names if name)))
 
 
-def _items(raw: object) -> list[Any] | tuple[Any, ...]:
+def items_of(raw: object) -> Sequence[object]:
+    """The items of a model's answer. Raises InvalidCandidates (`not_object`, `items`)."""
     if not isinstance(raw, Mapping):
         raise InvalidCandidates("not_object")
     items = raw.get("items")

@@ -162,7 +162,9 @@ class LimitCheck:
     held: Mapping[Per, Mapping[Kind, Usage]] = field(default_factory=dict)
     admitted: list[Candidate] = field(default_factory=list)
     has_room: bool = False
-    """Whether something of the user's may make room; how much of it is seen in the transaction that writes."""
+    """True where a memory of the user's may be evicted to make room; the number is read in the transaction that
+    writes.
+    """
 
     def __call__(self, candidate: Candidate) -> str | None:
         """The reason to block the candidate: retention, consent, quota, in this order."""

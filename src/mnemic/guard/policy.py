@@ -24,7 +24,7 @@ OnViolation = Literal["stop", "skip"]
 OnModelFailure = Literal["stop", "rules"]
 OnRefuted = Literal["report", "stop"]
 EntityReading = Literal["rules", "names", "model"]
-"""What notices entities in ordinary texts."""
+"""The reader that notices entities in ordinary texts."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mnemic.types import Detector
 
 _ENTITY = re.compile(r"[A-Z][A-Z_]{1,19}")
 NAMES = ("PERSON", "LOCATION")
-"""What only a language model finds."""
+"""Kinds that only a language model finds."""
 
 _REGION = re.compile(r"[A-Z]{2}")
 _ROLE = re.compile(r"[a-z][a-z0-9_.:\-]{0,63}")

@@ -26,7 +26,7 @@ _NO_VALUE = bytes(code for code in range(256) if chr(code) not in "[{,")
 
 
 _PLACE = re.compile(r" at line (\d+) column \d+\Z")
-"""How the parser says where it stopped."""
+"""The parser's wording for the place at which it stopped."""
 
 
 class NotStrictJson(ValueError):

@@ -37,7 +37,7 @@ _CHANNELS: Mapping[Origin, str] = MappingProxyType(
         Origin.WEB: "web",
     }
 )
-"""Who is named where a memory names no speaker."""
+"""The source named where a memory names no speaker."""
 _OWN_SPEAKERS = frozenset({None, "", "user"})
 
 

@@ -18,7 +18,7 @@ _ESCAPES = (
 _CHAT_TOKEN = re.compile(
     r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\])", re.IGNORECASE
 )
-"""What opens a control token of chat templates that write theirs in square brackets."""
+"""Opening of a control token in chat templates that use square brackets."""
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 _SCHEME = re.compile(r"\b([a-z][a-z0-9+.-]{0,20})(:)(?=/|\\|%2f)", re.IGNORECASE)
 _BARE_SCHEME = re.compile(r"\b(data|javascript|vbscript|mailto|tel|sms|file|blob|about|intent)(\s*):", re.IGNORECASE)

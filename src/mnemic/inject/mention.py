@@ -48,7 +48,7 @@ _SET_PHRASES = frozenset(
     "problem problems worry worries doubt ado only just forget forgets hesitate wait matter mind miss wrong fail later"
     " trouble problema dudas problème souci doute zweifel".split()
 )
-"""What takes a negation for itself: "no problem", "not to worry", "never miss", "nothing wrong with"."""
+"""Phrases that use up a negation: "no problem", "not to worry", "never miss", "nothing wrong with"."""
 _SET_PHRASE_REACH = 3
 _CONTRAST = frozenset("but however yet so because since although though then therefore pero mais aber sondern".split())
 _LISTED = frozenset({"or", "nor", "o", "ou", "oder"})
@@ -60,7 +60,7 @@ _PARTICIPLES = frozenset(
     " forbidden".split()
 )
 _PUT_OUT = frozenset({"switched", "turned", "ruled", "left", "called"})
-"""What denies together with "off" or "out"."""
+"""Verbs that deny together with "off" or "out"."""
 _AFTER_GAP = frozenset("for from at here now today this then in on altogether entirely if when with".split())
 _SMALL = frozenset("a an the in on at by of for with from near".split())
 _CONTRACTED = {"won't": "will not", "can't": "can not", "cannot": "can not", "shan't": "shall not", "ain't": "is not"}

@@ -19,7 +19,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.text.pattern import Pattern
 
 TokenCount = Callable[[str], int]
-"""How many tokens a text costs."""
+"""A function from a text to its number of tokens."""
 _FOLLOWING = (
     "abcdgilmnprstuy baeilou cacehiklortu dadeilosuy eacdefglmnpqrstvx faefiou gehinrs haeio iabcdefglmnoprstvxz kei"
     " ladeilostuy mabeimopu nacdefginostuv obcdgklmnoprstuvw paeiloprtu qu racdegimnorstuy sacehilopstuy tacehiloprstuy"

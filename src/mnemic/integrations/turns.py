@@ -47,7 +47,7 @@ MAX_RESULTS = 20
 _OPEN_TURNS = 256
 _WAITING = 100
 _PASSING = ("store_", "commit_", "embedder_", "llm_", "max_seconds")
-"""How the reasons of failures begin that may be over the next time."""
+"""Prefixes of the reasons of failures that may be over at the next try."""
 
 
 class TurnMemory:

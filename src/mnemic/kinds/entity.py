@@ -57,7 +57,7 @@ _EVER = datetime(1900, 1, 1, tzinfo=UTC)
 """Since when two names are one: also when it is asked how things stood before somebody said so."""
 
 READING_TIME = timedelta(seconds=25)
-"""How long a model may take to read one text: the time of a whole turn."""
+"""Time that a model may take to read one text: that of a whole turn."""
 _log = logging.getLogger("mnemic.kinds")
 
 

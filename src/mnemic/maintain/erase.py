@@ -36,7 +36,7 @@ BATCH = 256
 """Memories removed in one transaction; fewer where the disk has no room for what that writes."""
 
 MAX_ROUNDS = 100
-"""How often an erasure looks again for what was written meanwhile."""
+"""Rounds in which an erasure looks for what was written meanwhile."""
 
 FORMAT = "mnemic-erasure/1"
 

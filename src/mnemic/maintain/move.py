@@ -26,7 +26,7 @@ from mnemic.unit_of_work import Answered, Mutation, Unit, apply, commit
 T = TypeVar("T")
 PAGE = 500
 TOGETHER = 200
-"""What is written in one transaction."""
+"""Rows written in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from mnemic.ports import RecordStore
 from mnemic.write.feed import BATCH, SHORTEST_REST, Feed
 
 IDLE_SECONDS = 30.0
-"""How often the background worker looks for what other processes have left."""
+"""Seconds between two looks of the background worker for entries that other processes left."""
 
 _OUTBOX_PAGE = 1000
 

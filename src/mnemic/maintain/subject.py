@@ -30,7 +30,7 @@ from mnemic.write.vault import Vault, marker_of, vault_prefix
 
 FORMAT = "mnemic-subject/1"
 MESSAGES = 1000
-"""How many messages of an open conversation are told, the newest."""
+"""Number of messages of an open conversation that are reported, the newest."""
 
 Entries = AsyncIterator[dict[str, Any]]
 

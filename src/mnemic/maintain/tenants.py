@@ -19,10 +19,10 @@ from mnemic.types import Actor, Kind
 from mnemic.unit_of_work import Mutation, Unit, commit
 
 SERVICE_TENANT = "mnemic.service"
-"""Where tenants and credentials are kept; nobody acts in it."""
+"""The tenant that holds tenants and credentials; nobody acts in it."""
 MAX_QUOTAS = 50
 LIMITS = ("rows", "bytes", "writes_a_minute")
-"""What a quota may limit."""
+"""Names of what a quota may limit."""
 MAX_LABEL = 200
 
 _PREFIX = "tenant:"

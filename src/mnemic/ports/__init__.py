@@ -34,7 +34,7 @@ from mnemic.types import (
 )
 
 __all__ = ["Anew", "Clock", "Completer", "Embedder", "GraphStore", "Keyring", "Loading", "Reranker"]
-"""What stands in modules beside this one and is a port all the same."""
+"""Ports of the modules beside this one."""
 
 T = TypeVar("T")
 

@@ -8,7 +8,9 @@ from typing import Protocol, runtime_checkable
 from mnemic.types import Scope
 
 Anew = Callable[[bytes, bytes], bytes | None]
-"""What is sealed, and what it is bound to, to the same sealed anew; None where it stays as it is."""
+"""A function from a sealed value and its binding to the value sealed with the current key; None where it stays as it
+is.
+"""
 
 
 class Keyring(Protocol):

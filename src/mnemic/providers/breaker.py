@@ -20,7 +20,7 @@ REST = timedelta(seconds=15)
 FEW = 8
 """Texts of a call that somebody waits for: a query, or what is written now. More are a job's."""
 FEW_SECONDS = timedelta(seconds=8)
-"""What such a call may take in all, its retries included: a search answers by words and keys then, well within the
+"""Seconds for such a call in all, its retries included: a search answers by words and keys then, well within the
 service's thirty seconds.
 """
 PATIENCE_SECONDS = 2.0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 60.0
 _BOUNDS = ("maxItems", "minItems", "maxLength", "minimum", "maximum")
-"""What some servers do not take in a schema; they name it in their refusal."""
+"""Parts of a schema that some servers do not accept; they name them in their refusal."""
 
 
 class OpenAICompleter:

@@ -21,8 +21,8 @@ from mnemic.types import Scored, Signals, Where
 CLEAR = 0.5
 """The relevance from which on something is known of the clause: more likely than not."""
 COVERED = 0.5
-"""Where less or nothing can be told of it, as among few memories, the share of the clause's words that the hit must
-hold.
+"""Share of the clause's words that the hit must contain where little or nothing can be read from their rarity, as
+among few memories.
 """
 _SLACK = 1.5
 """Of a span that is told ("the week before"): how much longer it may have been."""

@@ -104,7 +104,7 @@ _NO_TIME = {
         r"(?:^|\b(?:between|know|knew|tell|told|remember|remind|me|guess|about|of|and|or))\s*$", re.IGNORECASE
     ),
 }
-"""What in front of a word makes another one of it: "named after", "do you know when", "between when"."""
+"""Words in front of a word that change its meaning: "named after", "do you know when", "between when"."""
 _NOT_THEN = Pattern(
     r"\b(?:usual|always|typical|general|normal)(?:ly)?\b|\b(?:often|common)\b"
     r"|\bhow (?:long|old|many (?:day|week|month|year|hour)s?)\b".replace(" ", r"\s+"),

@@ -17,7 +17,9 @@ IMPORTANCE = "importance"
 ORDINARY = 0.5
 USUAL_CONFIDENCE = 0.8
 RUNNERS_UP = 5
-"""Where a hundred memories are about as relevant, reading all of them cost a search more than all its lists."""
+"""Hits read for their importance: where a hundred memories are about as relevant, to read all of them cost a search
+more than all its lists.
+"""
 _FOR_CONFIDENCE, _FOR_LOW_TRUST, _FOR_VERSION, _FOR_GUIDING = 0.5, 0.2, 0.05, 0.15
 _MOST_VERSIONS = 4
 _GUIDING = frozenset({"preference", "instruction"})

@@ -21,11 +21,11 @@ from mnemic.retrieve.diversity import Entry
 from mnemic.types import Kind, Memory
 
 COMPARED = 24
-"""How many of the best are compared with each other."""
+"""Number of the best hits that are compared with each other."""
 FEWER = 4
 """Of what a question found, so many count as one of what a statement is near: nothing is closed by their order."""
 LEAST_PART = 0.25
-"""How much of a message a statement is at least that makes the whole of it outdated."""
+"""Share of a message that a statement must make up so that the whole of it counts as outdated."""
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6

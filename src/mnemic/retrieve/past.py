@@ -39,7 +39,7 @@ _BEFORE = Pattern(
 )
 _UNTIL = Pattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s+(?:\w+\s+){0,2}(?:\w+)", re.IGNORECASE)
 LIFT = 0.2
-"""What a memory that was true then is lifted by: the question is about it, whatever else is like it."""
+"""Raise of the score of a memory that was true then: the question is about it, however alike the others are."""
 
 
 def asks_past(question: Question) -> bool:

@@ -22,7 +22,7 @@ from mnemic.retrieve.surroundings import GRAPH, SAID
 from mnemic.types import Scored
 
 RELATED = 0.5
-"""What is said at least where the query names a relation that is known: more likely than not."""
+"""Least relevance where the query names a known relation: more likely than not."""
 
 LEAST_MEMORIES = 30
 """Below so many a word says less (BM25 counts how rare it is), and the best cosine of what is not meant is lower:

@@ -27,7 +27,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "following": "is followed by a message that fits",
     }
 )
-"""What a list or a sign means, where it is not said by words or by meaning."""
+"""Meaning of a list or signal, where it is not one of words or of meaning."""
 _SPEAKERS: Mapping[Origin, str] = MappingProxyType(
     {
         Origin.USER_STATED: "the user",

@@ -14,7 +14,7 @@ from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
 
 OK, NEEDS_REVIEW, FAILED = "ok", "needs_review", "failed"
 REVIEW = "needs_review:"
-"""How the reason of a candidate begins that a person must look at."""
+"""Prefix of the reason of a candidate that a person must look at."""
 
 
 class MemoryState(TypedDict, total=False):

@@ -46,7 +46,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 _STATUSES = {status.value: status for status in Status}
 _TRUSTS = {trust.value: trust for trust in Trust}
 _SOURCES = {origin.value: Source(origin=origin) for origin in Origin}
-"""What most sources are: a channel, and nothing more."""
+"""The most common sources: a channel, and nothing else."""
 _TIMES = ("created_at", "updated_at", "occurred_at", "valid_from", "valid_to", "expires_at")
 
 

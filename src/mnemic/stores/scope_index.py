@@ -476,7 +476,7 @@ _ROWS = 4096
 """Vectors of the scope multiplied at a time: what comes of them stays in the processor's cache."""
 
 _SLACK = 1e-4
-"""How far two ways of adding up the same products may lie apart: a hundred times what was seen."""
+"""Bound of the difference between two ways of adding up the same products: a hundred times the largest seen."""
 
 _PART = 8
 """One in so many near a vector: then all are multiplied out, and nothing is kept."""

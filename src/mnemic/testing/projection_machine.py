@@ -33,7 +33,7 @@ T = TypeVar("T")
 SCOPES = (scope(), scope("bob"), scope(tenant="rival"), scope(level=Level.AGENT))
 NAMES = ("Ana", "Bob", "Siemens", "東京 'n' \"x\"")
 SECONDS = 60.0
-"""How long a projection may take for one batch: a loaded machine is not what is tested."""
+"""Seconds that a projection may take for one batch: a loaded machine is not under test."""
 
 Fault = Literal["before", "after"]
 

@@ -11,7 +11,7 @@ from mnemic.text.analyse import parse_query, terms
 from mnemic.text.bm25 import Bm25
 
 N = TypeVar("N")
-"""What a text is called by: a row's number, a place in a list."""
+"""Identifier of a text: a row's number, a place in a list."""
 
 _BM25 = Bm25()
 

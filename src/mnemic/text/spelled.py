@@ -13,7 +13,7 @@ from mnemic.text.names import slug
 MOST_WORDS = 4
 MOST_SIGNS = 8
 MOST_SPELLED = 256
-"""What stands behind so many runs of a long text is not looked at."""
+"""Number of runs of a long text that are looked at."""
 
 _BETWEEN = r"\s'’‘.,&_/‐–\-"
 _APART = r"?!;:()\[\]{}\"“”„«»¿¡…*<>|=~^%$@\\、。，？！「」『』（）：；"

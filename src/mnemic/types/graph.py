@@ -136,7 +136,7 @@ class Neighbour(Serialisable):
 EPISODE = "episode"
 """The category of a memory that tells an episode."""
 _OF_EPISODE = "@episode:"
-"""What the identities of an episode's parts begin with, and no name that a user gives: it begins with its label."""
+"""Prefix of the identities of an episode's parts, which no name given by a user has: it begins with its label."""
 _HOW = {True: "worked", False: "failed", None: "done"}
 HAS_STEP, NEXT_STEP, ENDED_IN = "has_step", "next_step", "ended_in"
 

@@ -44,10 +44,12 @@ _SAID = Pattern(
     rf"|(?:[ \t]{{0,2}}{ARE}|'s|[ \t]{{1,2}}-)[ \t]{{1,3}}){_VALUE}"
 )
 _STANDS = Pattern(rf"(?i){_OF_WHAT}[ \t]{{1,3}}(?=[^\s]{{0,200}}\d){_VALUE}")
-"""What just stands there has a digit."""
+"""A bare value must contain a digit."""
 _BEGIN = frozenset(" \t\"'=:是为為は는은ค")
 _BEGIN_SAID = frozenset(" \t\"'`=:-aAdDeEfFiIlLoOsStTvVwWéÉèÈэЭоОдДкКهह是为為は는은ค")
-"""What may stand behind a name, and second behind it where a value is said: what `OF` and `ARE` begin with."""
+"""Words that may follow a name, and those that may follow it second where a value is given: the openings of `OF` and
+`ARE`.
+"""
 _NO_VALUE = Pattern(
     r"(?i)[$%]?[({<\[].*|\$\w+|os\.environ.*|process\.env.*|getenv.*|(?:none|null|nil|true|false|undefined|required"
     r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"

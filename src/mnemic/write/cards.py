@@ -27,7 +27,7 @@ _ISSUED = {
     **dict.fromkeys(("22", "23", "24", "25", "26", "27", "51", "52", "53", "54", "55"), (16,)),
     **dict.fromkeys(("81", "82", "86", "97", "98"), (16,)),
 }  # fmt: skip
-"""How many digits a card number has that begins so, the longest first."""
+"""Number of digits of a card by its first digits, the longest prefix first."""
 _PIECE = Folded(rf"\d(?<!\d\d)(?<=(?={_NUMBER}(?!\d)).)\d{{11,18}}")
 _RUN = Folded(
     r"\d(?<!\d\d)\d{2,5}+(?!\d)"

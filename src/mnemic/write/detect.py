@@ -24,7 +24,7 @@ from mnemic.write.phones import Phones
 
 _LOCAL_CHARS = 64
 _local = re.compile(r"[\w.%+\-'’&]*[\w%+]").match
-"""What may stand before an @, read backwards from there; it does not begin with a full stop, hyphen or quote."""
+"""The part before an @, read backwards from there; it does not begin with a full stop, hyphen or quote."""
 _DOMAIN = re.compile(r"@(?:[^\W_](?:[^\W_]|-){0,62}\.){1,8}(?:xn--[A-Za-z0-9\-]{1,59}|[^\W\d_]{2,24})")
 _HIDDEN = AnyCase(
     r" ?[(\[{<] ?at ?[)\]}>] ?(?P<host>[^\W_](?:[^\W_]|-){0,62}"

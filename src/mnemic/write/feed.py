@@ -18,7 +18,7 @@ BATCH = 100
 """Entries taken at once; after a failure one, then twice as many each time."""
 
 SECONDS = 2.0
-"""How long one batch may keep a projection busy."""
+"""Seconds for which one batch may keep a projection busy."""
 
 SHORTEST_REST, LONGEST_REST = 0.5, 60.0
 """Seconds for which a projection is left alone after a failure."""

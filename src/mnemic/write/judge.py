@@ -22,7 +22,7 @@ from mnemic.types import Deadline, Memory, Where
 from mnemic.write.draft import Draft, Laps
 
 MOST_JUDGED = 8
-"""How many memories one write is compared with by the judge."""
+"""Number of memories that the judge compares with one write."""
 LONGEST_WAIT = timedelta(seconds=10)
 
 

@@ -34,7 +34,7 @@ TELEPHONES = Spoken(
     joined="电话(?:号码?)? 電話(?:號碼?|番号)? 手机(?:号码?)? 手機(?:號碼?)? 座机 携帯(?:電話)?(?:番号)? ケータイ"
     " 전화(?:번호)? 휴대폰 휴대전화 핸드폰 โทร(?:ศัพท์)? เบอร์ มือถือ",
 )
-"""What a telephone and its number are called."""
+"""Words for a telephone and its number."""
 CALLS = Spoken(
     "ll[aá]m(?:a|ame|ar|arme|arle|arnos|adme|enme|eme) marca(?:r|me)? cont[aá]ct(?:ame|arme|anos|o) localizarme",
     "lig(?:a|ar|ue|uem|ame|ue-me) contato contate contactar contatar joi(?:ndre|gnable)",
@@ -62,7 +62,7 @@ OTHER_NUMBERS = Spoken(
     " 注文 請求 口座 会員 予約 受付 追跡 契約 주문 계좌 예약 송장 등록번호 회원 계약 청구 카드",
     stems=True,
 )
-"""What else has a number."""
+"""Words for other things that have a number."""
 TOLD_AFTER = Spoken(
     *(
         rf"{are}~(?:(?:el|o|le|il|a|la)~)?[^\W\d_]{{2,5}}{_NEW}~(?:n[uú]mero|m[oó]vil|tel[eé]fono|celular|telem[oó]vel"
@@ -73,14 +73,14 @@ TOLD_AFTER = Spoken(
     joined="是[我他她]的(?:号码|號碼|手机|手機|电话|電話) [はが][私僕]の(?:番号|電話|携帯)"
     " 로~?(?:전화|연락) 으로~?(?:전화|연락)",
 )
-"""What tells behind a number that it is a telephone's."""
+"""Words after a number that make it a telephone number."""
 PASSWORDS = Spoken(
     "contrase[nñ]as? clave~(?:de~acceso|secreta|del?~wi-?fi) palavra[~-]passe senha mots?~de~passe mdp code~secret",
     "passwort wlan-passwort kennwort zugangscode parola~d'ordine codice~segreto wachtwoord has[lł](?:o|em|a)",
     "парол(?:ь|я|ю|ем|е) [sş]ifre(?:m|miz|si|niz)? كلمة~(?:المرور|السر) الرقم~السري पासवर्ड",
     joined="密[码碼] 口令 パスワード 暗証番号 パスコード 비밀번호 비번 패스워드 รหัสผ่าน",
 )
-"""What a password is called."""
+"""Words for a password."""
 KEYS = Spoken(
     "clave(?<!palabra~clave)(?<!palabras~clave) chave(?<!palavra~chave) cl[eé] chiave schl[uü]ssel sleutel",
     "klucz ключ токен parola(?:m|mız)?",
@@ -100,8 +100,8 @@ CODES = Spoken(
 )
 """A code that opens something for a while."""
 ARE = "(?:is|was|are|es|son|é|est|è|ist|lautet|to|это|هو|هي|है|是|为|為|は|는|은|คือ)"
-"""What may stand between a name and what is named."""
+"""Words between a name and its value."""
 AT = "(?:al|el|en el|no|o|para|au|le|sur le|an|unter|il|op|het|na|do mnie|pod|на|по|على|مع|에|に)"
-"""What may stand between calling and a number."""
+"""Words between calling and a number."""
 OF = "(?:for|of|to|on|de|del|du|der|des|di|della|do|da|van|от|для|к)"
-"""What may stand between a name and what it belongs to."""
+"""Words between a name and the thing that it belongs to."""

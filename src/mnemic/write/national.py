@@ -141,7 +141,7 @@ _NAMED = (
     (("aadha",), "aadhaa?r", is_indian),
     (("nhs",), "nhs", is_british),
 )
-"""What a text must hold, the name, and what proves the number."""
+"""For each number: its marker in a text, its name, and the proof of its digits."""
 _BEHIND_NAME = (
     r"(?: ?(?:no\.?|nr\.?|number|numaram?|num|is|es|é|ist|to|:|=|#)){0,3} {0,2}(\d(?:[ .\-]?\d){8,11})(?![\w\-])"
 )

@@ -12,7 +12,7 @@ TELEPHONY = (
     "phone", "cell", "mobile", "tel", "whatsapp", "fax", "sms", "dial", "call", "text", "ring", "reach", "landline",
     "hotline", "voicemail", "desk", "handy", "mobil", "telefon", "ph",
 )  # fmt: skip
-"""What a telephone is called, and calling somebody."""
+"""Words for a telephone, and for calling somebody."""
 _NEAR = AnyCase(
     rf"(?<![^\W_])(?:(?:tele)?(?:{'|'.join(TELEPHONY)})|answer(?:s|ing|ed)?|messages?|contact(?:ed|ing)?|registered"
     r"|(?:my|his|her|their|your|our|the|this|new|home|work|office|emergency|direct|business|personal|contact|private)"

@@ -20,8 +20,8 @@ TRIED = ("US", "GB", "DE", "FR", "IN", "BR", "IL", "CA")
 recogniser of telephone numbers tries. The order is that of trying, the likeliest first.
 """
 MOST_ASKED = 48
-"""How often the library reads a number for one text. It takes some 35 microseconds each time, which texts of nothing
-but numbers would make their cost.
+"""Reads of a number by the library in one text. Each takes some 35 microseconds, which would dominate the cost of a
+text of nothing but numbers.
 """
 _GROUP = re.compile(r"\d+")
 

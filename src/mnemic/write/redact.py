@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from mnemic.write.finds import Finds, Span
 
 _SUSPECT = re.compile(r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at|\S{14}|private key|phrase|words", re.IGNORECASE)
-"""What a text must hold for any detector of `mnemic.write.detect` to find something in it: a character beyond ASCII, a
-digit, a sign of addresses, assignments and passwords, an `at` in brackets, a word as long as the shortest token or
-hardware address, or a name of keys and seeds.
+"""Signs of which a text must contain one for any detector of `mnemic.write.detect` to find something: a character
+beyond ASCII, a digit, a sign of addresses, assignments and passwords, an `at` in brackets, a word as long as the
+shortest token or hardware address, or a name of keys and seeds.
 """
 
 

@@ -29,8 +29,8 @@ ADDED_AGREEMENT = 0.6
 REWORDED_PLACES = 3
 REWORDED_SHARED = 7
 REWORDED_AGREEMENT = 0.5
-"""How many places must differ, how many words agree, and which part of the shorter statement. These and the lists were
-set on the dev halves of the pairs in docs/benchmarks/write-quality.md.
+"""Number of places that must differ, number of words that must agree, and their share of the shorter statement. These
+and the lists were set on the dev halves of the pairs in docs/benchmarks/write-quality.md.
 """
 
 _NAMES = frozenset({"name", "person"})

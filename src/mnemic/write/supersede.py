@@ -17,7 +17,7 @@ from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.merge import Near, closed
 
 MOST_CLOSED = 6
-"""How many memories one statement takes the place of, the most probable first."""
+"""Number of memories that one statement replaces, the most probable first."""
 
 Changed = list[tuple[Memory, Change]]
 

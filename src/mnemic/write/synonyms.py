@@ -188,7 +188,7 @@ def _narrower(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
 
 
 BROADER = _narrower(_BROADER)
-"""What else a word says by itself: whoever says "a man" says "a person"."""
+"""Broader terms that a word implies: "a man" is "a person"."""
 
 GROUP_HEADS = frozenset(SAME_WORD.values())
 

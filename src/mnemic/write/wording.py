@@ -45,10 +45,10 @@ BEFORE_AMOUNTS = frozenset(
     from than least most costs cost weighs weigh equals
     """.split()
 )
-"""What stands before a number that is an amount or a time; behind any other word it is a label, as in "chapter 3"."""
+"""Words before a number that is an amount or a time; after any other word it is a label, as in "chapter 3"."""
 
 BEFORE_NAMES = frozenset("is are was were be called named in at for as".split())
-"""What stands before a name that is the value of something: where one lives or works, how someone is called."""
+"""Words before a name that is the value of something: where one lives or works, how someone is called."""
 
 QUALIFIERS = frozenset(
     stem_of(word)
@@ -279,7 +279,7 @@ POSTURES = frozenset(
     stem_of(word)
     for word in "sit stand lie kneel crouch run walk sleep swim jump fly ride drive climb dance eat sing talk".split()
 )
-"""What somebody is doing, of which they do one at a time: "is sitting", not "likes sitting"."""
+"""Activities of which a person does one at a time: "is sitting", not "likes sitting"."""
 
 NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     {

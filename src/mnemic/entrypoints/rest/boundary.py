@@ -38,11 +38,11 @@ QUICK_BYTES = 8 * 1024
 microsecond a byte, in which nobody else would be answered.
 """
 BODY_BYTES = "body_bytes"
-"""Where a request's `state` says how large its body was."""
+"""The name in a request's `state` of the size of its body, in bytes."""
 BODY_VALUE = "body_value"
-"""Where it has what the body says."""
+"""The name of the parsed body."""
 REFUSED = "refused"
-"""Where it has why the request's credential is refused."""
+"""The name of the reason for which the request's credential is refused."""
 _BODY_READ = "body_read"
 _CLOSE = {"Connection": "close"}
 

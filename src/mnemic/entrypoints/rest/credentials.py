@@ -30,12 +30,12 @@ from mnemic.types import Actor
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 
 COMMAND_LINE = "command line"
-"""Whose act it is where no credential was shown: whoever reaches the store itself."""
+"""The actor of an act without a credential: somebody with access to the store itself."""
 KEYS_OF_A_TENANT = 10_000
 DEFAULT_TTL = timedelta(days=365)
-"""How long a key works where nobody says how long."""
+"""Lifetime of a key where the request gives none."""
 USE_NOTED = timedelta(hours=1)
-"""How exactly it is known when a key was used last: writing each use would cost a commit for each request."""
+"""Precision of a key's last use: to write each use would cost a commit for each request."""
 
 _PREFIX, _USED = "api_key:", "api_key_used:"
 _KEY = re.compile(r"mnk_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -95,7 +95,7 @@ class ApiKey:
     digests: tuple[str, ...] = field(repr=False)
     """Of the secrets that open it: one, or two while a rotation's grace runs."""
     retires_at: datetime | None = None
-    """When the older of two secrets stops working."""
+    """The time at which the older of two secrets stops working."""
     created_by: str = COMMAND_LINE
     signing: Mapping[str, TokenKey] = field(default_factory=dict)
     """By the digest of a secret, what verifies the tokens that were issued with it."""
@@ -113,7 +113,7 @@ class ApiKey:
 
 
 Reach = Callable[[Principal], bool]
-"""Which keys a caller may manage, by whom they stand for. A key out of reach is not there."""
+"""The subjects whose keys a caller may manage. Any other key is reported as missing."""
 
 
 def _anybody(_: Principal) -> bool:

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 State = Literal["running", "done", "failed", "interrupted"]
 
 KEPT_FOR = timedelta(hours=24)
-"""How long after its beginning an erasure can be fetched."""
+"""Time after its start during which an erasure can be fetched."""
 AT_ONCE = 2
 """Erasures that one process carries out at a time; the others wait their turn."""
 MOST = 256

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 
 SEARCHES = 2
-"""How many more searches of everything end so, for what is loaded when it is first needed: the embedder, above all."""
+"""Further searches, among everything, that end so: the first ones load what they need, above all the embedder."""
 
 
 def keep_what_lasts() -> None:

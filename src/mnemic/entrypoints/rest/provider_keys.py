@@ -15,11 +15,11 @@ from mnemic.entrypoints.rest.fetching import FetchFailed, fetched, require_fetch
 from mnemic.ports import Clock
 
 LASTS = timedelta(minutes=10)
-"""How long fetched keys are used before they are asked for again."""
+"""Time for which fetched keys are used before they are fetched again."""
 RESTS = timedelta(seconds=30)
 """Between two fetches, also where tokens come under keys that nobody knows, and where the provider does not answer."""
 OUTLASTS = timedelta(hours=24)
-"""How long fetched keys are used while the provider does not answer."""
+"""Time for which fetched keys are used while the provider does not answer."""
 _log = logging.getLogger(__name__)
 
 

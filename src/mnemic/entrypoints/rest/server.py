@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from mnemic.entrypoints.rest.telemetry import Telemetry
 
 SLICE_SECONDS = 0.0005
-"""How long a thread computes before another may. Python's own 5 ms are what a short request would wait for at each step
-that a costly one takes in between; figures are in docs/service.md, "What others notice".
+"""Time for which a thread computes before another may, in seconds. A short request would wait for Python's own 5 ms at
+each step that a costly one takes in between; figures are in docs/service.md, "What others notice".
 """
 
 

@@ -29,9 +29,9 @@ from mnemic.ports import Clock, RecordStore
 COOKIE = "mnemic_sign_on"
 PATH = "/console/sign-on"
 LASTS = timedelta(minutes=10)
-"""How long somebody has at the provider."""
+"""Time that a person has to sign on at the provider."""
 DESCRIPTION_LASTS = timedelta(minutes=10)
-"""How long the provider's description of itself is used."""
+"""Time for which the provider's description of itself is used."""
 RESTS = timedelta(seconds=30)
 """Until a provider that did not describe itself is asked again."""
 LONGEST_HINT = 4096

@@ -45,7 +45,7 @@ DESCRIBED: dict[int | str, dict[str, Any]] = {
         },
     }
 }
-"""How the description of the service tells of a stream."""
+"""The OpenAPI description of a stream."""
 
 
 class EventStream(StreamingResponse):

@@ -26,7 +26,7 @@ from mnemic.unit_of_work import Mutation, apply
 K = TypeVar("K")
 V = TypeVar("V")
 CALLER = "caller"
-"""Where a request's `state` says whose credential it has shown: the key's id, which is no secret and no name."""
+"""The name in a request's `state` of its credential's id, which is neither secret nor a person's name."""
 BURST, PER_SECOND = 30, 0.5
 """Wrong credentials of one address: so many at once, and then one every two seconds."""
 KNOWN_SECONDS = 3600.0

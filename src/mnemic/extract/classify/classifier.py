@@ -18,7 +18,7 @@ from mnemic.extract.classify.features import buckets
 Floats = npt.NDArray[np.float32]
 
 KEPT = ("identity", "relation", "preference", "instruction", "fact", "event", "safety", "change")
-"""What is worth keeping."""
+"""The classes worth keeping."""
 LEFT = (
     "question",
     "request",
@@ -31,7 +31,7 @@ LEFT = (
     "joke",
     "quoted",
 )
-"""What is not, and why."""
+"""The classes left out, each with its reason."""
 LABELS = (*KEPT, *LEFT)
 
 

@@ -28,7 +28,7 @@ LABELS_OF: Mapping[str, str] = MappingProxyType(
         "WORK_OF_ART": "product",
     }
 )
-"""What the labels of OntoNotes 5 are here; the others (dates, sums, languages) name no entity."""
+"""The labels of OntoNotes 5 in our terms; the others (dates, sums, languages) name no entity."""
 
 
 class NamesEntityReader:

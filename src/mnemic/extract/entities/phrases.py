@@ -141,4 +141,4 @@ _WORDS = {
 KIN_WORDS: Mapping[str, str] = MappingProxyType(
     {word: relation for relation, words in _WORDS.items() for word in words.split()}
 )
-"""What people say for a relation."""
+"""Words that people use for a relation."""

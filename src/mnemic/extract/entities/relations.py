@@ -19,7 +19,7 @@ SAME_AS = "same_as"
 """From another name of somebody to the one they go by: what was told of either was told of one."""
 
 LABELS = frozenset({PERSON, ORGANISATION, PLACE, ANIMAL, RESTAURANT, THING, "event", "product", "topic"})
-"""What things are taken for. `thing`: it was not said."""
+"""The types of an entity. `thing`: the text gives none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ _RULES = (
 RELATIONS: Mapping[str, RelationRule] = MappingProxyType({rule.relation: rule for rule in _RULES})
 
 KIN = frozenset(rule.relation for rule in _RULES if rule.says.startswith("{target} is the "))
-"""What somebody can be to somebody: read after "my" and after a name's 's."""
+"""Relations between people, read after "my" and after a name's 's."""
 
 
 def rule_of(relation: str) -> RelationRule:

@@ -29,7 +29,7 @@ AIM = (
     rf"{I_AM} (?:always |still )?trying to (?:always )?(?:keep|avoid|minimi[sz]e|maintain|limit|reduce|"
     r"cut (?:down|back)|stick (?:to|with)|stay)\b"
 )
-"""What somebody strives for, also where a request mentions it in passing."""
+"""Words for an aim, also where a request mentions it in passing."""
 _REPLIES = r"(?:replies|answers|responses|messages|updates|summaries|explanations|emails|it|things|everything)"
 _DATE = (
     r"(?:on|by|before|next|this|until|in) (?:the )?(?:mon|tues|wednes|thurs|fri|satur|sun|jan|feb|mar|apr|may|jun|"

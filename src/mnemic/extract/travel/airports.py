@@ -38,7 +38,7 @@ _CITIES = {
         "vienna": "wien vienne", "warsaw": "warschau warszawa varsovie", "zurich": "zuerich zurigo",
     }.items()
 }  # fmt: skip
-"""What cities are called elsewhere, in the table's English."""
+"""Other names of cities, in the table's English."""
 _MAIN = {
     "athens": "ATH", "atlanta": "ATL", "auckland": "AKL", "barcelona": "BCN", "boston": "BOS", "copenhagen": "CPH",
     "dallas": "DFW", "delhi": "DEL", "denver": "DEN", "doha": "DOH", "dubai": "DXB", "dublin": "DUB",

@@ -19,7 +19,7 @@ UNRANKED = 200
 """Documents that are read of a store that ranks none: the first few of those are as good as any, and the turn chooses.
 """
 _SECRET = (("%mnemic", "redaction"), "secret")
-"""Where no user's memories are: "%" stands in no user_id."""
+"""A namespace without any user's memories: no user_id contains "%"."""
 
 
 class StoreMemory:

@@ -30,16 +30,16 @@ TABLES = (
     *("outbox", "request", "mark", "projection", "document", "document_vector", "graph_node", "graph_relation"),
     "facet",
 )
-"""What is copied, in an order in which every row finds what it refers to."""
+"""Tables to copy, in an order in which every row finds the rows that it refers to."""
 
 NOT_COPIED = frozenset({"schema_version", "space", "next_space"})
-"""What the manifest says instead, and what can be filled again."""
+"""Tables that the manifest describes instead, and those that can be filled again."""
 
 _SHARED = frozenset({"salt", "projection"})
-"""What belongs to no tenant, and has no row-level security."""
+"""Tables that belong to no tenant, and have no row-level security."""
 
 _SECONDS = 3600.0
-"""How long one statement of a backup may take."""
+"""Seconds that one statement of a backup may take."""
 _CONNECTING = 10.0
 _CHUNK = 1024 * 1024
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

@@ -47,7 +47,7 @@ _QUERIES = 5000
 _ROLE_REFUSED = {"22023", "42501"}
 _ATTEMPTS = 5
 _END_SECONDS = 5.0
-"""How long the end of a read may take before its connection is dropped."""
+"""Seconds that the end of a read may take before its connection is dropped."""
 _GRACE = 0.05
 """Seconds that the server's own time limit has before the connection is given up."""
 

@@ -24,7 +24,7 @@ _LOST_RACES = {"40001", "40P01"}
 """Serialization failure, deadlock."""
 
 _OTHER_SPACE = re.compile("expected \\d+ dimensions|different vector dimensions")
-"""What pgvector says of a vector of another length: the space was changed meanwhile."""
+"""pgvector's message about a vector of another length: the space was changed meanwhile."""
 
 _ENDED = {"57P01", "57P02", "57P05", "25P03"}
 """The server closed the connection: shutdown, crash, idle too long."""

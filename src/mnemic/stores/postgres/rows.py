@@ -24,7 +24,7 @@ ANY_FACET = 0
 
 _TERM_BYTES = 5
 _HEADER = struct.Struct(">HH")
-"""What pgvector's binary form starts with: the dimension, and a zero. Then float32 values, big-endian."""
+"""Header of pgvector's binary form: the dimension, and a zero. Big-endian float32 values follow."""
 
 
 def encode_vector(vector: Vector) -> bytes:

@@ -15,7 +15,7 @@ SIZE = 200
 """Memories of one scope that are kept at most."""
 
 IDLE = timedelta(days=1)
-"""How long a set that nobody reads or changes is kept."""
+"""Time for which a set is kept that nobody reads or changes."""
 
 _EDGE = ""
 """A member that is no memory: below it others may be missing. At -inf nothing is, at +inf nothing counts yet."""

@@ -38,7 +38,7 @@ FAILURES = 3
 """Failures in a row after which calls are refused at once."""
 
 REST_SECONDS = 1.0
-"""How long they are, before one is let through again."""
+"""Seconds for which calls are refused before one is let through again."""
 
 _FAILED = (RedisError, RedisClusterException, OSError, TimeoutError)
 _REFUSED = (AuthenticationError, AuthorizationError, NoPermissionError)

@@ -90,7 +90,7 @@ HELD_SECONDS = 0.05
 
 Work = Callable[[Transaction], Awaitable[Any]]
 Fresh = dict[tuple[str, str], Memory | None]
-"""What earlier members of a group changed, by tenant and memory_id; None where they removed it."""
+"""Changes by earlier members of a group, by tenant and memory_id; None where they removed the row."""
 
 
 class Owner(Protocol):

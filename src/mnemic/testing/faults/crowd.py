@@ -26,7 +26,7 @@ from mnemic.testing.faults.oracle import ADA, statement
 from mnemic.types import Actor
 
 Seen = Counter[str]
-"""How often each outcome, or the reason of each error, was seen."""
+"""Counts of each outcome, and of the reason of each error."""
 
 
 async def each_its_own(engine: MemoryEngine, number: int, turns: int) -> Seen:

@@ -163,9 +163,9 @@ class MemoryEngine(StewardVerbs):
         """Return what a search finds beside the lists of the store: by walking the graph, and by a search service."""
         from mnemic.kinds.elsewhere import IndexedElsewhere
         from mnemic.kinds.near import GraphSurroundings
-        from mnemic.kinds.patience import Patience
+        from mnemic.kinds.optional_backend import OptionalBackend
 
-        near = None if self.graph is None else GraphSurroundings(self.graph, Patience(self.clock))
+        near = None if self.graph is None else GraphSurroundings(self.graph, OptionalBackend(self.clock))
         return {"surroundings": near, "elsewhere": IndexedElsewhere.among(self._projections, self.clock)}
 
     async def open(self) -> Self:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Self
 
 from mnemic.errors import NotSupported
-from mnemic.kinds.patience import Patience
+from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.ports import Clock
 from mnemic.ports.projections import Projection, SearchIndex
 from mnemic.retrieve.question import Question
@@ -17,16 +17,16 @@ from mnemic.types import Deadline, Scored, Where
 
 @dataclass(frozen=True, slots=True)
 class IndexedElsewhere:
-    """`mnemic.retrieve.elsewhere.Elsewhere` by a `SearchIndex`, waited for with `patience`."""
+    """`mnemic.retrieve.elsewhere.Elsewhere` by a `SearchIndex`, within the time limit of `backend`."""
 
     index: SearchIndex
-    patience: Patience
+    backend: OptionalBackend
 
     @classmethod
     def among(cls, projections: Sequence[Projection], clock: Clock) -> Self | None:
         """The first of these projections that is a search index; None where none is."""
         index = next((each for each in projections if isinstance(each, SearchIndex)), None)
-        return None if index is None else cls(index, Patience(clock))
+        return None if index is None else cls(index, OptionalBackend(clock))
 
     async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
         """The service's best, words and vector asked at once; nothing where it cannot be asked such a thing (a time in
@@ -34,6 +34,6 @@ class IndexedElsewhere:
         """
         ask = partial(self.index.search, where, question.keywords, question.vector, limit=question.depth)
         try:
-            return await self.patience.wait(ask, deadline)
+            return await self.backend.call(ask, deadline)
         except NotSupported:
             return ()

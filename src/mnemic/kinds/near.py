@@ -12,7 +12,7 @@ from typing import Any
 from mnemic.extract.entities.asking import AskedRelations, read_asked
 from mnemic.extract.entities.relations import LABELS, THING
 from mnemic.kinds.named import ME_NODE, SAME, key_of, node_of
-from mnemic.kinds.patience import Patience
+from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.kinds.same import Same
 from mnemic.kinds.walks import Walks
 from mnemic.ports import Snapshot
@@ -44,11 +44,11 @@ class GraphSurroundings:
     where the query says it ("employer", "city").
 
     Nobody goes through the user, to whom everything is near; from the user only along a relation that the query calls
-    theirs ("my sister"). A walk raises StoreBusy where the `patience` with the graph is over.
+    theirs ("my sister"). A walk raises StoreBusy past the time limit of `backend`.
     """
 
     graph: GraphStore
-    patience: Patience
+    backend: OptionalBackend
 
     async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
         """See `Surroundings`. Names are those of the user's own scope; without it there are none."""
@@ -68,7 +68,7 @@ class GraphSurroundings:
     async def _walked(
         self, walk: _Walk, starts: Sequence[dict[str, Any]], deadline: Deadline | None
     ) -> Sequence[Reached]:
-        return await self.patience.wait(partial(walk.reached, starts), deadline)
+        return await self.backend.call(partial(walk.reached, starts), deadline)
 
 
 def _entities(where: Where, own: Scope) -> Where:

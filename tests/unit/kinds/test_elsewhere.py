@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import NotSupported, StoreBusy
 from mnemic.kinds.elsewhere import IndexedElsewhere
-from mnemic.kinds.patience import Patience
+from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.retrieve.question import read_question
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.record_store import scope
@@ -58,13 +58,13 @@ async def test_it_is_asked_for_the_words_of_the_question() -> None:
 
 
 async def test_what_it_cannot_be_asked_is_no_failure() -> None:
-    elsewhere = IndexedElsewhere(Index(NotSupported("search_index:as_of")), Patience(ManualClock()))
+    elsewhere = IndexedElsewhere(Index(NotSupported("search_index:as_of")), OptionalBackend(ManualClock()))
     assert await elsewhere.ranked(ASKED, HERE, None) == ()
 
 
 async def test_one_that_hangs_is_left_alone_for_a_while() -> None:
     index, clock = Index(None), ManualClock()
-    elsewhere = IndexedElsewhere(index, Patience(clock, longest=timedelta(milliseconds=1)))
+    elsewhere = IndexedElsewhere(index, OptionalBackend(clock, timeout=timedelta(milliseconds=1)))
     for _ in range(3):
         with pytest.raises(StoreBusy):
             await elsewhere.ranked(ASKED, HERE, None)

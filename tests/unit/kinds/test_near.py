@@ -19,7 +19,7 @@ from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.near import MOST_REACHED, MOST_UNSAID, GraphSurroundings
-from mnemic.kinds.patience import Patience
+from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
@@ -33,7 +33,7 @@ from mnemic.types.graph import fragment_of
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 DAY = timedelta(days=1)
 SHORT = timedelta(milliseconds=5)
-LONG = Patience(ManualClock(), timedelta(minutes=2))
+LONG = OptionalBackend(ManualClock(), timedelta(minutes=2))
 CITY = "Which city is my sister's employer in?"
 CANTEEN = "When is the canteen of Eva's employer closed?"
 FRIDAYS = "Siemens' canteen is closed on Fridays."
@@ -230,8 +230,8 @@ async def test_a_graph_that_fails_or_is_late_is_named(failure: Exception | None,
     graph = Faulty()
     graph.failure = failure
     async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
-        patience = LONG if failure else Patience(ManualClock(), SHORT)
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, patience)
+        backend = LONG if failure else OptionalBackend(ManualClock(), SHORT)
+        engine.gateway.searcher.surroundings = GraphSurroundings(graph, backend)
         await entities(engine).relate("Eva", "works_at", "Siemens")
         found = await engine.search("Where does Eva work?", actor=ANA)
         assert (found.errors, found.degraded) == ({"graph": reason}, True)
@@ -239,11 +239,11 @@ async def test_a_graph_that_fails_or_is_late_is_named(failure: Exception | None,
         assert (await engine.search("the weather", actor=ANA)).errors == {}
 
 
-async def test_a_graph_that_hangs_costs_one_search_its_patience() -> None:
+async def test_a_graph_that_hangs_costs_one_search_its_time_limit() -> None:
     graph, clock = Faulty(), ManualClock()
     async with MemoryEngine(store=InProcessStore(), graph=graph, embedder=WordEmbedder()) as engine:
-        patience = Patience(clock, SHORT)
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, patience)
+        backend = OptionalBackend(clock, SHORT)
+        engine.gateway.searcher.surroundings = GraphSurroundings(graph, backend)
         await entities(engine).relate("Eva", "works_at", "Siemens")
 
         async def found() -> dict[str, str]:
@@ -251,16 +251,16 @@ async def test_a_graph_that_hangs_costs_one_search_its_patience() -> None:
 
         assert await found() == await found() == await found() == {"graph": "store_busy"}
         assert graph.asked == 1
-        clock.advance(patience.rest)
+        clock.advance(backend.rest)
         assert await found() == {"graph": "store_busy"}
         assert graph.asked == 2
 
 
 async def test_a_caller_in_a_hurry_does_not_put_the_graph_to_rest() -> None:
-    patience = Patience(ManualClock(), timedelta(minutes=2))
+    backend = OptionalBackend(ManualClock(), timedelta(minutes=2))
     with pytest.raises(StoreBusy):
-        await patience.wait(asyncio.Event().wait, Deadline(expires_at=0.0, monotonic=lambda: 1.0))
-    assert await patience.wait(partial(asyncio.sleep, 0, "an answer")) == "an answer"
+        await backend.call(asyncio.Event().wait, Deadline(expires_at=0.0, monotonic=lambda: 1.0))
+    assert await backend.call(partial(asyncio.sleep, 0, "an answer")) == "an answer"
 
 
 async def test_a_walk_ends_with_the_deadline_of_the_search() -> None:

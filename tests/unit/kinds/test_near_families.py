@@ -15,7 +15,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.face import awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.near import GraphSurroundings
-from mnemic.kinds.patience import Patience
+from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.ports import Embedder
 from mnemic.retrieve.fuse import Weights
 from mnemic.stores.sqlite import SqliteStore
@@ -36,7 +36,9 @@ async def recalled(folder: Path, embedder: Embedder) -> dict[str, float]:
     chance = random.Random(20261122)
     store, graph = SqliteStore(folder / "m.db", durability="fast"), SqliteGraph(folder / "m.db")
     async with MemoryEngine(store=store, graph=graph, embedder=embedder) as engine:
-        engine.gateway.searcher.surroundings = GraphSurroundings(graph, Patience(SystemClock(), timedelta(minutes=2)))
+        engine.gateway.searcher.surroundings = GraphSurroundings(
+            graph, OptionalBackend(SystemClock(), timedelta(minutes=2))
+        )
         entity = EntityMemory(engine, ANA, awaited())
         firms, towns = chance.sample(FIRMS, len(FIRMS)), chance.sample(TOWNS, len(TOWNS))
         asked: list[tuple[str, str]] = []

@@ -182,7 +182,7 @@ async def credential_of(request: HTTPConnection, service: Service) -> Principal 
     if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
         return None
     shown = text.strip()
-    service.watch.require_patience(request, shown)
+    service.watch.refuse_throttled(request, shown)
     principal = await service.keys.authenticate(shown) or await service.tokens.authenticate(shown)
     if principal is None:
         await service.watch.wrong(request)

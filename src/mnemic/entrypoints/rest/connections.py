@@ -28,7 +28,7 @@ class Connection(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Timeouts:
     """Seconds that a connection may take: for a request's head; for its body, and one more for each `bytes_a_second` of
     it; to take a part of what it is answered.
     """
@@ -46,7 +46,7 @@ class Connections:
     most: int = 4096
     per_address: int = 256
     proxies: frozenset[str] = frozenset({"127.0.0.1", "::1"})
-    patience: Patience = field(default_factory=Patience)
+    timeouts: Timeouts = field(default_factory=Timeouts)
     _open: dict[Connection, str] = field(default_factory=dict)
     _addresses: Counter[str] = field(default_factory=Counter)
     _strangers: OrderedDict[Connection, None] = field(default_factory=OrderedDict)

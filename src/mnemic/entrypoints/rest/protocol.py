@@ -114,7 +114,7 @@ class Protocol(HttpToolsProtocol):
         """The other side does not take what it is answered."""
         super().pause_writing()
         if self._unread is None:
-            self._unread = self.loop.call_later(self._kept.patience.reading, self.cut)
+            self._unread = self.loop.call_later(self._kept.timeouts.reading, self.cut)
 
     def resume_writing(self) -> None:
         """It does again."""
@@ -128,7 +128,7 @@ class Protocol(HttpToolsProtocol):
             raise ValueError("head too large")  # the parser stops, and the request is answered with 400
 
     def _wait(self) -> None:
-        """From now on the other side is waited for, as long as patience lasts."""
+        """Start the timeout for what the other side sends next."""
         self._rest()
         self._begun = self.loop.time()
         self._deadline = self.loop.call_later(self._allowed(), self._late)
@@ -144,8 +144,8 @@ class Protocol(HttpToolsProtocol):
             self._unread = None
 
     def _allowed(self) -> float:
-        patience = self._kept.patience
-        return patience.body + self._body_bytes / patience.bytes_a_second if self._in_body else patience.head
+        timeouts = self._kept.timeouts
+        return timeouts.body + self._body_bytes / timeouts.bytes_a_second if self._in_body else timeouts.head
 
     def _late(self) -> None:
         """The deadline has come. What was sent meanwhile gives more time, and so does not having been read."""
@@ -154,7 +154,7 @@ class Protocol(HttpToolsProtocol):
             return
         more = self._begun + self._allowed() - self.loop.time()
         if self.flow.read_paused:
-            more = self._kept.patience.head
+            more = self._kept.timeouts.head
         if more > 0:
             self._deadline = self.loop.call_later(more, self._late)
         elif self._in_body or self._head:

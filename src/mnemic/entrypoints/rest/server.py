@@ -20,7 +20,7 @@ from mnemic.entrypoints.log_lines import configure
 from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.boundary import Bounds
-from mnemic.entrypoints.rest.connections import Connections, Patience, place_of
+from mnemic.entrypoints.rest.connections import Connections, Timeouts, place_of
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.lasting import keep_what_lasts
 from mnemic.entrypoints.rest.logs import RequestLog
@@ -146,7 +146,7 @@ class ServiceSettings(BaseSettings):
             most=self.connections,
             per_address=self.address_connections,
             proxies=frozenset(place_of(one.strip()) for one in self.proxies.split(",")),
-            patience=Patience(head=self.head_seconds, body=self.body_seconds, reading=self.reading_seconds),
+            timeouts=Timeouts(head=self.head_seconds, body=self.body_seconds, reading=self.reading_seconds),
         )
 
     def client(self) -> Client | None:

@@ -46,7 +46,7 @@ class Watch:
     _told: OrderedDict[tuple[str, ...], float] = field(default_factory=OrderedDict)
     _untold: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
-    def require_patience(self, request: HTTPConnection, shown: str) -> None:
+    def refuse_throttled(self, request: HTTPConnection, shown: str) -> None:
         """Refuse with 429, before the store is asked, an address that has shown too many wrong credentials; one that
         was right within the hour is looked at all the same: others may share its address.
         """

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
@@ -25,6 +26,7 @@ from redis.exceptions import (
 )
 from redis.exceptions import TimeoutError as RedisTimeout
 
+from mnemic.circuit_breaker import CircuitBreaker
 from mnemic.errors import InvalidConfig, StoreBusy, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.types import Scope
 
@@ -34,11 +36,8 @@ SCHEMES = ("redis://", "rediss://", "redis+cluster://", "rediss+cluster://")
 
 SECONDS = 0.5
 POOL_SIZE = 32
-FAILURES = 3
-"""Failures in a row after which calls are refused at once."""
-
-REST_SECONDS = 1.0
-"""Seconds for which calls are refused before one is let through again."""
+REST = timedelta(seconds=1)
+"""Time for which calls are refused, after three failures in a row, before one is let through again."""
 
 _FAILED = (RedisError, RedisClusterException, OSError, TimeoutError)
 _REFUSED = (AuthenticationError, AuthorizationError, NoPermissionError)
@@ -66,8 +65,7 @@ class RedisLink:
         self._seconds = seconds
         self._client = _client(url, seconds, pool_size)
         self._turns = asyncio.Semaphore(pool_size)  # a cluster's client refuses one call more than it has connections
-        self._failures = 0
-        self._shut_until = 0.0
+        self._circuit = CircuitBreaker(rest=REST)
 
     async def call(self, *command: Any) -> Any:
         """The server's answer. Raises StoreUnavailable, StoreBusy past the time limit, StoreFull, StoreFailed."""
@@ -102,8 +100,7 @@ class RedisLink:
                         await self._client.nodes_manager.aclose(known)
 
     async def _within(self, ask: Callable[[], Awaitable[T]]) -> T:
-        now = asyncio.get_running_loop().time
-        if self._failures >= FAILURES and now() < self._shut_until:
+        if not self._circuit.allows():
             raise StoreUnavailable("redis", hint="it failed a moment ago")
         try:
             async with asyncio.timeout(self._seconds), self._turns:
@@ -111,10 +108,11 @@ class RedisLink:
         except Exception as error:  # noqa: BLE001 - what redis-py makes of a garbled answer can be anything
             failure = _typed(error)
             if isinstance(failure, StoreUnavailable | StoreBusy) and not isinstance(self._client, RedisCluster):
-                self._failures += 1
-                self._shut_until = now() + REST_SECONDS
+                self._circuit.missed()
+            else:
+                self._circuit.answered()
             raise failure from None  # the driver's message may hold what was sent
-        self._failures = 0
+        self._circuit.answered()
         return answer
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from mnemic.clock import SystemClock
 from mnemic.kinds.named import ME_NODE, name_key
 from mnemic.kinds.near import GraphSurroundings
-from mnemic.kinds.patience import Patience
+from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.fuse import Weights
@@ -68,7 +68,10 @@ async def ask(
 ) -> SearchResult:
     """The search of an engine that has this graph, and waits for it."""
     searcher = Searcher(
-        store, EMBEDDER, GraphSurroundings(graph, Patience(SystemClock(), timedelta(minutes=2))), weights or Weights()
+        store,
+        EMBEDDER,
+        GraphSurroundings(graph, OptionalBackend(SystemClock(), timedelta(minutes=2))),
+        weights or Weights(),
     )
     return await searcher.search(query, where, top_k=top_k)
 

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from mnemic.entrypoints.rest.connections import Connections, Patience
+from mnemic.entrypoints.rest.connections import Connections, Timeouts
 from mnemic.entrypoints.rest.protocol import HEAD_BYTES, Protocol
 
 LINE = b"a" * 4096
@@ -107,14 +107,14 @@ async def test_chunks_are_one_body(port: int) -> None:
     assert answer.endswith(b"\r\n\r\n5")
 
 
-HASTE = Patience(head=0.05, body=0.05, bytes_a_second=10**9, reading=0.05)
+HASTE = Timeouts(head=0.05, body=0.05, bytes_a_second=10**9, reading=0.05)
 
 
 @asynccontextmanager
 async def hasty(app: Any = told_back, **limits: Any) -> AsyncIterator[tuple[int, Connections]]:
-    """A server without patience: its port and its connections."""
+    """A server with short timeouts: its port and its connections."""
     config, state = uvicorn.Config(app, log_config=None, lifespan="off"), ServerState()
-    kept = Connections(patience=HASTE, **limits)
+    kept = Connections(timeouts=HASTE, **limits)
     loop = asyncio.get_running_loop()
     async with await loop.create_server(lambda: Protocol(config, state, {}, kept=kept), "127.0.0.1", 0) as server:
         yield server.sockets[0].getsockname()[1], kept
@@ -181,7 +181,7 @@ async def _disconnected(receive: Receive) -> None:
 
 async def test_too_many_connections_push_out_the_oldest_that_waits() -> None:
     async with hasty(most=2) as (port, kept):
-        kept.patience = Patience()
+        kept.timeouts = Timeouts()
         first, second, third = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
         async with asyncio.timeout(PATIENCE):
             with suppress(ConnectionError):

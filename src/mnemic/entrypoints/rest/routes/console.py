@@ -77,7 +77,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     and with 403 where its tenant is suspended.
     """
     require_same_origin(request)
-    service.watch.require_patience(request, given.api_key.strip())
+    service.watch.refuse_throttled(request, given.api_key.strip())
     shown = shown_key(given.api_key.strip())
     principal = None if shown is None else await service.keys.principal(*shown)
     if shown is None or principal is None:

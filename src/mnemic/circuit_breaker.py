@@ -1,0 +1,47 @@
+"""Circuit breaker: a server that does not answer is not asked again for a while, so that callers do not wait for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+FAILURES = 3
+REST = timedelta(seconds=15)
+
+
+class CircuitBreaker:
+    """State of the calls to one server.
+
+    The circuit opens after `failures` calls in a row without an answer, and calls fail at once. After `rest` one call
+    is let through (half open): its answer closes the circuit, its failure opens it again (Nygard, "Release It!", 2nd
+    edition, 2018, chapter 5). A refusal is an answer.
+    """
+
+    def __init__(
+        self, monotonic: Callable[[], float] = time.monotonic, *, failures: int = FAILURES, rest: timedelta = REST
+    ) -> None:
+        self._now = monotonic
+        self._most = failures
+        self._rest = rest.total_seconds()
+        self._failed = 0
+        self._tried_at = 0.0
+
+    def allows(self) -> bool:
+        """Return True if a call may be made now; the first one after a rest is the trial."""
+        if self._failed < self._most:
+            return True
+        now = self._now()
+        if now - self._tried_at < self._rest:
+            return False
+        self._tried_at = now
+        return True
+
+    def missed(self) -> None:
+        """Count a call that was not answered in time."""
+        self._failed += 1
+        self._tried_at = self._now()
+
+    def answered(self) -> None:
+        """Close the circuit."""
+        self._failed = 0

@@ -1,0 +1,32 @@
+"""A circuit opens after some misses, lets one call through after a rest, and closes with an answer."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from mnemic.circuit_breaker import CircuitBreaker
+from mnemic.testing.clock import ManualClock
+
+
+def test_it_opens_after_misses_in_a_row() -> None:
+    circuit = CircuitBreaker(ManualClock().monotonic, failures=2)
+    circuit.missed()
+    circuit.answered()
+    circuit.missed()
+    assert circuit.allows()
+    circuit.missed()
+    assert not circuit.allows()
+
+
+def test_one_call_is_let_through_after_a_rest() -> None:
+    clock = ManualClock()
+    circuit = CircuitBreaker(clock.monotonic, failures=1, rest=timedelta(seconds=5))
+    circuit.missed()
+    clock.advance(timedelta(seconds=5))
+    assert [circuit.allows(), circuit.allows()] == [True, False]
+    circuit.missed()
+    assert not circuit.allows()
+    clock.advance(timedelta(seconds=5))
+    assert circuit.allows()
+    circuit.answered()
+    assert [circuit.allows(), circuit.allows()] == [True, True]

@@ -88,6 +88,17 @@ TRUE_TOGETHER = [
     ("I speak Polish.", "I also speak Dutch."),
     ("We have a cat called Mimi.", "We got a second cat, Pablo."),
     ("I live in Turin.", "I used to live in Genoa as a child."),
+    ("My mother is a teacher.", "My father is a teacher."),
+    ("I have a dog.", "I have a cat."),
+    ("The north entrance is open.", "The south entrance is closed."),
+    ("Monday's class is at 9.", "Tuesday's class is at 10."),
+    ("My first child was born in 2015.", "My second child was born in 2018."),
+    ("I paid 20 euros for the book.", "I paid 30 euros for the lamp."),
+    ("My son is 5.", "My daughter is 7."),
+    ("Flight LH400 leaves at 10:05.", "Flight LH402 leaves at 14:20."),
+    ("I can swim.", "I can't ski."),
+    ("My uncle is tall.", "My aunt is short."),
+    ("My old car was a Fiat.", "My new car is a Volvo."),
 ]
 
 

@@ -107,12 +107,23 @@ def _from_other(old: Frame, new: Frame) -> bool:
 
 
 def apart(old: Frame, new: Frame) -> bool:
-    """Return True if the two are certainly about different things: about two persons, or the left and the right one."""
+    """Return True if the two are certainly about different things: about two persons, the left and the right one, or
+    Monday's and Tuesday's.
+    """
     mine, theirs = old.slots("sides"), new.slots("sides")
-    if mine and theirs and not mine & theirs:
+    if (mine and theirs and not mine & theirs) or _two_of_a_sort(old, new):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)
+
+
+def _two_of_a_sort(old: Frame, new: Frame) -> bool:
+    """Return True if what the two speak of differs in its member of a class. A correction, and what names the other
+    member as well, may speak of one thing.
+    """
+    return "correct" not in new.cues and any(
+        mine and new.head[name] and not mine & (new.head[name] | new.slots(name)) for name, mine in old.head.items()
+    )
 
 
 def moved(old: Frame, new: Frame) -> bool:

@@ -52,7 +52,13 @@ _IS = re.compile(
     r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
 )
 _YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
+_HEAD = re.compile(
+    r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est|sont|commence"
+    r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
+)
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
+MEMBERS = ("sides", "directions", *SLOTS)
+"""Classes of words that tell apart things of one sort: a north and a south entrance, Monday's and Tuesday's class."""
 
 
 def _data(name: str) -> dict[str, Any]:
@@ -97,7 +103,7 @@ def _words() -> Mapping[str, Any]:
     told = _data("words")
     classes = {
         name: {plain(word): number for number, group in enumerate(told[name]) for word in group}
-        for name in ("sides", *SLOTS, "numbers")
+        for name in (*MEMBERS, "numbers")
     }
     return {"empty": frozenset(map(plain, told["empty"])), **classes}
 
@@ -178,6 +184,16 @@ class Frame:
         return frozenset(stem(token) for token in _TOKEN.findall(found[1]) if token not in empty and len(token) > 1)
 
     @cached_property
+    def head(self) -> dict[str, frozenset[int]]:
+        """The members of each class of words that it names before its first verb: "Tuesday's class" in "Tuesday's class
+        is at 10".
+        """
+        found = _HEAD.match(self.plain)
+        tokens = [token.removesuffix("'s") for token in _TOKEN.findall(found[1])] if found else []
+        words = _words()
+        return {name: frozenset(words[name][token] for token in tokens if token in words[name]) for name in MEMBERS}
+
+    @cached_property
     def cues(self) -> frozenset[str]:
         """Signs of bearing on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
         told = _NOT_ENDED.sub(" ", self.plain)
@@ -225,8 +241,7 @@ class Frame:
     def _slots(self) -> dict[str, frozenset[int]]:
         words = _words()
         return {
-            name: frozenset(words[name][token] for token in self.tokens if token in words[name])
-            for name in ("sides", *SLOTS)
+            name: frozenset(words[name][token] for token in self.tokens if token in words[name]) for name in MEMBERS
         }
 
     def slots(self, name: str) -> frozenset[int]:

@@ -123,6 +123,35 @@ def test_two_persons_and_two_sides_are_apart() -> None:
     assert not apart(Frame("My brother is 30."), Frame("My brother is 31."))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The north gate is open.", "The south gate is closed."),
+        ("Monday's class is at 9.", "Tuesday's class is at 10."),
+        ("The class on Monday is at 9.", "The class on Tuesday is at 10."),
+        ("Der Kurs am Montag beginnt um 9.", "Der Kurs am Dienstag beginnt um 10."),
+        ("The summer course is full.", "The winter course is empty."),
+    ],
+)
+def test_two_of_a_sort_are_apart(old: str, new: str) -> None:
+    assert apart(Frame(old), Frame(new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The north gate is open.", "The north gate is closed."),
+        ("Gym is on Monday.", "Gym is on Tuesday."),
+        ("Monday's class is at 9.", "Actually, Tuesday's class is at 9."),
+        ("Monday's class is at 9.", "Tuesday's class is what it was on Monday."),
+        ("I live in North London.", "I live in South London."),
+        ("Monday's class is at 9.", "The class is at 10."),
+    ],
+)
+def test_the_same_thing_told_otherwise_is_not_apart(old: str, new: str) -> None:
+    assert not apart(Frame(old), Frame(new))
+
+
 def test_every_feature_has_a_name() -> None:
     assert len(features(Frame("I'm 30."), Frame("I'm 31 now."), 0.5)) == len(NAMES)
 

@@ -94,8 +94,8 @@ async def test_data_that_breaks_its_schema_is_not_kept(house: House) -> None:
     assert await memory.query("Flight") == []
     with pytest.raises(InvalidInput, match="shape"):
         await memory.put("Train", {})
-    with pytest.raises(InvalidConfig, match="schema:patternProperties"):
-        memory.define("Odd", {"patternProperties": {}})
+    with pytest.raises(InvalidConfig, match="schema:requird"):
+        memory.define("Odd", {"requird": ["a"]})
     with pytest.raises(InvalidInput, match="field:nowhere"):
         memory.define("Odd", {"type": "object"}, identity=["nowhere"])
 

@@ -1,8 +1,8 @@
-"""JSON Schema, draft 2020-12: the part of it that describes data, checked when a schema is given and when data is.
+"""JSON Schema, draft 2020-12, checked by `jsonschema` when a schema is given and when data is.
 
-Known are the keywords in `KEYWORDS`, boolean schemas and `$ref` to this schema's own `$defs`; `format` is asserted for
-`date`, `date-time` and `time`, and is an annotation otherwise. A schema that uses anything else is refused, so that no
-rule is ever passed over in silence. The tests hold it to the reference implementation.
+A schema that uses a keyword outside the draft is refused, so that a misspelt rule is never passed over in silence, and
+so is a reference to anything but this schema's `$defs`: nothing is fetched. `format` is asserted for `date`,
+`date-time` and `time`, and is an annotation otherwise.
 """
 
 from __future__ import annotations
@@ -14,12 +14,28 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any
 
-from mnemic.conditions import equal
 from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.extras import brought_by
 
-_ANNOTATIONS = frozenset({"$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated"})
-_ABSENT: Any = object()
+with brought_by("structured"):
+    from jsonschema import Draft202012Validator, FormatChecker
+    from jsonschema.exceptions import SchemaError, ValidationError
+    from jsonschema.validators import extend
+    from referencing import Registry
+
 MAX_DEPTH = 32
+_ANNOTATIONS = frozenset({
+    "$schema", "$id", "$comment", "$defs", "title", "description", "default", "examples", "deprecated", "readOnly",
+    "writeOnly", "then", "else", "minContains", "maxContains",
+})  # fmt: skip
+KEYWORDS = (frozenset(Draft202012Validator.VALIDATORS) | _ANNOTATIONS) - {"$dynamicRef"}
+"""Every keyword that a schema may use."""
+_MAPS = ("properties", "patternProperties", "dependentSchemas", "$defs")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SINGLE = (
+    "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then", "unevaluatedItems",
+    "unevaluatedProperties",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +55,31 @@ class Schema:
     def __post_init__(self) -> None:
         if not isinstance(self.document, Mapping):
             raise InvalidConfig("schema", hint="a schema is a JSON object")
+        try:
+            _Validator.check_schema(self.document)
+        except RecursionError:
+            raise InvalidConfig("schema:depth", hint=f"at most {MAX_DEPTH} levels") from None
+        except SchemaError as error:
+            raise InvalidConfig(f"schema:{_broken(error)}", hint="its value is not what the keyword needs") from None
         for one in _subschemas(self.document, 0):
-            _check_schema(one, self.document)
+            _require_known(one, self.document)
 
     def problems(self, data: object) -> Iterator[Problem]:
-        """Everything in which `data` breaks the schema, in no promised order."""
-        return _problems(data, self.document, _Place(self.document))
+        """Everything in which `data` breaks the schema, in no promised order. Raises InvalidInput (`data:depth`)."""
+        _require_shallow(data, 0)
+        validator = _Validator(self.document, registry=Registry(), format_checker=_FORMATS)
+        try:
+            for error in validator.iter_errors(data):
+                yield Problem(self._path(error), str(error.validator or "false"))
+        except RecursionError:
+            raise InvalidInput("data:depth", hint="the schema refers to itself without end") from None
+
+    def _path(self, error: ValidationError) -> str:
+        """The place of a problem. Only a name that the schema itself contains is shown; others may be content."""
+        inner = (one for one in _subschemas(self.document, 0) if isinstance(one, Mapping))
+        named = {name for one in inner for name in one.get("properties", ())}
+        parts = (one if isinstance(one, int) or one in named else "*" for one in error.absolute_path)
+        return ".".join(("$", *map(str, parts)))
 
     def require(self, data: object) -> None:
         """Raises InvalidInput (`invalid_input:data:<path>:<keyword>`) for the first problem."""
@@ -61,76 +96,22 @@ class Schema:
         return found if isinstance(found, Mapping) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Place of a check in the data, and the schema that `$ref` looks into."""
-
-    root: Mapping[str, Any]
-    path: str = "$"
-    depth: int = 0
-
-    def into(self, name: str | int) -> _Place:
-        if self.depth >= MAX_DEPTH:
-            raise InvalidInput("data:depth", hint=f"at most {MAX_DEPTH} levels")
-        return _Place(self.root, f"{self.path}.{name}", self.depth + 1)
-
-
-def _problems(data: Any, schema: Any, place: _Place) -> Iterator[Problem]:
-    if isinstance(schema, bool):
-        if not schema:
-            yield Problem(place.path, "false")
-        return
-    if place.depth > MAX_DEPTH:
-        raise InvalidInput("data:depth", hint=f"at most {MAX_DEPTH} levels")
-    for keyword, value in schema.items():
-        rule = _RULES.get(keyword)
-        if rule is not None and not rule(data, value):
-            yield Problem(place.path, keyword)
-        elif keyword == "additionalProperties":
-            yield from _additional(data, value, schema.get("properties", {}), place)
-        elif keyword in _NESTED:
-            yield from _NESTED[keyword](data, value, place)
-
-
-# -- rules that look at one value --------------------------------------------------------------------------------------
-
-
-def _is_type(data: Any, name: str) -> bool:
-    match name:
-        case "null":
-            return data is None
-        case "boolean":
-            return isinstance(data, bool)
-        case "string":
-            return isinstance(data, str)
-        case "object":
-            return isinstance(data, Mapping)
-        case "array":
-            return isinstance(data, list | tuple)
-        case "integer":
-            return _is_number(data) and float(data).is_integer()
-        case _:
-            return _is_number(data)
-
-
-def _is_number(data: Any) -> bool:
+def _is_number(_: Any, data: Any) -> bool:
     return isinstance(data, int | float) and not isinstance(data, bool) and math.isfinite(data)
 
 
-def _is_multiple(data: Any, of: float) -> bool:
-    return not _is_number(data) or (
-        data % of == 0 if isinstance(data, int) and isinstance(of, int) else float(data / of).is_integer()
-    )
-
-
-def _formatted(data: Any, name: str) -> bool:
-    parse = _FORMATS.get(name)
-    if parse is None or not isinstance(data, str):
-        return True
-    try:
-        return parse(data)
-    except ValueError:
-        return False
+_Validator = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "array": lambda _, data: isinstance(data, list | tuple),
+            "object": lambda _, data: isinstance(data, Mapping),
+            "number": _is_number,
+            "integer": lambda _, data: _is_number(_, data) and float(data).is_integer(),
+        }
+    ),
+)
+"""The draft's validator for data as memories hold it: frozen lists and mappings, and finite numbers."""
 
 
 def _is_moment(text: str) -> bool:
@@ -146,111 +127,38 @@ def _is_date(text: str) -> bool:
     return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None and bool(date.fromisoformat(text))
 
 
-_FORMATS: Mapping[str, Callable[[str], bool]] = {"date": _is_date, "date-time": _is_moment, "time": _is_time}
+def _formats() -> FormatChecker:
+    checker = FormatChecker(formats=())
+    known: Mapping[str, Callable[[str], bool]] = {"date": _is_date, "date-time": _is_moment, "time": _is_time}
+    for name, parse in known.items():
+        checker.checkers[name] = (lambda data, parse=parse: not isinstance(data, str) or parse(data), ValueError)
+    return checker
 
 
-def _unique(data: Sequence[Any]) -> bool:
-    return not any(equal(one, other) for at, one in enumerate(data) for other in data[:at])
+_FORMATS = _formats()
 
 
-def _of(kind: Any, test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    """A rule that says nothing about data of another type."""
-    return lambda data, value: not isinstance(data, kind) or isinstance(data, bool) or test(data, value)
+def _broken(error: SchemaError) -> str:
+    """The keyword of a schema that is not one; `type` where it is no schema at all."""
+    names = [one for one in error.absolute_path if one in KEYWORDS]
+    return str(names[-1]) if names and not _is_schema_place(error) else "type"
 
 
-_LIST: Any = list | tuple
-_NUMBER: Any = int | float
-_RULES: Mapping[str, Callable[[Any, Any], bool]] = {
-    "type": lambda data, names: any(_is_type(data, name) for name in ([names] if isinstance(names, str) else names)),
-    "enum": lambda data, values: any(equal(data, value) for value in values),
-    "const": equal,
-    "format": _formatted,
-    "minLength": _of(str, lambda data, least: len(data) >= least),
-    "maxLength": _of(str, lambda data, most: len(data) <= most),
-    "pattern": _of(str, lambda data, pattern: re.search(pattern, data) is not None),
-    "minimum": _of(_NUMBER, lambda data, least: data >= least),
-    "maximum": _of(_NUMBER, lambda data, most: data <= most),
-    "exclusiveMinimum": _of(_NUMBER, lambda data, least: data > least),
-    "exclusiveMaximum": _of(_NUMBER, lambda data, most: data < most),
-    "multipleOf": _is_multiple,
-    "minItems": _of(_LIST, lambda data, least: len(data) >= least),
-    "maxItems": _of(_LIST, lambda data, most: len(data) <= most),
-    "uniqueItems": _of(_LIST, lambda data, wanted: not wanted or _unique(data)),
-    "required": _of(Mapping, lambda data, names: all(name in data for name in names)),
-    "minProperties": _of(Mapping, lambda data, least: len(data) >= least),
-    "maxProperties": _of(Mapping, lambda data, most: len(data) <= most),
-}
+def _is_schema_place(error: SchemaError) -> bool:
+    """Return True where the part at fault should be a schema, and is neither an object nor a boolean."""
+    last = error.absolute_path[-1] if error.absolute_path else None
+    return last in _SINGLE or (len(error.absolute_path) > 1 and error.absolute_path[-2] in (*_MAPS, *_LISTS))
 
 
-# -- rules that look into a value, or at other schemas -----------------------------------------------------------------
-
-
-def _properties(data: Any, value: Any, place: _Place) -> Iterator[Problem]:
+def _require_shallow(data: object, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise InvalidInput("data:depth", hint=f"at most {MAX_DEPTH} levels")
     if isinstance(data, Mapping):
-        for name, inner in value.items():
-            if name in data:
-                yield from _problems(data[name], inner, place.into(name))
-
-
-def _additional(data: Any, value: Any, named: Mapping[str, Any], place: _Place) -> Iterator[Problem]:
-    if isinstance(data, Mapping):
-        for name in data.keys() - named.keys():
-            if value is False:
-                yield Problem(place.path, "additionalProperties")
-            else:
-                yield from _problems(data[name], value, place.into("*"))
-
-
-def _items(data: Any, value: Any, place: _Place) -> Iterator[Problem]:
-    if isinstance(data, list | tuple):
-        for at, inner in enumerate(data):
-            yield from _problems(inner, value, place.into(at))
-
-
-def _ref(data: Any, value: Any, place: _Place) -> Iterator[Problem]:
-    deeper = _Place(place.root, place.path, place.depth + 1)
-    yield from _problems(data, _target(value, place.root), deeper)
-
-
-def _holding(data: Any, value: Any, place: _Place) -> int:
-    return sum(not any(_problems(data, one, place)) for one in value)
-
-
-def _all_of(data: Any, value: Any, place: _Place) -> Iterator[Problem]:
-    for one in value:
-        yield from _problems(data, one, place)
-
-
-def _any_of(data: Any, value: Any, place: _Place) -> Iterator[Problem]:
-    if not _holding(data, value, place):
-        yield Problem(place.path, "anyOf")
-
-
-def _one_of(data: Any, value: Any, place: _Place) -> Iterator[Problem]:
-    if _holding(data, value, place) != 1:
-        yield Problem(place.path, "oneOf")
-
-
-def _not(data: Any, value: Any, place: _Place) -> Iterator[Problem]:
-    if _holding(data, [value], place):
-        yield Problem(place.path, "not")
-
-
-_NESTED: Mapping[str, Callable[[Any, Any, _Place], Iterator[Problem]]] = {
-    "properties": _properties,
-    "items": _items,
-    "$ref": _ref,
-    "allOf": _all_of,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "not": _not,
-}
-
-KEYWORDS = frozenset({*_RULES, *_NESTED, "additionalProperties", "$defs", *_ANNOTATIONS})
-"""Every keyword that a schema may use."""
-
-
-# -- the schema itself -------------------------------------------------------------------------------------------------
+        for value in data.values():
+            _require_shallow(value, depth + 1)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            _require_shallow(value, depth + 1)
 
 
 def _subschemas(schema: Any, depth: int) -> Iterator[Any]:
@@ -258,61 +166,26 @@ def _subschemas(schema: Any, depth: int) -> Iterator[Any]:
         raise InvalidConfig("schema:depth", hint=f"at most {MAX_DEPTH} levels")
     yield schema
     if isinstance(schema, Mapping):
-        for keyword in ("additionalProperties", "items", "not"):
-            if keyword in schema:
-                yield from _subschemas(schema[keyword], depth + 1)
-        for keyword in ("properties", "$defs"):
-            for inner in _mapping(schema.get(keyword, {}), keyword).values():
-                yield from _subschemas(inner, depth + 1)
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            for inner in _sequence(schema.get(keyword, ()), keyword):
-                yield from _subschemas(inner, depth + 1)
+        inner = [schema[keyword] for keyword in _SINGLE if keyword in schema]
+        inner += [one for keyword in _MAPS for one in schema.get(keyword, {}).values()]
+        inner += [one for keyword in _LISTS for one in schema.get(keyword, ())]
+        for one in inner:
+            yield from _subschemas(one, depth + 1)
 
 
-_TYPES = frozenset({"null", "boolean", "string", "object", "array", "integer", "number"})
-_COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-_LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-
-
-def _check_schema(schema: Any, root: Mapping[str, Any]) -> None:
+def _require_known(schema: Any, root: Mapping[str, Any]) -> None:
     if isinstance(schema, bool):
         return
-    for keyword, value in _mapping(schema, "type").items():
+    for keyword in schema:
         if keyword not in KEYWORDS:
             raise InvalidConfig(f"schema:{keyword}", hint="this keyword is not known")
-        if not _is_sound(keyword, value, root):
-            raise InvalidConfig(f"schema:{keyword}", hint="its value is not what the keyword needs")
+    if "$ref" in schema and _target(schema["$ref"], root) is None:
+        raise InvalidConfig("schema:$ref", hint="a reference names one of the schema's own $defs: #/$defs/<name>")
 
 
-def _is_sound(keyword: str, value: Any, root: Mapping[str, Any]) -> bool:
-    if keyword == "type":
-        names = [value] if isinstance(value, str) else value
-        return isinstance(names, list | tuple) and all(name in _TYPES for name in names)
-    if keyword in _COUNTS:
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    if keyword in _LIMITS:
-        return _is_number(value) and (keyword != "multipleOf" or value > 0)
-    if keyword == "pattern":
-        return _compiles(value)
-    if keyword == "$ref":
-        return _target(value, root) is not _ABSENT
-    if keyword in ("enum", "required"):
-        return isinstance(value, list | tuple)
-    return True
-
-
-def _compiles(pattern: Any) -> bool:
-    try:
-        re.compile(pattern)
-    except (re.error, TypeError):
-        return False
-    return True
-
-
-def _target(reference: Any, root: Mapping[str, Any]) -> Any:
-    """Return what `#/$defs/<name>` points at, `_ABSENT` for any other reference."""
-    name = reference.removeprefix("#/$defs/") if isinstance(reference, str) else ""
-    return root.get("$defs", {}).get(name, _ABSENT)
+def _target(reference: str, root: Mapping[str, Any]) -> Any:
+    """Return what `#/$defs/<name>` refers to, None for any other reference."""
+    return root.get("$defs", {}).get(reference.removeprefix("#/$defs/")) if reference.startswith("#/$defs/") else None
 
 
 def _resolved(schema: Any, root: Mapping[str, Any]) -> Any:
@@ -321,15 +194,3 @@ def _resolved(schema: Any, root: Mapping[str, Any]) -> Any:
             break
         schema = _target(schema["$ref"], root)
     return schema
-
-
-def _mapping(value: Any, keyword: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InvalidConfig(f"schema:{keyword}", hint="a JSON object")
-    return value
-
-
-def _sequence(value: Any, keyword: str) -> Sequence[Any]:
-    if not isinstance(value, list | tuple):
-        raise InvalidConfig(f"schema:{keyword}", hint="a list")
-    return value

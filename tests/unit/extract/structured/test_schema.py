@@ -1,4 +1,4 @@
-"""JSON Schema, held to the reference implementation."""
+"""JSON Schema as `jsonschema` checks it, for data as memories hold it, with our reasons."""
 
 from __future__ import annotations
 
@@ -67,8 +67,9 @@ def test_times_are_checked(name: str, good: str, bad: str) -> None:
 @pytest.mark.parametrize(
     ("document", "keyword"),
     [
-        ({"patternProperties": {}}, "patternProperties"),
-        ({"properties": {"a": {"unevaluatedItems": False}}}, "unevaluatedItems"),
+        ({"requird": ["a"]}, "requird"),
+        ({"properties": {"a": {"if": {"minLenght": 1}}}}, "minLenght"),
+        ({"patternProperties": {"(": {}}}, "patternProperties"),
         ({"type": "text"}, "type"),
         ({"minLength": -1}, "minLength"),
         ({"minimum": "1"}, "minimum"),
@@ -101,3 +102,34 @@ def test_a_problem_names_places_never_values() -> None:
     with pytest.raises(InvalidInput) as refused:
         Schema({"properties": {"a": {"items": {"type": "string"}}}}).require({"a": ["x", 5]})
     assert refused.value.reason == "invalid_input:data:$.a.1:type"
+
+
+@pytest.mark.parametrize(
+    ("document", "bad", "problem"),
+    [
+        ({"patternProperties": {"^n": {"type": "integer"}}}, {"n1": "one"}, ("$.*", "type")),
+        ({"additionalProperties": {"type": "string"}}, {"Ana's secret": 5}, ("$.*", "type")),
+        ({"prefixItems": [{"const": 1}], "items": False}, [1, 2], ("$", "items")),
+        ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"a": 1}, ("$", "required")),
+        ({"contains": {"const": 1}}, (2, 3), ("$", "contains")),
+        ({"type": "number"}, float("nan"), ("$", "type")),
+        ({"properties": {"a": False}}, {"a": 1}, ("$", "false")),
+    ],
+)
+def test_every_keyword_of_the_draft_is_checked(document: Any, bad: Any, problem: tuple[str, str]) -> None:
+    found = [(each.path, each.keyword) for each in Schema(document).problems(bad)]
+    assert found == [problem]
+
+
+def test_data_and_schemas_of_any_depth_end() -> None:
+    deep: Any = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    with pytest.raises(InvalidInput, match="data:depth"):
+        list(Schema({}).problems(deep))
+    for levels in (40, 5000):
+        nested: Any = {}
+        for _ in range(levels):
+            nested = {"properties": {"a": nested}}
+        with pytest.raises(InvalidConfig, match="schema:depth"):
+            Schema(nested)

@@ -22,7 +22,6 @@ from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers import Handlers
 from mnemic.maintain.consent import Limiter
-from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
 from mnemic.requests import Add, AddMany, Forget, Record, Run, Update
 from mnemic.stewardship import StewardVerbs
 from mnemic.types import (
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from mnemic.gateway import MemoryGateway
     from mnemic.inject.usage import UsageAudit
     from mnemic.maintain.project import Drainer
+    from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.plan import Planner

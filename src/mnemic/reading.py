@@ -13,7 +13,6 @@ from mnemic.catalog import kind_of
 from mnemic.door import Call, Door, Rules, Watchers
 from mnemic.errors import MemoryNotFound
 from mnemic.guard.execution import admit_intent
-from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
 from mnemic.requests import Request
 from mnemic.types import (
     Actor,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from mnemic.gateway import MemoryGateway
     from mnemic.inject.tokens import TokenCount
     from mnemic.maintain.lineage import Lineage, Use
+    from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
 

@@ -11,8 +11,6 @@ from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreCorrup
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import consent
 from mnemic.maintain.consent import subject_token
-from mnemic.ports import SessionStore
-from mnemic.ports.keyring import Signing
 from mnemic.requests import Approve, Consent, Erase, EraseKey, Forget, Reject, Reveal, Rollback, RotateDataKeys, Undo
 from mnemic.types import SHARED, Actor, AuditEvent, CarriedOut, Level, MemoryRequest, Scope, Status, Where, WriteReceipt
 from mnemic.upkeep import UpkeepVerbs
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from mnemic.maintain.rotate import Rotation
     from mnemic.maintain.undo import UndoReceipt
     from mnemic.maintain.vault import Revealed
+    from mnemic.ports import SessionStore
 
 Form = Literal["json", "html"]
 _PAGE = 200
@@ -312,6 +311,7 @@ class StewardVerbs(UpkeepVerbs):
         """Check every line of the tenant's audit."""
         from mnemic.maintain.belonging import audit_of
         from mnemic.maintain.reports import AuditReport
+        from mnemic.ports.keyring import Signing
 
         lines, broken_at, last_hash = await self.store.broken_audit(actor.tenant)
         signed: list[int] = []

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from mnemic.ports import Reads, RecordStore, Transaction
 from mnemic.types import Actor, AuditEvent, Change, Deadline, JsonValue, Memory, OutboxEntry, Status
+
+if TYPE_CHECKING:
+    from mnemic.ports import Reads, RecordStore, Transaction
 
 T = TypeVar("T")
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring, RecordStore
 from mnemic.stores import scope_index
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite import SqliteStore, near
 from mnemic.testing.record_store import RecordStoreContract
 
 
@@ -43,6 +43,7 @@ class LargeScopes:
     @pytest.fixture(autouse=True)
     def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(scope_index, "EXACT_UP_TO", 2)
+        monkeypatch.setattr(near, "FEW", 0)
 
 
 class TestLargeSqliteStore(LargeScopes, TestSqliteStore):

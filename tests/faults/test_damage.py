@@ -11,9 +11,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt, StoreUnavailable
+from mnemic.stores.codec import DAMAGED
 from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.stores.sqlite.carve import records
-from mnemic.stores.sqlite.damage import DAMAGED, examined
+from mnemic.stores.sqlite.damage import examined
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.salvage import salvage
 from mnemic.testing.embedder import WordEmbedder

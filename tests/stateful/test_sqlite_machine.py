@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores import scope_index
-from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite import SqliteStore, near
 from mnemic.testing.machine import StoreMachine
 from tests.faults.scale import size
 
@@ -38,6 +38,7 @@ class LargeSqliteMachine(SqliteMachine):
     def __init__(self) -> None:
         self._patch = pytest.MonkeyPatch()
         self._patch.setattr(scope_index, "EXACT_UP_TO", 2)
+        self._patch.setattr(near, "FEW", 0)
         super().__init__()
 
     def teardown(self) -> None:

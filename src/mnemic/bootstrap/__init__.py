@@ -35,15 +35,15 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import Policy
-from mnemic.ports import Clock, Completer, Embedder
-from mnemic.ports.graph import GraphStore
-from mnemic.ports.projections import Projection
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
     from mnemic.bootstrap.backups import backup_store, move_store, restore_store, salvage_store
     from mnemic.bootstrap.profiles import build_profile, load_profile
     from mnemic.bootstrap.reembedding import reembed_store
+    from mnemic.ports import Clock, Completer, Embedder
+    from mnemic.ports.graph import GraphStore
+    from mnemic.ports.projections import Projection
 
 _LATE = {
     "backup_store": "backups",

@@ -4,11 +4,14 @@ replica.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from mnemic.bootstrap.extras import extra
 from mnemic.errors import InvalidConfig
-from mnemic.ports.projections import Projection
+
+if TYPE_CHECKING:
+    from mnemic.ports.projections import Projection
 
 PARAMETER = "copy"
 REPLICA = "replica"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mnemic.config import Settings
-from mnemic.ports import Keyring
+
+if TYPE_CHECKING:
+    from mnemic.ports import Keyring
 
 
 def build_keyring(settings: Settings) -> Keyring | None:

@@ -10,11 +10,11 @@ from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
 from mnemic.guard.policy import EntityReading
 from mnemic.guard.redaction import RedactionRules
-from mnemic.ports import Clock, Completer, Embedder
 
 if TYPE_CHECKING:
     from mnemic.extract.entities import EntityReader
     from mnemic.extract.travel.airports import Airports
+    from mnemic.ports import Clock, Completer, Embedder
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 

@@ -10,12 +10,12 @@ from mnemic.bootstrap.copies import plain, replica_of
 from mnemic.bootstrap.extras import extra
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, NotSupported
-from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
-from mnemic.ports.graph import GraphStore
-from mnemic.ports.projections import Projection
 from mnemic.stores.session import InProcessSessions
 
 if TYPE_CHECKING:
+    from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
+    from mnemic.ports.graph import GraphStore
+    from mnemic.ports.projections import Projection
     from mnemic.stores.postgres.scratch import ScratchDatabase
 
 BALLAST_BYTES = 4 * 1024 * 1024

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
 from mnemic.door import Handler
 from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers.writing import Adding, AddingMany
 from mnemic.maintain.consent import Limiter
-from mnemic.ports import SessionStore
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
+
+if TYPE_CHECKING:
+    from mnemic.ports import SessionStore
 
 
 class Handlers(dict[type[requests.Request[Any]], Handler]):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mnemic.face import Face, Ground, M
-from mnemic.ports import Clock, Completer, RecordStore, SessionStore
-from mnemic.ports.graph import GraphStore
 from mnemic.types import (
     Actor,
     Candidate,
@@ -20,6 +18,10 @@ from mnemic.types import (
     SearchResult,
     WriteReceipt,
 )
+
+if TYPE_CHECKING:
+    from mnemic.ports import Clock, Completer, RecordStore, SessionStore
+    from mnemic.ports.graph import GraphStore
 
 
 class EngineVerbs(Protocol):

@@ -9,17 +9,20 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from mnemic.guard.execution import consent_required, retention_denied
 from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
 from mnemic.guard.policy import Policy
 from mnemic.identity import token_of
 from mnemic.maintain.room import room_in
-from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.pipeline import MemoryWritePipeline
+
+if TYPE_CHECKING:
+    from mnemic.ports import Clock, Reads, RecordStore
 
 _ERASED = "erased"
 EVICTED = "evicted"

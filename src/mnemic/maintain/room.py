@@ -8,10 +8,13 @@ writes what takes their place, each with its line in the audit log and its entry
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mnemic.guard.limits import Limits, Quota
-from mnemic.ports import RecordStore
 from mnemic.types import Actor, Kind, Level, Memory, Status, Usage
+
+if TYPE_CHECKING:
+    from mnemic.ports import RecordStore
 
 CLOSED = (Status.SUPERSEDED, Status.EXPIRED, Status.REJECTED)
 NEAR = 64

@@ -12,7 +12,7 @@ import logging
 import struct
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import mul
@@ -38,6 +38,9 @@ from mnemic.types import (
 
 CUES = struct.Struct("<If??")
 """Packed cues: words, asking, oneself, timed."""
+
+EXACT_UP_TO = 50_000
+"""Memories of a scope up to which every vector is multiplied out: some 10 ms, the aim for a search beyond."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -196,6 +199,15 @@ def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
     return vector
 
 
+def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
+    """The cosine of each of `vectors` with `vector`; all have unit length."""
+    import numpy as np
+
+    wanted = np.frombuffer(vector, "<f4")
+    scores: list[float] = np.vecdot(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)), wanted).tolist()
+    return scores
+
+
 def fields_of(memory: Memory) -> tuple[str, str]:
     """The two texts that the keyword list searches: the key with the content, and the context with further names."""
     content = f"{memory.key}\n{memory.content}" if memory.key else memory.content
@@ -321,6 +333,10 @@ def blob_check(*parts: bytes | None) -> int:
     for part in parts:
         found = zlib.crc32(part or b"", found)
     return found
+
+
+DAMAGED = "[damaged]"
+"""The content of a memory whose row is damaged, for a job or a person that removes it."""
 
 
 def damaged(what: str) -> StoreCorrupt:

@@ -15,8 +15,7 @@ from typing import NamedTuple, Self
 
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
-from mnemic.stores.codec import checked_vector, fields_of, to_micros
-from mnemic.stores.scope_index import cosines
+from mnemic.stores.codec import checked_vector, cosines, fields_of, to_micros
 from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.text.cues import read_cues

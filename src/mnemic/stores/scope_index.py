@@ -19,13 +19,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.stores.codec import EPOCH, to_micros
+from mnemic.stores.codec import EPOCH, EXACT_UP_TO, to_micros
 from mnemic.stores.columns import Growing, Narrow, Postings, Rare, Read, Vectors
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Cues, Scored, Signals, Status, Vector, Where
-
-EXACT_UP_TO = 50_000
-"""Memories of a scope up to which every vector is multiplied out: some 10 ms, the aim for a search beyond."""
 
 _GONE = -1
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
@@ -64,13 +61,6 @@ class Entry(NamedTuple):
     turn: int | None
     speaker: str | None
     cues: bytes
-
-
-def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
-    """The cosine of each of `vectors` with `vector`; all have unit length."""
-    wanted = np.frombuffer(vector, "<f4")
-    scores: list[float] = np.vecdot(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)), wanted).tolist()
-    return scores
 
 
 def moments_of(micros: NDArray[np.int64]) -> list[datetime]:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
-from mnemic.ports import Anew, Keyring
-from mnemic.ports.keyring import Signing
 from mnemic.stores.codec import CUES, Sign, dump, load, memory_fields, memory_from
 from mnemic.types import Memory, Scope, Vector, subject_of
+
+if TYPE_CHECKING:
+    from mnemic.ports import Anew, Keyring
 
 ERASED = "[erased]"
 """The content of a memory whose subject was erased after this copy of the store was made."""
@@ -55,7 +56,10 @@ class Sealer:
     @property
     def sign(self) -> Sign | None:
         """Signs a line of the audit with the keyring's own key; None without one."""
-        keyring = self._keyring
+        if (keyring := self._keyring) is None:
+            return None
+        from mnemic.ports.keyring import Signing
+
         return (lambda text: keyring.sign(text.encode())) if isinstance(keyring, Signing) else None
 
     def body(self, memory: Memory) -> str:

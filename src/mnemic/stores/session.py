@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from mnemic.ports import Clock
 from mnemic.types import Message, Scope
+
+if TYPE_CHECKING:
+    from mnemic.ports import Clock
 
 MAX_SESSIONS = 10_000
 """Sessions held at most; beyond, the one that was silent longest ends."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from mnemic.ports import Snapshot
 from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
+
+if TYPE_CHECKING:
+    from mnemic.ports import Snapshot
 
 T = TypeVar("T")
 

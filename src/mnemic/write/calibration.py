@@ -11,12 +11,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from mnemic.errors import StoreCorrupt
-from mnemic.ports import RecordStore
 from mnemic.types import VectorSpace
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.draft import THRESHOLDS, WriteRules
+
+if TYPE_CHECKING:
+    from mnemic.ports import RecordStore
 
 STORE_TENANT = "mnemic.store"
 """Marks that belong to the store and to no tenant are kept under this name."""

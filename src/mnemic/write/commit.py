@@ -7,14 +7,16 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mnemic.errors import IdempotencyConflict
-from mnemic.ports import Reads
 from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
 from mnemic.unit_of_work import Answered, Mutation, Unit
 from mnemic.write.draft import Decision, Draft, Laps
 from mnemic.write.vault import Vault, vault_name, vault_prefix
+
+if TYPE_CHECKING:
+    from mnemic.ports import Reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def decode_receipt(text: str) -> WriteReceipt:
     return WriteReceipt(**fields | {"outcome": Outcome(fields["outcome"])})
 
 
-Gate = Callable[[Reads, Candidate], Awaitable[str | None]]
+Gate: TypeAlias = "Callable[[Reads, Candidate], Awaitable[str | None]]"
 """Asked once the memory is written and before it is committed: the reason to undo that, or None.
 
 A gate may have a `make_room(unit, reason, *, spared)`: it removes one memory in this transaction, none of `spared`, so

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.compare import LEAST_COSINE
 from mnemic.errors import InvalidConfig
 from mnemic.guard.expiry import bounded, end_of
 from mnemic.guard.policy import Policy
-from mnemic.ports import Clock
 from mnemic.types import (
     SHARED,
     Actor,
@@ -28,6 +28,9 @@ from mnemic.types import (
     subject_of,
 )
 from mnemic.write.vault import Vault
+
+if TYPE_CHECKING:
+    from mnemic.ports import Clock
 
 THRESHOLDS = ("near_duplicate", "conflict", "nominate", "retold", "denied")
 """The cosines of `WriteRules`."""

@@ -8,13 +8,16 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from mnemic.errors import EmbedderFailed, SpaceMismatch, StoreFailed
-from mnemic.ports import Embedder, Expecting, Reads, RecordStore, Snapshot
 from mnemic.types import Deadline, Scope, Vector, WriteReceipt
 from mnemic.write.commit import Gate, Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
 from mnemic.write.lookup import is_known
+
+if TYPE_CHECKING:
+    from mnemic.ports import Embedder, Reads, RecordStore, Snapshot
 
 
 @dataclass(slots=True)
@@ -47,6 +50,8 @@ async def look(store: RecordStore, jobs: Collection[Job]) -> None:
 
 async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
     """Tell a store that can make use of it which vectors these jobs will ask it about."""
+    from mnemic.ports import Expecting
+
     if not isinstance(store, Expecting):
         return
     asking: dict[tuple[Scope, float], list[Vector]] = {}

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from mnemic.ports import Reads, Snapshot
 from mnemic.types import Memory, Outcome, Status
 from mnemic.unit_of_work import Unit
 from mnemic.write.commit import Request, Settled, commit, replayed
 from mnemic.write.draft import Decision, Draft, Laps
+
+if TYPE_CHECKING:
+    from mnemic.ports import Reads, Snapshot
 
 Found = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine."""

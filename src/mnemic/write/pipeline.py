@@ -18,8 +18,6 @@ from mnemic.errors import BudgetSpent, InvalidInput, SpaceMismatch, StoreFailed
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
-from mnemic.ports import Clock, Embedder, RecordStore
-from mnemic.ports.projections import Projection
 from mnemic.types import (
     Actor,
     Candidate,
@@ -43,6 +41,8 @@ from mnemic.write.validate import validate
 from mnemic.write.vault import Vault, checked
 
 if TYPE_CHECKING:
+    from mnemic.ports import Clock, Embedder, RecordStore
+    from mnemic.ports.projections import Projection
     from mnemic.write.judge import Judge
 
 __all__ = ["MemoryWritePipeline", "WriteRules"]

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.errors import MnemicError
-from mnemic.ports import Clock, RecordStore
-from mnemic.ports.projections import Projection
 from mnemic.types import Change, Deadline
 
 if TYPE_CHECKING:
+    from mnemic.ports import Clock, RecordStore
+    from mnemic.ports.projections import Projection
     from mnemic.write.feed import Feed
 
 MOST_WAITING = 100_000

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mnemic.errors import InvalidConfig, KeyFailed
 from mnemic.identity import token_of
-from mnemic.ports import Keyring
 from mnemic.types import Scope
+
+if TYPE_CHECKING:
+    from mnemic.ports import Keyring
 
 
 def vault_prefix(secret: bytes, subject: Scope) -> str:

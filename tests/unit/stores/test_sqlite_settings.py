@@ -121,8 +121,8 @@ async def test_an_index_over_budget_makes_room_and_answers_the_same(tmp_path: Pa
     for place in (*places, *places):
         where = Where(scopes=(place,))
         assert await tight.match(where, "tea", limit=5) == await roomy.match(where, "tea", limit=5)
-    assert len(tight._opened.indexes._shelf._slots) == 1  # type: ignore[union-attr]
-    assert len(roomy._opened.indexes._shelf._slots) == 4  # type: ignore[union-attr]
+    assert len(tight._opened.indexes()._shelf._slots) == 1  # type: ignore[union-attr]
+    assert len(roomy._opened.indexes()._shelf._slots) == 4  # type: ignore[union-attr]
     await roomy.close()
     await tight.close()
 

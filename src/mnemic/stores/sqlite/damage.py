@@ -9,13 +9,10 @@ from typing import Any, NamedTuple
 import apsw
 
 from mnemic.errors import MnemicError, StoreCorrupt
-from mnemic.stores.codec import blob_check, body_check, damaged, load, memory_from, moment_of, text_check
+from mnemic.stores.codec import DAMAGED, blob_check, body_check, damaged, load, memory_from, moment_of, text_check
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.rows import columns_of
 from mnemic.types import Kind, Level, Memory, Scope, Status
-
-DAMAGED = "[damaged]"
-"""The content of a memory whose row is damaged, for a job or a person that removes it."""
 
 MOST = 100
 """Damaged rows that are named; there may be more."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 import numpy as np
 
 from mnemic.stores.codec import dump
 from mnemic.stores.scope_index import IndexShelf, ScopeIndex, Slot
-from mnemic.stores.sqlite.rows import Rows, fetch
+from mnemic.stores.sqlite.rows import Place, Rows, fetch
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Scope, Vector
+from mnemic.types import Vector
 
 if TYPE_CHECKING:
     from mnemic.stores.scope_index import Entry
@@ -46,30 +46,13 @@ def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[An
         after = rows[-1][0]
 
 
-class Place(NamedTuple):
-    """Place of a scope in this file, and what has happened in it, as of one read transaction."""
-
-    scope_id: int
-    changes: int
-    removed_at: int
-
-
-def find_place(connection: apsw.Connection, scope: Scope) -> Place | None:
-    """The place of `scope` in this file, or None while nothing was ever stored in it."""
-    found = connection.execute(
-        "SELECT scope_id, changes, removed_at FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
-        (scope.tenant, scope.level.value, scope.owner),
-    ).fetchone()
-    return None if found is None else Place(*found)
-
-
 class ScopeIndexes:
     """An index is loaded at a scope's first search and brought up to date before each; the least used go first."""
 
-    def __init__(self, *, rows: Rows, dimension: int, bm25: Bm25, budget: int) -> None:
+    def __init__(self, *, rows: Rows, dimension: int, bm25: Bm25 | None, budget: int) -> None:
         self._rows = rows
-        self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget, rereads=True)
-        self.bm25 = bm25
+        self.bm25 = bm25 or Bm25()
+        self._shelf = IndexShelf(dimension=dimension, bm25=self.bm25, budget=budget, rereads=True)
         self._vector_bytes = 4 * dimension
 
     @contextmanager

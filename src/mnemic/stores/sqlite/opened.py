@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import random
 import secrets
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
 from mnemic.errors import StoreUnavailable
-from mnemic.ports import Transaction
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import damaged, text_check
-from mnemic.stores.scope_index import cosines
+from mnemic.stores.codec import cosines, damaged, text_check
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.ballast import Ballast
-from mnemic.stores.sqlite.damage import fill_checks
 from mnemic.stores.sqlite.failures import immediate, suspected
 from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, claim_space, connect, is_frozen, prepare
-from mnemic.stores.sqlite.indexes import ScopeIndexes, find_place
-from mnemic.stores.sqlite.rows import GET_MANY, Rows, Terms, fetch, wanted_memories
+from mnemic.stores.sqlite.near import Found, best, near
+from mnemic.stores.sqlite.rows import Rows, Terms, fetch
 from mnemic.stores.sqlite.threads import Fresh, Groups, Readers, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
 from mnemic.stores.sqlite.upkeep import files_of
-from mnemic.text.bm25 import Bm25
-from mnemic.types import Deadline, Memory, Scope, Status, Vector, VectorSpace, Where
+from mnemic.types import Deadline, Scope, Status, Vector, VectorSpace
+
+if TYPE_CHECKING:
+    from mnemic.ports import Transaction
+    from mnemic.stores.sqlite.indexes import ScopeIndexes
+    from mnemic.text.bm25 import Bm25
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ class OpenFile:
         space: VectorSpace | None,
         *,
         durability: str,
-        bm25: Bm25,
+        bm25: Bm25 | None,
         index_bytes: int,
         readers: int,
         vfs: str | None,
@@ -66,7 +68,9 @@ class OpenFile:
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
             undo.pop_all()
         self.rows = Rows(Terms(salt), sealer)
-        self.indexes = ScopeIndexes(rows=self.rows, dimension=self.space.dimension, bm25=bm25, budget=index_bytes)
+        self._bm25, self._index_bytes = bm25, index_bytes
+        self._indexes: ScopeIndexes | None = None
+        self._making = threading.Lock()
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
         self._groups = Groups(self, self.writer)
         self._changes_before = 0
@@ -152,6 +156,8 @@ class OpenFile:
 
     def tidy(self, *, whole: bool) -> int:
         """Empty the log into the file, and with `whole` write the file anew; the bytes given back."""
+        from mnemic.stores.sqlite.damage import fill_checks
+
         before = self._size()
         fill_checks(self.writing)
         if whole:
@@ -199,42 +205,37 @@ class OpenFile:
         finally:
             self.writing.pragma("synchronous", before)
 
-    def _nearest(
-        self, fresh: Fresh, scope: Scope, vector: Vector, limit: int, at_least: float
-    ) -> list[tuple[Memory, float]]:
-        near = self._nearest_committed(scope, vector, limit + len(fresh), at_least)
+    def indexes(self) -> ScopeIndexes:
+        """The search indexes, made with the first search."""
+        with self._making:
+            if self._indexes is None:
+                from mnemic.stores.sqlite.indexes import ScopeIndexes
+
+                self._indexes = ScopeIndexes(
+                    rows=self.rows, dimension=self.space.dimension, bm25=self._bm25, budget=self._index_bytes
+                )
+            return self._indexes
+
+    def _nearest(self, fresh: Fresh, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
+        # Before its first change the writing connection sees what is committed, and has the pages at hand that any
+        # other connection would have to read anew after every commit.
+        unchanged = self.writing.total_changes() == self._changes_before
+        connection = self.writing if unchanged else self._committed
+        with nullcontext() if unchanged else reading(connection):
+            found = near(
+                connection, self.rows, self.indexes, scope, vector, limit=limit + len(fresh), at_least=at_least
+            )
         if not fresh:
-            return near
+            return found
         changed = [
             memory
             for memory in fresh.values()
             if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector
         ]
         scores = cosines([memory.vector or b"" for memory in changed], vector)
-        near = [(memory, score) for memory, score in near if (scope.tenant, memory.memory_id) not in fresh]
-        near += [(memory, score) for memory, score in zip(changed, scores, strict=True) if score >= at_least]
-        return sorted(near, key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)[:limit]
-
-    def _nearest_committed(
-        self, scope: Scope, vector: Vector, limit: int, at_least: float
-    ) -> list[tuple[Memory, float]]:
-        # Before its first change the writing connection sees what is committed, and has the pages at hand that any
-        # other connection would have to read anew after every commit.
-        unchanged = self.writing.total_changes() == self._changes_before
-        connection = self.writing if unchanged else self._committed
-        with nullcontext() if unchanged else reading(connection):
-            found_at = find_place(connection, scope)
-            if found_at is None:
-                return []
-            with self.indexes.use(connection, found_at) as index:
-                read = partial(self.indexes.read, connection)
-                best = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least, read=read)
-            scores = {entry.memory_id: entry.score for entry in best}
-            if not scores:
-                return []
-            rows = fetch(connection, GET_MANY, wanted_memories(list(scores), [scope]))
-        found = {memory.memory_id: memory for memory in self.rows.whole(rows)}
-        return [(found[memory_id], score) for memory_id, score in scores.items() if memory_id in found]
+        standing = [pair for pair in found if (scope.tenant, pair[0].memory_id) not in fresh]
+        close = [pair for pair in zip(changed, scores, strict=True) if pair[1] >= at_least]
+        return best([*standing, *close], limit)
 
     def _scrub(self, *, removed: bool) -> None:
         """After an erasure, empty the log: old pages in it still show what was erased. A reader may delay that."""

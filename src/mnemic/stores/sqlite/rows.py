@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -93,6 +93,23 @@ def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[
     }
 
 
+class Place(NamedTuple):
+    """Place of a scope in this file, and what has happened in it, as of one read transaction."""
+
+    scope_id: int
+    changes: int
+    removed_at: int
+
+
+def find_place(connection: apsw.Connection, scope: Scope) -> Place | None:
+    """The place of `scope` in this file, or None while nothing was ever stored in it."""
+    found = connection.execute(
+        "SELECT scope_id, changes, removed_at FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
+        (scope.tenant, scope.level.value, scope.owner),
+    ).fetchone()
+    return None if found is None else Place(*found)
+
+
 class Rows:
     """Conversion of memories to rows of this file, and of rows to memories again."""
 
@@ -110,6 +127,16 @@ class Rows:
             self.noted.note(row_id)
             vector = None
         return self.version(body, checksum, scope_named(tenant, level, owner), vector)
+
+    def named(self, connection: apsw.Connection, row: Sequence[Any]) -> Memory:
+        """The memory of a row; of a damaged one as much as is known without its body, so that a job can remove it."""
+        try:
+            return self.memory(row)
+        except StoreCorrupt:
+            from mnemic.stores.sqlite.damage import placeholder
+
+            self.noted.note(row[0])
+            return placeholder(connection, row[0])
 
     def version(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None = None) -> Memory:
         """The memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope."""

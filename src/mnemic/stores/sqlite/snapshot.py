@@ -7,26 +7,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from mnemic.errors import SpaceMismatch, StoreCorrupt
-from mnemic.ports import Snapshot
-from mnemic.stores.codec import checked_vector, dump
-from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.codec import DAMAGED, checked_vector, dump
 from mnemic.stores.sealing import Searched
-from mnemic.stores.sqlite.damage import DAMAGED, placeholder
-from mnemic.stores.sqlite.indexes import Place, ScopeIndexes, find_place
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
     BY_FINGERPRINT,
     GET_MANY,
     MEMORY,
     SOURCES,
+    Place,
     Rows,
     fetch,
     filter_of,
+    find_place,
     holds_phrases,
     phrase_query,
     place,
@@ -35,6 +33,11 @@ from mnemic.stores.sqlite.rows import (
 from mnemic.stores.sqlite.spaces import present
 from mnemic.text.analyse import parse_query
 from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
+
+if TYPE_CHECKING:
+    from mnemic.ports import Snapshot
+    from mnemic.stores.scope_index import ScopeIndex
+    from mnemic.stores.sqlite.indexes import ScopeIndexes
 
 _VERSIONS = """
     SELECT version, CAST(body AS BLOB), checksum FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version
@@ -69,7 +72,9 @@ _FindPhrases = Callable[[list[list[int]]], set[int]]
 class SqliteSnapshot:
     """The port's `Snapshot` on a connection with an open read transaction."""
 
-    def __init__(self, connection: apsw.Connection, *, indexes: ScopeIndexes, rows: Rows, space: VectorSpace) -> None:
+    def __init__(
+        self, connection: apsw.Connection, *, indexes: Callable[[], ScopeIndexes], rows: Rows, space: VectorSpace
+    ) -> None:
         self._connection = connection
         self._indexes = indexes
         self._rows = rows
@@ -95,16 +100,9 @@ class SqliteSnapshot:
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
         if not rows:
             return []
-        current = self._named(rows[0])
+        current = self._rows.named(self._connection, rows[0])
         old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
         return [*(self._version(row, current) for row in old), current]
-
-    def _named(self, row: Sequence[Any]) -> Memory:
-        """The memory of a row; of a damaged one as much as is known without its body."""
-        try:
-            return self._rows.memory(row)
-        except StoreCorrupt:
-            return placeholder(self._connection, row[0])
 
     def _version(self, row: Sequence[Any], current: Memory) -> Memory:
         version, body, checksum = row
@@ -167,7 +165,7 @@ class SqliteSnapshot:
         if not present(self._connection) == self._space == (space or self._space):
             raise SpaceMismatch(hint="the vectors are those of another model by now; open the file with that one")
         checked_vector(vector, self._space.dimension)
-        read = partial(self._indexes.read, self._connection)
+        read = partial(self._indexes().read, self._connection)
         return self._ranked(where, limit, lambda index, _: index.nearest(where, vector, limit=limit, read=read))
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
@@ -197,7 +195,7 @@ class SqliteSnapshot:
     ) -> Snapshot:
         from mnemic.stores.held import believed
 
-        return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._indexes.bm25)
+        return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._indexes().bm25)
 
     def _numbers(self, where: Where) -> list[int]:
         return [found.scope_id for found in self._places(where)]
@@ -213,7 +211,7 @@ class SqliteSnapshot:
     def _used(self, where: Where) -> Iterator[tuple[int, ScopeIndex]]:
         """The index of each scope, one after the other, each held while it is looked at."""
         for found in self._places(where):
-            with self._indexes.use(self._connection, found) as index:
+            with self._indexes().use(self._connection, found) as index:
                 yield found.scope_id, index
 
     def _ranked(

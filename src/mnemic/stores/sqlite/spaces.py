@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import apsw
 
-from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.stores.codec import checked_vector
-from mnemic.stores.sqlite.damage import DAMAGED, placeholder
+from mnemic.errors import InvalidInput
+from mnemic.stores.codec import DAMAGED, checked_vector
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, vector_check
 from mnemic.types import Memory, Vector, VectorSpace
@@ -80,13 +79,7 @@ def clear(connection: apsw.Connection, *, after: int) -> int | None:
 
 def unfilled(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory]:
     """The port's `unfilled`."""
-    found: list[Memory] = []
-    for row in fetch(connection, _UNFILLED, (max(0, limit),)):
-        try:
-            found.append(rows.memory(row))
-        except StoreCorrupt:
-            found.append(placeholder(connection, row[0]))
-    return found
+    return [rows.named(connection, row) for row in fetch(connection, _UNFILLED, (max(0, limit),))]
 
 
 def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory, Vector]]) -> int:

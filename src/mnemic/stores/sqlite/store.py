@@ -7,28 +7,24 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.forked import OneProcess
-from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import adopted, decode_event, dump, to_micros
-from mnemic.stores.scope_index import EXACT_UP_TO
+from mnemic.stores.codec import EXACT_UP_TO, adopted, decode_event, dump, to_micros
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import suspected, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
-from mnemic.stores.sqlite.indexes import find_place
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.stores.sqlite.rows import fetch
+from mnemic.stores.sqlite.rows import fetch, find_place
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
-from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -42,6 +38,11 @@ from mnemic.types import (
     Vector,
     VectorSpace,
 )
+from mnemic.types.capabilities import Capabilities
+
+if TYPE_CHECKING:
+    from mnemic.ports import Anew, Keyring, Snapshot, Transaction
+    from mnemic.text.bm25 import Bm25
 
 T = TypeVar("T")
 
@@ -86,7 +87,7 @@ class SqliteStore(SingleReads):
             raise InvalidConfig("durability", hint="durable or fast")
         self._path = Path(path).absolute()
         self._durability: str = durability
-        self._bm25 = bm25 or Bm25()
+        self._bm25 = bm25
         self._index_bytes = index_bytes
         self._reader_count = readers
         self._vfs = vfs
@@ -176,7 +177,7 @@ class SqliteStore(SingleReads):
         def run(connection: apsw.Connection) -> None:
             place = find_place(connection, scope)
             if place is not None:
-                with opened.indexes.use(connection, place) as index:
+                with opened.indexes().use(connection, place) as index:
                     index.expect(fitting, at_least)
 
         if fitting:

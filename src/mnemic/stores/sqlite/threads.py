@@ -10,15 +10,17 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import apsw
 
 from mnemic.errors import CommitUnknown, StoreBusy
-from mnemic.ports import Transaction
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience
 from mnemic.types import Deadline, Memory
+
+if TYPE_CHECKING:
+    from mnemic.ports import Transaction
 
 T = TypeVar("T")
 
@@ -88,7 +90,7 @@ MOST = 64
 HELD_SECONDS = 0.05
 """A group takes in nobody else after this time: other processes wait for the same lock."""
 
-Work = Callable[[Transaction], Awaitable[Any]]
+Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
 Fresh = dict[tuple[str, str], Memory | None]
 """Changes by earlier members of a group, by tenant and memory_id; None where they removed the row."""
 

@@ -9,11 +9,19 @@ from typing import Any
 
 import apsw
 
-from mnemic.errors import IdempotencyConflict, StoreCorrupt, VersionConflict
-from mnemic.ports import Transaction
-from mnemic.stores.codec import checked_vector, damaged, dump, encode_event, is_message, link, text_check, to_micros
+from mnemic.errors import IdempotencyConflict, VersionConflict
+from mnemic.stores.codec import (
+    DAMAGED,
+    checked_vector,
+    damaged,
+    dump,
+    encode_event,
+    is_message,
+    link,
+    text_check,
+    to_micros,
+)
 from mnemic.stores.sealing import Searched
-from mnemic.stores.sqlite.damage import DAMAGED, placeholder
 from mnemic.stores.sqlite.rows import (
     ACTIVE,
     BY_FINGERPRINT,
@@ -78,7 +86,7 @@ _UPDATE = """
 """
 
 
-class SqliteTransaction(Transaction):
+class SqliteTransaction:
     """The port's `Transaction` on a connection that holds the write lock.
 
     `removed` says whether something was to be erased, so that the owner can scrub the log after the commit; `changed`
@@ -108,7 +116,7 @@ class SqliteTransaction(Transaction):
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         rows = self._rows(GET_MANY, wanted_memories([memory_id], scopes))
-        return self._named(rows[0]) if rows else None
+        return self._kept.named(self._open, rows[0]) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = self._rows(BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
@@ -119,7 +127,7 @@ class SqliteTransaction(Transaction):
         return self._kept.memory(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
-        return [self._named(row) for row in self._rows(_BY_KEY, place(scope) | {"key": key})]
+        return [self._kept.named(self._open, row) for row in self._rows(_BY_KEY, place(scope) | {"key": key})]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)
@@ -231,13 +239,6 @@ class SqliteTransaction(Transaction):
             self._rows(
                 "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?)", (tenant, name, value, text_check(name, value))
             )
-
-    def _named(self, row: Sequence[Any]) -> Memory:
-        """The memory of a row; of a damaged one as much as is known without its body, so that it can be removed."""
-        try:
-            return self._kept.memory(row)
-        except StoreCorrupt:
-            return placeholder(self._open, row[0])
 
     def _enter(self, scope: Scope) -> tuple[int, int]:
         """Count one more change of `scope`: its number, and the new count."""

@@ -14,7 +14,6 @@ import apsw
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
 from mnemic.stores.codec import Sign, damaged, decode_event, dump, follows, moment_of, text_check, to_micros
-from mnemic.stores.sqlite.damage import placeholder
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import KeptRequest, Kind, Memory, Scope, Usage
 
@@ -101,14 +100,7 @@ def held(connection: apsw.Connection, rows: Rows, wanted: dict[str, Any], *, pen
     """The port's `held`; `pending`: of the review queue alone. Of a damaged row as much as is known without its body: a
     job that removes must reach it.
     """
-    found: list[Memory] = []
-    for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted):
-        try:
-            found.append(rows.memory(row))
-        except StoreCorrupt:
-            rows.noted.note(row[0])
-            found.append(placeholder(connection, row[0]))
-    return found
+    return [rows.named(connection, row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
 
 
 def within(scope: Scope | None) -> dict[str, str | None]:

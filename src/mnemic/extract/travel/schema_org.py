@@ -89,7 +89,7 @@ def _shape(name: str) -> Shape:
     }  # fmt: skip
     return Shape(
         name=name,
-        schema=Schema(_object(**fields)),
+        schema=Schema(_object(**fields), is_ours=True),
         identity=("reservationNumber", *_IDENTITY[name]),
         title=("reservationNumber", *_TITLE.get(name, _IDENTITY[name])),
         modified="modifiedTime",
@@ -168,7 +168,7 @@ def _known(value: Any, schema: Mapping[str, Any]) -> Any:
         value = value[0] if value else None
     if isinstance(value, int | float) and not isinstance(value, bool) and schema.get("type") == "string":
         value = str(value)
-    return None if any(Schema(schema).problems(value)) else value
+    return None if any(Schema(schema, is_ours=True).problems(value)) else value
 
 
 _SCHEMAS: dict[str, Mapping[str, Any]] = {}

@@ -1,6 +1,6 @@
 # mnemic: every command of the project. `make help` lists them.
 # Nothing needs to be installed first but Python >= 3.11 and make: .venv is built from the lock files,
-# and rebuilt only when a lock file or pyproject.toml has changed.
+# and rebuilt only when a lock file or a pyproject.toml has changed.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -24,6 +24,11 @@ EXTRACTION ?= ../shared/data/memory_extraction/memory_extraction/dataset.jsonl
 PYTEST_ARGS ?=
 TEST_JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal
+
+# The distributions of this repository: the core at the root, the others each in a folder.
+MEMBERS := . $(patsubst %/pyproject.toml,%,$(wildcard packages/*/pyproject.toml))
+PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
+EDITABLES := $(addprefix --editable ,$(MEMBERS))
 
 MADE := $(VENV)/.made
 RUN_READY := $(VENV)/.ready-run
@@ -204,22 +209,22 @@ $(MADE):
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# An editable install of this tree; the build backend comes from the lock, so nothing else is fetched.
-EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
+# An editable install of every package of this tree; the build backend comes from the lock, so nothing else is fetched.
+EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation $(EDITABLES)
 
-$(RUN_READY): requirements-run.lock pyproject.toml | $(MADE)
+$(RUN_READY): requirements-run.lock $(PROJECTS) | $(MADE)
 	@$(PIP) install --quiet --require-hashes --requirement requirements-run.lock
 	@$(EDITABLE)
 	@touch $@
 
 # The demonstration shows two frameworks, too.
-$(DEMO_READY): requirements-demo.lock pyproject.toml | $(MADE)
+$(DEMO_READY): requirements-demo.lock $(PROJECTS) | $(MADE)
 	@$(PIP) install --quiet --require-hashes --requirement requirements-demo.lock
 	@$(EDITABLE)
 	@touch $(RUN_READY) $@
 
 # Each lock is compiled under the next larger one, which contains it.
-$(DEV_READY): requirements.lock pyproject.toml | $(MADE)
+$(DEV_READY): requirements.lock $(PROJECTS) | $(MADE)
 	@$(PIP) install --quiet --require-hashes --requirement requirements.lock
 	@$(EDITABLE)
 	@touch $(RUN_READY) $(DEMO_READY) $@
@@ -229,17 +234,17 @@ ON_STORE = PYTHONPATH="$(CURDIR)" MNEMIC_CONFORMANCE=$$store
 # The harnesses' own environment: they need packages of the frameworks that nothing of ours does.
 HARNESSES := test -d "$(CONFORMANCE)/langgraph" -a -d "$(CONFORMANCE)/strands" \
     || { echo "NOT RUN: there is no folder $(CONFORMANCE) with the harnesses; give one with CONFORMANCE=PATH." >&2; exit 1; }
-$(CONF_READY): requirements-conformance.lock pyproject.toml
+$(CONF_READY): requirements-conformance.lock $(PROJECTS)
 	@$(HARNESSES)
 	@mkdir -p build/conformance && $(PYTHON) -m venv build/conformance/venv
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-conformance.lock
-	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
+	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation $(EDITABLES)
 	@touch $@
 
-$(NER_READY): requirements-ner.lock pyproject.toml
+$(NER_READY): requirements-ner.lock $(PROJECTS)
 	@mkdir -p build/ner && $(PYTHON) -m venv build/ner/venv
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-ner.lock
-	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation --editable .
+	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation $(EDITABLES)
 	@touch $@
 
 # The model's server has an environment of its own, without this project: the two speak HTTP.
@@ -250,9 +255,9 @@ $(MODEL_READY): tests/model/packages.txt
 	    && touch $@ || { rm -rf build/model; echo "NOT RUN: the small language model could not be fetched." >&2; }
 
 # What the peers depend on is left to their own ranges; they and this tree must agree on one environment.
-$(PEERS_READY): tests/peers.txt pyproject.toml
+$(PEERS_READY): tests/peers.txt $(PROJECTS)
 	@mkdir -p build/peers && $(PYTHON) -m venv build/peers/venv
-	@$(PEERS)/python -m pip --disable-pip-version-check --no-input install --quiet --requirement tests/peers.txt --editable .
+	@$(PEERS)/python -m pip --disable-pip-version-check --no-input install --quiet --requirement tests/peers.txt $(EDITABLES)
 	@touch $@
 
 # A real Neo4j for the tests of the graph, from Maven Central, where Java 17 and Maven are at hand. Nothing fails without:
@@ -285,7 +290,7 @@ screenshots: $(DEV_READY) browser ## pictures of every page of the console, ligh
 # ---------------------------------------------------------------- the locks
 
 LOCKER := build/lock/bin/uv
-COMPILE = $(LOCKER) pip compile --quiet --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
+COMPILE = $(LOCKER) pip compile --quiet $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
 DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server otel client structured travel yaml tokens build test test-frameworks dev)
@@ -310,7 +315,7 @@ sbom: ## the bill of materials of the service (CycloneDX), in build/sbom.json
 
 clean: ## remove what was built, keep the environment
 	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests packages -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove the environment too
 	rm -rf $(VENV)

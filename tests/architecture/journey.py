@@ -22,10 +22,17 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "mnemic"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "mnemic"
+SOURCES = (SOURCE, *sorted((ROOT / "packages").glob("*/src")))
+"""The packages of this repository; the names of the core's modules are relative to it."""
 FIRST, SECOND = "I was born in the month of May.", "The printer on the third floor is out of toner."
-BEYOND = frozenset({"stores", "providers", "text", "types", "catalog.py", "clock.py", "identity.py"})
-"""Rooms beyond the ports, and values: the way of a statement ends where the store and the embedder are called."""
+BEYOND = frozenset({"stores", "providers", "text", "types", "catalog.py", "clock.py", "identity.py"}) | {
+    "mnemic_redact"
+}
+"""Rooms beyond the ports, libraries and values: the way of a statement ends where the store and the embedder are
+called.
+"""
 INLINE = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
@@ -45,18 +52,21 @@ class Journey:
         """The calls of each function, by its file."""
         found: dict[str, dict[str, int]] = defaultdict(dict)
         for code, times in self.entered.items():
-            path = Path(code.co_filename)
-            if path.is_relative_to(SOURCE):
-                name = f"{code.co_qualname}:{code.co_firstlineno}"
-                found[path.relative_to(SOURCE).as_posix()][name] = times
+            if own := own_name(Path(code.co_filename)):
+                found[own][f"{code.co_qualname}:{code.co_firstlineno}"] = times
         return dict(sorted(found.items()))
 
 
 def loaded() -> dict[str, int]:
-    """The lines of each module of mnemic in this process, by its file."""
+    """The lines of each module of this repository's packages in this process, by its file."""
     paths = {Path(module.__file__) for module in list(sys.modules.values()) if getattr(module, "__file__", None)}
-    ours = sorted(path for path in paths if path.is_relative_to(SOURCE))
-    return {path.relative_to(SOURCE).as_posix(): len(path.read_text("utf-8").splitlines()) for path in ours}
+    ours = {name: path for path in sorted(paths) if (name := own_name(path))}
+    return {name: len(path.read_text("utf-8").splitlines()) for name, path in ours.items()}
+
+
+def own_name(path: Path) -> str | None:
+    """The name of a file of this repository's packages, and None for another file."""
+    return next((path.relative_to(one).as_posix() for one in SOURCES if path.is_relative_to(one)), None)
 
 
 def measure() -> tuple[dict[str, dict[str, int]], dict[str, int]]:

@@ -11,25 +11,35 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "mnemic"
+MEMBERS = tuple(sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml")))
+"""The folders of the other distributions of this repository."""
+PACKAGES = (PACKAGE, *(inner for member in MEMBERS for inner in sorted((member / "src").iterdir()) if inner.is_dir()))
+"""The import packages of all distributions, the core first."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """One source file: its path, its room (the name directly under mnemic) and its syntax tree."""
+    """One source file: its path, the package it belongs to, its room (the name directly under the package; for another
+    distribution than the core, the package) and its syntax tree.
+    """
 
     path: Path
     tree: ast.Module
     lines: int
 
     @property
+    def package(self) -> Path:
+        return next(package for package in PACKAGES if self.path.is_relative_to(package))
+
+    @property
     def name(self) -> str:
-        return self.path.relative_to(PACKAGE).as_posix()
+        return self.path.relative_to(PACKAGE if self.package == PACKAGE else self.package.parent).as_posix()
 
     @property
     def room(self) -> str:
-        return self.path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        return self.name.partition("/")[0].removesuffix(".py")
 
     def functions(self) -> Iterator[Function]:
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
@@ -40,8 +50,8 @@ class Module:
 
 @cache
 def modules() -> tuple[Module, ...]:
-    """Every Python file of the package."""
-    return tuple(read(path) for path in sorted(PACKAGE.rglob("*.py")))
+    """Every Python file of the packages."""
+    return tuple(read(path) for package in PACKAGES for path in sorted(package.rglob("*.py")))
 
 
 def read(path: Path) -> Module:

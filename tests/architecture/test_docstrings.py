@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "mnemic"
+from tests.architecture.sources import PACKAGES, ROOT
+
 ASKING = re.compile(r"(?:What|Which|How|Whether|Who|Whom|Whose|Where|When|Why)\b")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -35,7 +35,8 @@ def asking(text: str) -> list[str]:
 
 
 def test_no_docstring_opens_with_a_question_word() -> None:
-    found = {str(path.relative_to(SOURCE)): asking(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
+    paths = [path for package in PACKAGES for path in package.rglob("*.py")]
+    found = {str(path.relative_to(ROOT)): asking(path.read_text(encoding="utf-8")) for path in paths}
     assert len(found) > 100
     assert {name: docs for name, docs in found.items() if docs} == {}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
+from typing import Any
 
-from tests.architecture.sources import PACKAGE, ROOT, tracked_texts
+from tests.architecture.sources import MEMBERS, PACKAGES, ROOT, tracked_texts
 
 # Written in parts, so that this file does not find itself.
 MACHINE_PATHS = [r"(?<![\w.])/" + name + "/" for name in ("work", "root", "opt/wheels", r"home/\w+", r"Users/\w+")]
@@ -40,12 +42,39 @@ def test_the_scan_bites() -> None:
 
 
 def test_every_package_has_an_init() -> None:
-    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    folders = {path.parent for package in PACKAGES for path in package.rglob("*.py")}
     assert [folder.name for folder in folders if not (folder / "__init__.py").exists()] == []
 
 
-def test_the_package_is_typed() -> None:
-    assert (PACKAGE / "py.typed").exists()
+def test_the_packages_are_typed() -> None:
+    assert [package.name for package in PACKAGES if not (package / "py.typed").exists()] == []
+
+
+def test_every_distribution_has_a_readme_a_licence_tests_and_the_version_of_the_core() -> None:
+    core = project(ROOT)
+    assert MEMBERS
+    for member in MEMBERS:
+        described = project(member)
+        assert described["name"] == member.name
+        assert described["version"] == core["version"]
+        assert [name for name in ("README.md", "LICENSE", "src", "tests") if not (member / name).exists()] == []
+        assert (member / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_a_distribution_of_this_repository_is_needed_in_its_version() -> None:
+    versions = {f"{member.name}": project(member)["version"] for member in MEMBERS} | {
+        "mnemic": project(ROOT)["version"]
+    }
+    for folder in (ROOT, *MEMBERS):
+        needed = [re.split(r"(==)", need) for need in project(folder).get("dependencies", [])]
+        ours = [need for need in needed if re.split(r"[<>=!~\[ ]", need[0])[0] in versions]
+        assert [need for need in ours if need[1:] != ["==", versions[need[0]]]] == []
+
+
+def project(folder: Path) -> dict[str, Any]:
+    """The [project] table of the pyproject.toml in `folder`."""
+    table: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
 
 
 def test_few_direct_dependencies_each_with_a_reason() -> None:

@@ -14,10 +14,10 @@ from tests.architecture.sources import ROOT
 LIMITS = {
     "way_files": 25,
     "way_functions": 100,
-    "files": 55,
+    "files": 56,
     "functions": 236,
-    "loaded_modules": 105,
-    "loaded_lines": 14_450,
+    "loaded_modules": 107,
+    "loaded_lines": 14_600,
 }
 
 

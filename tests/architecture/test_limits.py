@@ -16,7 +16,9 @@ FUNCTION_LINES, CLASS_LINES = 40, 300
 DRIVERS = {"stores", "providers", "bootstrap", "entrypoints", "testing", "evaluate"}
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
 VERBS = {"engine", "stewardship", "upkeep", "reading", "handlers", "kinds", "verbs", "write", "types"}
-LATE_IMPORTS = DRIVERS | VERBS
+# Packages that a program uses with texts of which most need nothing of what they would load.
+PLUGGED = {"mnemic_redact"}
+LATE_IMPORTS = DRIVERS | VERBS | PLUGGED
 PRINTS = {"entrypoints"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "shared", "tools", "stuff"}
 

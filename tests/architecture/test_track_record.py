@@ -11,11 +11,11 @@ import pytest
 from tests.architecture.sources import ROOT, Function, read
 
 PAGE = ROOT / "docs" / "benchmarks" / "track-record.md"
-NODE = re.compile(r"`(tests/[\w/]+\.py(?:::\w+)+)`")
+NODE = re.compile(r"`((?:tests|packages/[\w\-]+/tests)/[\w/]+\.py(?:::\w+)+)`")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in PAGE.read_text(encoding="utf-8").splitlines()
-    if "| `tests/" in line
+    if "| `tests/" in line or "| `packages/" in line
 ]
 
 

@@ -14,7 +14,7 @@ from mnemic.maintain import reports
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 
-HEAVY = ("mnemic.gateway", "mnemic.turn", "mnemic.extract.rules", "mnemic.retrieve.search", "mnemic.write.detect")
+HEAVY = ("mnemic.gateway", "mnemic.turn", "mnemic.extract.rules", "mnemic.retrieve.search", "mnemic_redact.detectors")
 
 
 def engine() -> MemoryEngine:

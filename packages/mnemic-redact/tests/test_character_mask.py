@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.write.outline import drawn, hexadecimal, outline
+from mnemic_redact.character_mask import drawn, hexadecimal, outline
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.write.cards import luhn
-from mnemic.write.detect import DETECTORS
-from mnemic.write.iban import LENGTH, ibans
-from mnemic.write.patterns import for_folded
-from mnemic.write.redact import Redactor
+from mnemic_redact.detectors import DETECTORS
+from mnemic_redact.iban import LENGTH, ibans
+from mnemic_redact.payment_cards import luhn
+from mnemic_redact.redactor import Redactor
+from mnemic_redact.search import for_folded
 
 SECRET = b"k" * 32
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from mnemic.write.spoken import Spoken, headed
+from mnemic_redact.multilingual import Spoken, headed
 
 WORDS = Spoken("tel[eé]fonos? [sş]ifre(?:m|si)? mots?~de~passe", "cl[eé]", joined="密[码碼] 电话(?:号码)?")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mnemic.write.national import (
+from mnemic_redact.national_ids import (
     is_brazilian,
     is_british,
     is_chinese,
@@ -21,7 +21,7 @@ from mnemic.write.national import (
     is_spanish,
     is_turkish,
 )
-from mnemic.write.redact import Redactor
+from mnemic_redact.redactor import Redactor
 
 FOUND = [
     ("mi DNI es 12345678Z", "12345678Z"),

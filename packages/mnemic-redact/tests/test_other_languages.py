@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.write.redact import Redactor
+from mnemic_redact.redactor import Redactor
 
 SECRET = b"k" * 32
 

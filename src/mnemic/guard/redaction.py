@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import MappingProxyType
 
 from mnemic.errors import InvalidConfig
 from mnemic.types import Detector
+from mnemic_redact.types import Action
 
 _ENTITY = re.compile(r"[A-Z][A-Z_]{1,19}")
 NAMES = ("PERSON", "LOCATION")
@@ -21,17 +21,6 @@ _ROLE = re.compile(r"[a-z][a-z0-9_.:\-]{0,63}")
 
 MOST_REGIONS = 8
 """So many that a text with some numbers can be held against each."""
-
-
-class Action(StrEnum):
-    """Action on an entity: replaced by a marker, the same with the value behind it kept sealed, the whole write
-    refused, or left as it is.
-    """
-
-    REDACT = "redact"
-    TOKENISE = "tokenise"
-    BLOCK = "block"
-    ALLOW = "allow"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, JsonValue, Memory, Scope, Status, Where, subject_of
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.finds import MARKER
 from mnemic.write.vault import Vault, marker_of, vault_name, vault_prefix
+from mnemic_redact.replacement import MARKER
 
 PAGE = 500
 

@@ -17,7 +17,6 @@ from mnemic.types.documents import (
     Namespace,
     PutDocument,
 )
-from mnemic.types.finds import Detector, Found
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Cost, Prompt, VectorSpace
@@ -40,6 +39,7 @@ from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import Deadline, FrozenDict, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic_redact.types import Detector, Found
 
 __all__ = [
     "ROLES",

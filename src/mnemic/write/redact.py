@@ -1,52 +1,26 @@
-"""Step 2: personal data and secrets are replaced before anything else sees the text.
-
-Most texts hold no sign, digit or word that any detector's find has to hold (`_SUSPECT`): one expression says so, and no
-detector is asked. With the first text that holds one, the detectors are loaded; `mnemic.write.finds` replaces what they
-find.
-"""
+"""Step 2: personal data and secrets are replaced before anything else sees the text (`mnemic_redact`)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mnemic.guard.redaction import Action, RedactionRules
+from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.guard.redaction import RedactionRules
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.write.draft import Draft
 from mnemic.write.validate import within_limits
-
-if TYPE_CHECKING:
-    from mnemic.write.finds import Finds, Span
-
-_SUSPECT = re.compile(r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at|\S{14}|private key|phrase|words", re.IGNORECASE)
-"""Signs of which a text must contain one for any detector of `mnemic.write.detect` to find something: a character
-beyond ASCII, a digit, a sign of addresses, assignments and passwords, an `at` in brackets, a word as long as the
-shortest token or hardware address, or a name of keys and seeds.
-"""
+from mnemic_redact import redactor as library
+from mnemic_redact.types import InvalidRules, Redaction, Unredactable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redaction:
-    """A text after redaction, and the entities that were replaced or that forbid storing it, each as often as found.
+class Redactor(library.Redactor):
+    """The redactor of the library `mnemic_redact`, with this package's errors.
 
-    `tokens`: for each marker of an entity that policy tokenises, what stood in its place.
-    """
-
-    text: str = field(repr=False)
-    replaced: tuple[str, ...] = ()
-    blocked: tuple[str, ...] = ()
-    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-
-class Redactor:
-    """Finds and replaces what the table of `mnemic.write.detect` for `regions` knows, or `detectors` in its place, and
-    what the `further` ones know; `actions` says per entity what to do, `redact` where it is silent.
-
-    Raises InvalidConfig (`invalid_config:redaction.entities`) for an entity that no detector finds.
+    Raises InvalidConfig (`invalid_config:redaction.entities`) for an entity that no detector finds, and
+    (`:redaction.regions`) for a region without a numbering plan.
     """
 
     def __init__(
@@ -57,44 +31,25 @@ class Redactor:
         regions: Sequence[str] = (),
         further: Sequence[Detector] = (),
     ) -> None:
-        self._given, self._regions, self._further = detectors, tuple(regions), tuple(further)
-        self._actions = {entity: Action(action) for entity, action in (actions or {}).items()}
-        self._glances = detectors is None and not further
-        if self._actions or regions:
-            self._finds.check()
-
-    @cached_property
-    def _finds(self) -> Finds:
-        from mnemic.write.detect import DETECTORS, detectors
-        from mnemic.write.finds import Finds
-
-        table = self._given
-        if table is None:
-            table = detectors(self._regions) if self._regions else DETECTORS
-        return Finds((*table, *self._further), self._actions)
+        try:
+            super().__init__(detectors, actions, regions=regions, further=further)
+        except InvalidRules as wrong:
+            raise InvalidConfig(wrong.reason, hint=wrong.hint) from wrong
 
     @classmethod
     def under(cls, rules: RedactionRules) -> Redactor:
         """The redactor of a policy. Raises InvalidConfig (`:redaction.entities`, `:redaction.regions`)."""
         return cls(actions=rules.actions, regions=rules.regions, further=rules.detectors)
 
-    @property
-    def tokenises(self) -> bool:
-        """True if anything is to be kept sealed."""
-        return Action.TOKENISE in self._actions.values()
-
     def redact(self, text: str, secret: bytes) -> Redaction:
         """Every find replaced, under the tenant's `secret`; doing it twice changes nothing more.
 
         Raises InvalidInput (`invalid_input:redaction`) for a text built so that every replacement uncovers a new find.
         """
-        if self._glances and _SUSPECT.search(text) is None:
-            return Redaction(text=text)
-        return self._finds.redact(text, secret)
-
-    def find(self, text: str) -> list[Span]:
-        """Return what one pass over `text` replaces, in order and without overlaps."""
-        return self._finds.find(text)
+        try:
+            return super().redact(text, secret)
+        except Unredactable as refused:
+            raise InvalidInput(refused.reason, hint=refused.hint) from refused
 
 
 # -- the step --------------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.text.pattern import Pattern
-from mnemic.types import Found
-from mnemic.write.announced import announced, is_example
-from mnemic.write.patterns import AnyCase, found, holds_signed, pattern
+from mnemic_redact.labelled_secrets import announced, is_example
+from mnemic_redact.lazy_pattern import Pattern
+from mnemic_redact.search import AnyCase, found, holds_signed, pattern
+from mnemic_redact.types import Found
 
 _KNOWN_SHAPE = (
     r"(?<![A-Za-z0-9_])(?:"

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mnemic.types import Detector, Found
-from mnemic.write import national
-from mnemic.write.cards import cards
-from mnemic.write.credentials import secrets
-from mnemic.write.iban import ibans
-from mnemic.write.network import imeis, ips, macs
-from mnemic.write.outline import drawn
-from mnemic.write.patterns import AnyCase, Finder, digits, found, holds, numbered, pattern
-from mnemic.write.phones import Phones
+from mnemic_redact import national_ids
+from mnemic_redact.character_mask import drawn
+from mnemic_redact.credentials import secrets
+from mnemic_redact.iban import ibans
+from mnemic_redact.network import imeis, ips, macs
+from mnemic_redact.payment_cards import cards
+from mnemic_redact.phones import Phones
+from mnemic_redact.search import AnyCase, Finder, digits, found, holds, numbered, pattern
+from mnemic_redact.types import Detector, Found
 
 # -- e-mail ----------------------------------------------------------------------------------------
 
@@ -95,10 +95,10 @@ def _iban(text: str) -> Iterator[Found]:
 
 
 def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
-    """The table; telephone numbers without a country code are those of `regions` (`mnemic.write.plans`). Where two
-    matches of one length compete, the earlier line wins.
+    """The table; telephone numbers without a country code are those of `regions`. Where two matches of one length
+    compete, the earlier line wins.
 
-    Raises InvalidConfig (`invalid_config:redaction.regions`).
+    Raises InvalidRules (`redaction.regions`).
     """
     return (
         Finder("SECRET", secrets),
@@ -106,7 +106,7 @@ def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
         Finder("IMEI", imeis),
         Finder("CARD", cards),
         Finder("SSN", (numbered(_ssns),)),
-        Finder("NATIONAL_ID", (numbered(national.numbers), *national.lettered)),
+        Finder("NATIONAL_ID", (numbered(national_ids.numbers), *national_ids.lettered)),
         Finder("EMAIL", (emails, hidden_emails)),
         Finder("PHONE", (Phones(regions),)),
         Finder("MAC", macs),

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.text.pattern import Pattern
-from mnemic.types import Found
-from mnemic.write.languages import ARE, CODES, KEYS, OF, PASSWORDS
-from mnemic.write.patterns import AnyCase, found, holds
+from mnemic_redact.languages import ARE, CODES, KEYS, OF, PASSWORDS
+from mnemic_redact.lazy_pattern import Pattern
+from mnemic_redact.search import AnyCase, found, holds
+from mnemic_redact.types import Found
 
 _PLACES = (
     "gate|(?:front |back |garage )?door|alarm|garage|building|house|office|entrance|entry|lobby|elevator|lift|keypad"

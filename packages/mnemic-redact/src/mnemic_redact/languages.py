@@ -7,7 +7,7 @@ begins with a letter or a class of letters; `~` is a blank. Those of scripts tha
 
 from __future__ import annotations
 
-from mnemic.write.spoken import Spoken
+from mnemic_redact.multilingual import Spoken
 
 _NEW = "(?:~(?:nuevo|nueva|novo|nova|nouveau|neue|nuovo|nieuwe|nowy|новый|नया))?"
 _OWN = " ".join(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import cycle
 
-from mnemic.write.outline import drawn
-from mnemic.write.patterns import AnyCase, digits, pattern
+from mnemic_redact.character_mask import drawn
+from mnemic_redact.search import AnyCase, digits, pattern
 
 _SEPARATORS = str.maketrans("", "", " .-")
 _VALUES = "0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mnemic.write.outline import drawn, hexadecimal
-from mnemic.write.patterns import AnyCase, digits, pattern
+from mnemic_redact.character_mask import drawn, hexadecimal
+from mnemic_redact.search import AnyCase, digits, pattern
 
 _VERSION = re.compile(r"(?i)(?:\bv(?:er(?:sion)?)?|release|build|section|chapter)$")
 _NOBODY = ("127.", "0.", "255.255.255.")

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 from itertools import chain, compress, count, repeat
 
-from mnemic.write import HELD
+from mnemic_redact.types import PLACEHOLDER
 
 _JOINED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 """Scripts that put no blank between a word and a number, or what is said of it: Thai, Lao, Burmese, Khmer, Chinese,
@@ -25,7 +25,7 @@ def fold(text: str) -> tuple[str, list[int] | None]:
     not seen (zero-width characters, soft hyphens, variation selectors, fillers) is not there. Where a script that
     joins words meets letters and digits of ASCII stands a blank, as other scripts would write it.
     """
-    if text.isascii() or text.replace(HELD, "").isascii():
+    if text.isascii() or text.replace(PLACEHOLDER, "").isascii():
         return text, None
     folded, offsets = _made_plain(text)
     return _parted(folded, offsets) if _JOINS.search(folded) else (folded, offsets)

@@ -11,9 +11,8 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from mnemic.errors import InvalidConfig
-from mnemic.types import Found
-from mnemic.write.patterns import digits
+from mnemic_redact.search import digits
+from mnemic_redact.types import Found, InvalidRules
 
 TRIED = ("US", "GB", "DE", "FR", "IN", "BR", "IL", "CA")
 """The countries that a number without a country code is held against where policy names none: those that Presidio's
@@ -35,13 +34,13 @@ def _library() -> ModuleType:
 class Plans:
     """The plans of `regions` (ISO 3166), and for numbers with a country code those of every country.
 
-    Raises InvalidConfig (`invalid_config:redaction.regions`) for a region without a plan.
+    Raises InvalidRules (`redaction.regions`) for a region without a plan.
     """
 
     def __init__(self, regions: Sequence[str] = ()) -> None:
         self.named = tuple(regions)
         if regions and not _library().SUPPORTED_REGIONS.issuperset(regions):
-            raise InvalidConfig("redaction.regions", hint="countries by their two letters (ISO 3166): DE, US, ...")
+            raise InvalidRules("redaction.regions", hint="countries by their two letters (ISO 3166): DE, US, ...")
 
     def asked(self) -> Asked:
         """Return the object that answers for one text."""

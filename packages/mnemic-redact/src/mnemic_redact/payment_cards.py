@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import accumulate, compress, count
 from operator import itemgetter
 
-from mnemic.types import Found
-from mnemic.write.outline import drawn
-from mnemic.write.patterns import Folded, digits, found, pattern
+from mnemic_redact.character_mask import drawn
+from mnemic_redact.search import Folded, digits, found, pattern
+from mnemic_redact.types import Found
 
 # Issuers' ranges under ISO/IEC 7812: Diners (30, 36, 38, 39), Maestro (also 0604), RuPay (81, 82), Troy, UzCard, Humo.
 _NUMBER = (

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mnemic.types import Found
-from mnemic.write.languages import ARE, AT, CALLS, TELEPHONES
-from mnemic.write.nearby import TELEPHONY, After, another, called, calls_abroad, near
-from mnemic.write.outline import drawn
-from mnemic.write.patterns import AnyCase, Folded, digits, found, is_numbered, pattern
-from mnemic.write.plans import Asked, Plans
-from mnemic.write.spoken import headed
+from mnemic_redact.character_mask import drawn
+from mnemic_redact.context_cues import TELEPHONY, After, another, called, calls_abroad, near
+from mnemic_redact.languages import ARE, AT, CALLS, TELEPHONES
+from mnemic_redact.multilingual import headed
+from mnemic_redact.numbering_plans import Asked, Plans
+from mnemic_redact.search import AnyCase, Folded, digits, found, is_numbered, pattern
+from mnemic_redact.types import Found
 
 _DATE = Folded(
     r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"

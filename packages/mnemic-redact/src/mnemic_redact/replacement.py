@@ -19,29 +19,27 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
-from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.guard.redaction import Action
-from mnemic.types import Detector
-from mnemic.write import HELD
-from mnemic.write.folding import fold
-from mnemic.write.redact import Redaction
+from mnemic_redact.normalised import fold
+from mnemic_redact.types import PLACEHOLDER, Action, Detector, InvalidRules, Redaction, Span, Unredactable
 
 MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")
 _PSEUDONYM_DIGITS, _CHECK_DIGITS = 8, 4
 _MAX_PASSES = 5
 
 
-class Span(NamedTuple):
-    """A stretch of the text to be replaced, and the spelling by which two of them are the same thing."""
-
-    start: int
-    end: int
-    entity: str
-    value: str
-
-
 _Find = tuple[int, int, str, str]
 """The fields of a span; a text may have a thousand of them, of which most are found twice."""
+
+
+class _Marked(NamedTuple):
+    """A marker in the place of `length` characters of the text as it was given; without an entity where it was there
+    from the beginning.
+    """
+
+    marker: str
+    length: int
+    entity: str
+    value: str
 
 
 class Finds:
@@ -52,30 +50,32 @@ class Finds:
         self._actions = actions
 
     def check(self) -> None:
-        """Raises InvalidConfig (`invalid_config:redaction.entities`) for an entity that no detector finds."""
+        """Raises InvalidRules (`redaction.entities`) for an entity that no detector finds."""
         known = {detector.entity for detector in self._detectors}
         if not self._actions.keys() <= known:
-            raise InvalidConfig("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
+            raise InvalidRules("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
 
     def redact(self, text: str, secret: bytes) -> Redaction:
-        """Every find replaced. Raises InvalidInput (`invalid_input:redaction`)."""
-        text = MARKER.sub(lambda match: _kept(match, secret), text.replace(HELD, "\ufffd"))
-        markers = [match.group() for match in MARKER.finditer(text)]
-        text = MARKER.sub(HELD, text)
+        """Every find replaced. Raises Unredactable (`redaction`)."""
+        text = MARKER.sub(lambda match: _kept(match, secret), text.replace(PLACEHOLDER, "\ufffd"))
+        markers = [_Marked(one := match.group(), len(one), "", "") for match in MARKER.finditer(text)]
+        text = MARKER.sub(PLACEHOLDER, text)
         replaced: list[str] = []
         blocked: list[str] = []
         tokens: dict[str, str] = {}
         for _ in range(_MAX_PASSES):
             spans = self._finds(text)
             if not spans:
-                whole = _compose(text, markers)
-                return Redaction(text=whole, replaced=tuple(replaced), blocked=tuple(blocked), tokens=tokens)
+                whole, places = _compose(text, markers)
+                return Redaction(
+                    text=whole, replaced=tuple(replaced), blocked=tuple(blocked), tokens=tokens, spans=places
+                )
             if not self._actions:
                 replaced += [entity for _, _, entity, _ in spans]
             else:
                 self._note(text, spans, secret, replaced, blocked, tokens)
             text, markers = _replace(text, markers, spans, secret)
-        raise InvalidInput("redaction", hint="the text cannot be redacted safely")
+        raise Unredactable("redaction", hint="the text cannot be redacted safely")
 
     def _note(
         self,
@@ -103,12 +103,12 @@ class Finds:
     def _finds(self, text: str) -> list[_Find]:
         """Return what to replace: in order, without overlaps."""
         folded, offsets = fold(text)
-        held = HELD in folded
+        held = PLACEHOLDER in folded
         found: list[_Find] = []
         for detector in self._detectors:
             entity = detector.entity
             for start, end, value in detector.find(folded):
-                if start < end and not (held and HELD in folded[start:end]):
+                if start < end and not (held and PLACEHOLDER in folded[start:end]):
                     found.append((start, end, entity, value))
         found = _outside_uuids(found, folded)
         if offsets:
@@ -190,30 +190,38 @@ def _spelled(find: _Find, text: str) -> _Find:
 _by_start = itemgetter(0)
 
 
-def _replace(text: str, markers: Sequence[str], spans: Sequence[_Find], secret: bytes) -> tuple[str, list[str]]:
-    """Each span held by one placeholder, its marker put among the others in the order of the text."""
+def _replace(text: str, markers: Sequence[_Marked], spans: Sequence[_Find], secret: bytes) -> tuple[str, list[_Marked]]:
+    """Each span replaced by one placeholder, its marker put among the others in the order of the text."""
     pieces: list[str] = []
-    ordered: list[str] = []
+    ordered: list[_Marked] = []
     waiting = iter(markers)
     made: dict[tuple[str, str], str] = {}
     cursor = 0
     for start, end, entity, value in spans:
         piece = text[cursor:start]
         if markers:
-            ordered += islice(waiting, piece.count(HELD))
+            ordered += islice(waiting, piece.count(PLACEHOLDER))
         name = (entity, value)
         one = made.get(name)
         if one is None:
             one = made[name] = marker(*name, secret)
-        ordered.append(one)
+        ordered.append(_Marked(one, end - start, entity, value))
         pieces.append(piece)
         cursor = end
-    return HELD.join([*pieces, text[cursor:]]), [*ordered, *waiting]
+    return PLACEHOLDER.join([*pieces, text[cursor:]]), [*ordered, *waiting]
 
 
-def _compose(text: str, markers: Sequence[str]) -> str:
-    pieces = text.split(HELD)
+def _compose(text: str, markers: Sequence[_Marked]) -> tuple[str, tuple[Span, ...]]:
+    """The text with its markers, and where in the text as it was given each of them is new."""
+    pieces = text.split(PLACEHOLDER)
     whole = [""] * (2 * len(pieces) - 1)
     whole[::2] = pieces
-    whole[1::2] = markers
-    return "".join(whole)
+    whole[1::2] = [one.marker for one in markers]
+    places: list[Span] = []
+    at = 0
+    for piece, one in zip(pieces, markers, strict=False):
+        at += len(piece)
+        if one.entity:
+            places.append(Span(at, at + one.length, one.entity, one.value))
+        at += one.length
+    return "".join(whole), tuple(places)

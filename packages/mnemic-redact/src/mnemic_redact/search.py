@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import cast
 
-from mnemic.text.pattern import Pattern
-from mnemic.types import Found
-from mnemic.write import HELD
+from mnemic_redact.lazy_pattern import Pattern
+from mnemic_redact.types import PLACEHOLDER, Found
 
 Search = Callable[[str], Iterable[Found]]
 
@@ -47,7 +46,7 @@ def for_folded(expression: str) -> str:
 
 
 class Folded(Pattern):
-    """An expression for texts as detectors read them (`mnemic.write.folding.fold`)."""
+    """An expression for texts as detectors read them (`mnemic_redact.normalised.fold`)."""
 
     def __init__(self, text: str, flags: int = 0) -> None:
         super().__init__(for_folded(text), flags)
@@ -140,7 +139,7 @@ def holds_signed(text: str, signed: Mapping[str, tuple[str, ...]]) -> bool:
 
 @lru_cache(maxsize=1)
 def _plain(text: str) -> bool:
-    return text.isascii() or text.replace(HELD, "").isascii()
+    return text.isascii() or text.replace(PLACEHOLDER, "").isascii()
 
 
 @lru_cache(maxsize=1)

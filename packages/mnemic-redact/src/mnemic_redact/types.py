@@ -1,9 +1,35 @@
-"""Detectors of personal data and their finds."""
+"""The values of the library: finds, detectors, actions, the result of a redaction, and errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple, Protocol
+
+PLACEHOLDER = "\ufdd0"
+"""Marks a replaced span while the rest of a text is searched: a noncharacter, so no text contains it, and no word
+character, so it bounds a word as brackets do.
+"""
+
+
+class RedactError(ValueError):
+    """Root of the errors. `reason` is a stable code, `hint` says what would be accepted; neither quotes the text."""
+
+    def __init__(self, reason: str, *, hint: str) -> None:
+        self.reason = reason
+        self.hint = hint
+        super().__init__(f"{reason} - {hint}")
+
+
+class InvalidRules(RedactError):
+    """An action for an entity that no detector finds (`redaction.entities`), or a region without a numbering plan
+    (`redaction.regions`).
+    """
+
+
+class Unredactable(RedactError):
+    """A text built so that every replacement uncovers a new find (`redaction`)."""
 
 
 class Found(NamedTuple):
@@ -23,3 +49,43 @@ class Detector(Protocol):
 
     def find(self, text: str) -> Iterable[Found]:
         """Everything of this kind in `text`, which is NFKC-folded; validated; in time linear in its length."""
+
+
+class Span(NamedTuple):
+    """A stretch of the text to be replaced, and the spelling by which two of them are the same thing."""
+
+    start: int
+    end: int
+    entity: str
+    value: str
+
+
+class Action(StrEnum):
+    """Action on an entity: replaced by a marker, the same with the value behind it kept sealed, the whole write
+    refused, or left as it is.
+    """
+
+    REDACT = "redact"
+    TOKENISE = "tokenise"
+    BLOCK = "block"
+    ALLOW = "allow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """A text after redaction, and the entities that were replaced or that forbid storing it, each as often as found.
+
+    `spans`: the places of the replacements in the text as it was given, in order. `tokens`: for each marker of an
+    entity whose action is `tokenise`, the value that it replaced.
+    """
+
+    text: str = field(repr=False)
+    replaced: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
+    spans: tuple[Span, ...] = field(default=(), repr=False)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The entities that were found, replaced or blocked, without repetition."""
+        return frozenset(self.replaced + self.blocked)

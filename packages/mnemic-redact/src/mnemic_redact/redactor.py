@@ -1,0 +1,102 @@
+"""A redactor: the detectors to ask, and the action on each kind of thing that they find.
+
+Most texts hold no sign, digit or word that any detector's find has to hold (`_SUSPECT`): one expression says so, and no
+detector is asked. With the first text that holds one, the detectors are loaded; `mnemic_redact.replacement` replaces
+what they find.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from mnemic_redact.types import Action, Detector, Redaction, Span
+
+if TYPE_CHECKING:
+    from mnemic_redact.replacement import Finds
+
+_SUSPECT = re.compile(r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at|\S{14}|private key|phrase|words", re.IGNORECASE)
+"""Signs of which a text must contain one for any detector of `mnemic_redact.detectors` to find something: a character
+beyond ASCII, a digit, a sign of addresses, assignments and passwords, an `at` in brackets, a word as long as the
+shortest token or hardware address, or a name of keys and seeds.
+"""
+
+
+class Redactor:
+    """Finds and replaces what the table of `mnemic_redact.detectors` for `regions` knows, or `detectors` in its place,
+    and what the `further` ones know; `actions` says per entity what to do, `redact` where it is silent.
+
+    Raises InvalidRules (`redaction.entities`) for an entity that no detector finds, and (`redaction.regions`) for a
+    region without a numbering plan.
+    """
+
+    def __init__(
+        self,
+        detectors: Sequence[Detector] | None = None,
+        actions: Mapping[str, str] | None = None,
+        *,
+        regions: Sequence[str] = (),
+        further: Sequence[Detector] = (),
+    ) -> None:
+        self._given, self._regions, self._further = detectors, tuple(regions), tuple(further)
+        self._actions = {entity: Action(action) for entity, action in (actions or {}).items()}
+        self._glances = detectors is None and not further
+        if self._actions or regions:
+            self._finds.check()
+
+    @cached_property
+    def _finds(self) -> Finds:
+        from mnemic_redact.detectors import DETECTORS, detectors
+        from mnemic_redact.replacement import Finds
+
+        table = self._given
+        if table is None:
+            table = detectors(self._regions) if self._regions else DETECTORS
+        return Finds((*table, *self._further), self._actions)
+
+    @property
+    def tokenises(self) -> bool:
+        """True if anything is to be kept sealed."""
+        return Action.TOKENISE in self._actions.values()
+
+    def redact(self, text: str, secret: bytes) -> Redaction:
+        """Every find replaced, under the tenant's `secret`; doing it twice changes nothing more.
+
+        Raises Unredactable (`redaction`) for a text built so that every replacement uncovers a new find.
+        """
+        if self._glances and _SUSPECT.search(text) is None:
+            return Redaction(text=text)
+        return self._finds.redact(text, secret)
+
+    def find(self, text: str) -> list[Span]:
+        """Return what one pass over `text` replaces, in order and without overlaps."""
+        return self._finds.find(text)
+
+
+@cache
+def _default() -> tuple[Redactor, bytes]:
+    """The redactor of the built-in detectors, and a secret of this process."""
+    return Redactor(), secrets.token_bytes(32)
+
+
+def redact(
+    text: str,
+    *,
+    secret: bytes | None = None,
+    actions: Mapping[str, str] | None = None,
+    regions: Sequence[str] = (),
+    further: Sequence[Detector] = (),
+) -> Redaction:
+    """Replace the personal data and secrets in `text` by markers.
+
+    The marker of a value is the same wherever it occurs under one `secret`; without one, a secret of this process is
+    used, and the markers of another process differ. `actions`, `regions` and `further` are those of `Redactor`; who
+    uses them for many texts makes one. Raises InvalidRules and Unredactable.
+    """
+    redactor, own = _default()
+    if actions or regions or further:
+        redactor = Redactor(actions=actions, regions=regions, further=further)
+    return redactor.redact(text, own if secret is None else secret)

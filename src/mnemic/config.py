@@ -28,7 +28,7 @@ from mnemic.setting import (
     words,
 )
 
-SECRETS = ("store", "sessions", "graph", "api_key")
+SECRETS = ("store", "sessions", "graph", "api_key", "reranker_key")
 """Settings that may hold a password or a key; each may stand in a file that `<name>_file` names."""
 MAX_SECRET_BYTES = 65_536
 ENV_FILE = "MNEMIC_ENV_FILE"
@@ -112,6 +112,17 @@ class Settings:
     embedder_url: str | None = setting(None, "Base URL of an OpenAI-compatible /v1/embeddings server.")
     embedder_model: str | None = setting(None, "Model name at that server.")
     embedder_dimension: int | None = setting(None, "Dimensions of that model's vectors.", read=whole(least=1))
+    reranker: Literal["none", "cohere", "voyage", "tei"] = setting(
+        "none",
+        "Reranker of search results, by the protocol of its server: cohere (also Jina, vLLM, LiteLLM), voyage or tei.",
+        read=one_of("none", "cohere", "voyage", "tei"),
+    )
+    reranker_url: str | None = setting(
+        None, "Base URL of that server, to which /rerank is added: https://api.cohere.com/v2, https://api.jina.ai/v1."
+    )
+    reranker_model: str | None = setting(None, "Model name at that server; TEI needs none.")
+    reranker_key: Secret | None = setting(None, "Key for that server; no other key is sent to it.", read=secret)
+    reranker_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     model: str | None = setting(
         None,
         "Language model. Default: gpt-4.1-mini where a key or a URL is set, else none.",

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mnemic.gateway import MemoryGateway
     from mnemic.inject.usage import UsageAudit
     from mnemic.maintain.project import Drainer
-    from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, SessionStore
+    from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.plan import Planner
@@ -128,6 +128,7 @@ class MemoryEngine(StewardVerbs):
         preference_bias: bool = False,
         max_tokens: int | None = None,
         tokenizer: Any = None,
+        reranker: Reranker | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
@@ -136,7 +137,7 @@ class MemoryEngine(StewardVerbs):
         parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "projections": projections}
         parts["redactor"] = Redactor.under(self.redaction)
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
-        self._projections, self._tokenizer = tuple(projections), tokenizer
+        self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker
         given = _given(policy=policy, grant=grant, budget=budget, limits=limits)
         self.rules, self.watchers = Rules(**given), Watchers()
         self.door = self._made_door((*middleware, self.watchers))
@@ -166,7 +167,8 @@ class MemoryEngine(StewardVerbs):
         from mnemic.kinds.optional_backend import OptionalBackend
 
         near = None if self.graph is None else GraphSurroundings(self.graph, OptionalBackend(self.clock))
-        return {"surroundings": near, "elsewhere": IndexedElsewhere.among(self._projections, self.clock)}
+        elsewhere = IndexedElsewhere.among(self._projections, self.clock)
+        return {"surroundings": near, "elsewhere": elsewhere, "reranker": self.reranker}
 
     async def open(self) -> Self:
         """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
@@ -195,8 +197,9 @@ class MemoryEngine(StewardVerbs):
             await self.graph.close()
         if self.sessions is not None:
             await self.sessions.close()
-        if self.completer is not None:
-            await self.completer.close()
+        for model in (self.completer, self.reranker):
+            if model is not None:
+                await model.close()
 
     async def __aenter__(self) -> Self:
         return await self.open()

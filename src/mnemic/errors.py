@@ -219,6 +219,14 @@ class EmbedderFailed(MnemicError):
     code = "embedder_failed"
 
 
+class RerankerFailed(MnemicError):
+    """No scores could be had: `reranker_failed:timeout`, `:unavailable`, `:auth`, `:refused`, `:response`,
+    `:circuit_open`. A search answers without them and names it.
+    """
+
+    code = "reranker_failed"
+
+
 class SpaceMismatch(EmbedderFailed):
     """The store holds vectors of another model or dimension than the configured embedder makes."""
 

@@ -14,6 +14,7 @@ from mnemic.bootstrap.models import (
     build_completer,
     build_embedder,
     build_entity_reader,
+    build_reranker,
     build_tokenizer,
     with_names,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "build_keyring",
     "build_middleware",
     "build_profile",
+    "build_reranker",
     "build_scratch",
     "build_sessions",
     "build_store",
@@ -132,6 +134,7 @@ def build_engine(
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
         tokenizer=tokenizer or build_tokenizer(settings),
+        reranker=build_reranker(settings, clock),
         **(_asking(settings, completer, embedder, clock, judged=guard.policy.judged) if completer is not None else {}),
     )
     engine.background = settings.background

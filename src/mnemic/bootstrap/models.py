@@ -14,7 +14,7 @@ from mnemic.guard.redaction import RedactionRules
 if TYPE_CHECKING:
     from mnemic.extract.entities import EntityReader
     from mnemic.extract.travel.airports import Airports
-    from mnemic.ports import Clock, Completer, Embedder
+    from mnemic.ports import Clock, Completer, Embedder, Reranker
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 
@@ -56,6 +56,26 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
         timeout=settings.model_timeout_seconds,
     )
     return BreakingCompleter(RetryingCompleter(inner, clock, check=parse_json), clock)
+
+
+def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
+    """The reranker that the settings name; None where they name none. Raises InvalidConfig
+    (`invalid_config:reranker`).
+    """
+    if settings.reranker == "none":
+        return None
+    if not settings.reranker_url or not (settings.reranker_model or settings.reranker == "tei"):
+        raise InvalidConfig("reranker", hint="a reranker needs reranker_url and reranker_model")
+    from mnemic.providers.http_reranker import HttpReranker
+
+    key = settings.reranker_key
+    return HttpReranker(
+        settings.reranker_url,
+        settings.reranker_model or "",
+        clock,
+        api_key=None if key is None else key.get_secret_value(),
+        protocol=settings.reranker,
+    )
 
 
 def build_tokenizer(settings: Settings) -> Any:

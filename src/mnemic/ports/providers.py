@@ -68,4 +68,7 @@ class Reranker(Protocol):
     """Scores memories against a query, better and slower than a list can."""
 
     async def rerank(self, query: str, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[float]:
-        """One score in 0..1 per text, in order."""
+        """One score in 0..1 per text, in order. Raises RerankerFailed."""
+
+    async def close(self) -> None:
+        """Free sockets. May be called twice."""

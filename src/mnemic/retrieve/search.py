@@ -11,7 +11,7 @@ from heapq import nlargest
 from typing import TypeVar
 
 from mnemic.errors import MnemicError
-from mnemic.ports import Embedder, Loading, RecordStore, Snapshot
+from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
 from mnemic.retrieve.ahead import Embedding, Spoken
 from mnemic.retrieve.anchor import Anchor, anchor_of, anchored
 from mnemic.retrieve.bias import Bias
@@ -24,6 +24,7 @@ from mnemic.retrieve.outdated import COMPARED
 from mnemic.retrieve.past import LIFT
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import Gauge, relevance
+from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
 from mnemic.retrieve.surroundings import GRAPH, Surroundings, Walk, around
@@ -37,6 +38,15 @@ T = TypeVar("T")
 Hidden = Callable[[], Awaitable[frozenset[str]]]
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Memories ranked by the lists, how likely anything is known, and the memory by which the query tells its time."""
+
+    ranked: Ranked
+    relevance: float | None
+    anchor: Anchor | None
+
+
 @dataclass(slots=True)
 class Searcher:
     """Searches one record store with one embedder.
@@ -45,8 +55,9 @@ class Searcher:
     query names what `surroundings` knows those of what is near to it, too; the rest is one more read of the store. A
     search service (`elsewhere`) is asked with the vector before that read, which says what its answers are by now. A
     list that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure
-    is raised, so that an outage never looks like "nothing is known". `per_session`: at most so many messages of one
-    conversation come before the others had theirs; None: however many there are.
+    is raised, so that an outage never looks like "nothing is known". A `reranker` is shown the best of the lists and
+    puts them in order; where it fails, it is named in `errors` and they stay as they were. `per_session`: at most so
+    many messages of one conversation come before the others had theirs; None: however many there are.
     """
 
     store: RecordStore
@@ -59,6 +70,7 @@ class Searcher:
     depth: int = 100
     per_session: int | None = None
     elsewhere: Elsewhere | None = None
+    reranker: Reranker | None = None
     spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
 
     async def search(
@@ -107,7 +119,11 @@ class Searcher:
             )
         finally:
             embedding.close()
-        return await self._read(search, partial(self._answer, early, served))
+        if self.reranker is None:
+            return await self._read(search, partial(self._answer, early, served))
+        found, texts = await self._read(search, partial(self._shown, early, served))
+        ranked = await reranked(self.reranker, search, found.ranked, texts, deadline)
+        return await self._read(search, partial(self._told, replace(found, ranked=ranked)))
 
     async def _heard(self, request: Request, embedding: Embedding) -> Search:
         """The search as it is asked of those who speak in its scopes. What they were at the last search is embedded
@@ -202,6 +218,23 @@ class Searcher:
         return await self._result(search, Ranked(lists=lists, scores=fuse(lists, Weights(recency=1.0))), moment)
 
     async def _answer(self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot) -> SearchResult:
+        return await self._told(await self._found(early, served, search, moment), search, moment)
+
+    async def _shown(
+        self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot
+    ) -> tuple[Found, Mapping[str, str]]:
+        """What was found, and the texts of the best for the reranker, by id."""
+        found = await self._found(early, served, search, moment)
+        scores = found.ranked.scores
+        best = nlargest(max(RERANKED, search.request.top_k), scores, key=lambda one: (scores[one], one))
+        rows = await moment.get_many(best, scopes=search.where.scopes)
+        return found, {one: rows[one].content for one in best if one in rows}
+
+    async def _told(self, found: Found, search: Search, moment: Snapshot) -> SearchResult:
+        result = await self._result(search, found.ranked, moment)
+        return replace(result, relevance=found.relevance, plan=with_anchor(result.plan, found.anchor))
+
+    async def _found(self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot) -> Found:
         late = {} if search.question.vector is None else await search.made(self.late_lists, moment)
         lists = early | late | ({INDEX: await accepted(served, search.where, moment)} if served else {})
         if not lists:
@@ -229,8 +262,7 @@ class Searcher:
         ranked = Ranked(
             lists=lists, scores=self._scaled(lifted), relevances=each, lifts=lifts, signals=signals, read=read
         )
-        result = await self._result(search, ranked, moment)
-        return replace(result, relevance=known, plan=with_anchor(result.plan, anchor))
+        return Found(ranked, known, anchor)
 
     async def _then(self, search: Search, where: Where, moment: Snapshot) -> Lists:
         """The lists of what was true in the past that the query asks about, and has been superseded since."""

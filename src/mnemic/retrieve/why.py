@@ -19,6 +19,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
     {
         "graph": "tells of what the question names",
         "search_index": "ranked by the search service",
+        "reranker": "ranked by the reranker",
         "near": "is near to what the question names",
         "speaker": "said by whom the question is about",
         "told": "told at the time the question means",

@@ -31,6 +31,7 @@ class Exit(IntEnum):
 _CODES: tuple[tuple[type[errors.MnemicError], Exit], ...] = (
     (errors.ModelFailed, Exit.MODEL),
     (errors.EmbedderFailed, Exit.MODEL),
+    (errors.RerankerFailed, Exit.MODEL),
     (errors.StoreFailed, Exit.STORE),
     (errors.NotSupported, Exit.STORE),
     (errors.InvalidCandidates, Exit.INPUT),

@@ -29,6 +29,7 @@ _STATUS: tuple[tuple[type[MnemicError], HTTPStatus], ...] = (
     (errors.NotSupported, HTTPStatus.NOT_IMPLEMENTED),
     (errors.StoreFull, HTTPStatus.INSUFFICIENT_STORAGE),
     (errors.StoreFailed, HTTPStatus.SERVICE_UNAVAILABLE),
+    (errors.RerankerFailed, HTTPStatus.SERVICE_UNAVAILABLE),
     (errors.EmbedderFailed, HTTPStatus.SERVICE_UNAVAILABLE),
     (errors.BudgetSpent, HTTPStatus.SERVICE_UNAVAILABLE),
     (errors.ModelFailed, HTTPStatus.BAD_GATEWAY),

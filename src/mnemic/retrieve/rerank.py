@@ -1,0 +1,32 @@
+"""Reranking: a model that reads the query and a memory together puts the best of the lists in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mnemic.errors import MnemicError
+from mnemic.ports import Reranker
+from mnemic.retrieve.result import Ranked
+from mnemic.retrieve.underway import Search
+from mnemic.types import Deadline, Scored
+
+RERANKER = "reranker"
+RERANKED = 50
+"""Memories that are shown to the reranker; a call that asks for more is shown as many as it asks for."""
+
+
+async def reranked(
+    reranker: Reranker, search: Search, ranked: Ranked, texts: Mapping[str, str], deadline: Deadline | None
+) -> Ranked:
+    """Return `ranked` with the reranker's scores of the memories in `texts`, by id, and without the others; as it was
+    where the reranker fails, which is noted.
+    """
+    try:
+        scores = await reranker.rerank(search.question.text, list(texts.values()), deadline=deadline)
+    except MnemicError as failure:
+        search.note(RERANKER, failure)
+        return ranked
+    entries = [Scored(one, score) for one, score in zip(texts, scores, strict=True)]
+    entries.sort(key=lambda entry: -entry.score)
+    return replace(ranked, scores=dict(entries), lists=ranked.lists | {RERANKER: entries})

@@ -134,12 +134,11 @@ class MemoryEngine(StewardVerbs):
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.graph, self.reads, self.clock = graph, reads, clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), Vault.of(keyring)
-        parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "projections": projections}
-        parts["redactor"] = Redactor.under(self.redaction)
-        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, **parts)
+        parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "redactor": Redactor.under(self.redaction)}
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections, **parts)
         self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker
-        given = _given(policy=policy, grant=grant, budget=budget, limits=limits)
-        self.rules, self.watchers = Rules(**given), Watchers()
+        self.rules = Rules(**_given(policy=policy, grant=grant, budget=budget, limits=limits))
+        self.watchers = Watchers()
         self.door = self._made_door((*middleware, self.watchers))
         proposers: dict[str, Any] = {"extractor": extractor, "planner": planner, "composer": composer, "usage": usage}
         self._turns = _Turns(embedder, proposers, preference_bias=preference_bias, max_tokens=max_tokens)

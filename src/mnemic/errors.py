@@ -21,6 +21,7 @@
     │       └── ModelEmpty          llm_empty
     ├── EmbedderFailed          no vector could be made                     embedder_<what>
     │   └── SpaceMismatch       the file holds vectors of another model     embedding_space_mismatch
+    ├── RerankerFailed          no scores could be had                      reranker_failed:<what>
     ├── StoreFailed             a database did not do what was asked
     │   ├── StoreUnavailable        store_unavailable
     │   ├── StoreBusy               store_busy

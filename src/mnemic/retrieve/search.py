@@ -121,8 +121,14 @@ class Searcher:
             embedding.close()
         if self.reranker is None:
             return await self._read(search, partial(self._answer, early, served))
+        return await self._reranked(self.reranker, search, early, served, deadline)
+
+    async def _reranked(
+        self, reranker: Reranker, search: Search, early: Lists, served: Sequence[Scored], deadline: Deadline | None
+    ) -> SearchResult:
+        """The result in the reranker's order. The store is read before and after it is asked, not meanwhile."""
         found, texts = await self._read(search, partial(self._shown, early, served))
-        ranked = await reranked(self.reranker, search, found.ranked, texts, deadline)
+        ranked = await reranked(reranker, search, found.ranked, texts, deadline)
         return await self._read(search, partial(self._told, replace(found, ranked=ranked)))
 
     async def _heard(self, request: Request, embedding: Embedding) -> Search:

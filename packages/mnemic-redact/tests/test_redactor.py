@@ -141,6 +141,11 @@ SAMPLES = {
     "CARD": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
     "SSN": "123-45-6789",
     "NATIONAL_ID": "12345678Z",
+    "PASSPORT": "passport number X1234567",
+    "DRIVING_LICENCE": "driver's license F162823540116",
+    "BANK_ACCOUNT": "sort code 12-34-56",
+    "VIN": "VIN 1HGCM82633A004352",
+    "WALLET": "0x52908400098527886E0F7030069857D2E4169EE7",
     "EMAIL": "jane (at) acme (dot) com",
     "PHONE": "+44 20 7946 0958",
     "MAC": "00:1A:2B:3C:4D:5E",
@@ -203,7 +208,7 @@ def test_further_detectors_and_actions_are_taken_and_a_wrong_one_is_refused() ->
     with pytest.raises(InvalidRules) as wrong:
         Redactor(actions={"DOG": "block"})
     assert wrong.value.reason == "redaction.entities"
-    assert "CARD, EMAIL" in wrong.value.hint, "it says what is found here"
+    assert "CARD, DRIVING_LICENCE, EMAIL" in wrong.value.hint, "it says what is found here"
     assert Redactor(actions={"EMAIL": "tokenise"}).tokenises
     assert not redactor.tokenises
 

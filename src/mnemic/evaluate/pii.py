@@ -5,7 +5,8 @@ searched with everything under it, in two formats:
 
 - a JSON list of {full_text, spans: [{entity_type, start_position, end_position}], template_id} (presidio-research).
   A span of a structured type is recalled where nothing of it is left but separators. A replacement is right where it
-  touches such a span. Split: by the parity of `template_id`, even is `dev`, so that no template is in both.
+  touches such a span, or a driving licence. Split: by the parity of `template_id`, even is `dev`, so that no template
+  is in both.
 - a CSV with the columns `point`, `type`, `subtype`, `example` (DLP benchmark). It labels sentences: a Positive that
   says its value plainly (subtype Direct) is recalled where something was replaced; for points that name a structured
   type it must be of that type. Negatives are benign. Split: pairs of lines, alternately `dev` and `test`.
@@ -34,6 +35,8 @@ STRUCTURED: Mapping[str, str] = {
     "EMAIL_ADDRESS": "EMAIL", "PHONE_NUMBER": "PHONE", "CREDIT_CARD": "CARD", "IBAN_CODE": "IBAN", "US_SSN": "SSN",
     "IP_ADDRESS": "IP", "MAC_ADDRESS": "MAC", "IMEI": "IMEI",
 }  # fmt: skip
+ALSO = frozenset({"US_DRIVER_LICENSE"})
+"""Types that are hidden where a name announces them: hiding one is right, and recall does not count them."""
 _POINTS = {
     "Email Addresses": "EMAIL", "Phone Numbers": "PHONE", "Social Security Numbers": "SSN", "Payment Details": "CARD",
     "IP Addresses": "IP", "MAC Addresses": "MAC", "IMEI Numbers": "IMEI",
@@ -53,6 +56,7 @@ class Text:
     split: str
     text: str = field(repr=False)
     spans: tuple[tuple[str, int, int], ...] | None = None
+    also: tuple[tuple[int, int], ...] = ()
     whole: str | None = None
     typo: bool = False
     benign: bool = False
@@ -103,8 +107,13 @@ def _presidio(entries: Iterable[Any]) -> Iterator[Text]:
             for span in entry["spans"]
             if span["entity_type"] in STRUCTURED
         )
+        also = tuple(
+            (int(span["start_position"]), int(span["end_position"]))
+            for span in entry["spans"]
+            if span["entity_type"] in ALSO
+        )
         split = SPLITS[int(entry["template_id"] or 0) % 2]
-        yield Text(split=split, text=entry["full_text"], spans=spans, benign=not entry["spans"])
+        yield Text(split=split, text=entry["full_text"], spans=spans, also=also, benign=not entry["spans"])
 
 
 def _dlp(rows: Iterable[Mapping[str, str]]) -> Iterator[Text]:
@@ -149,8 +158,9 @@ def _look(text: Text, redactor: Redactor, seen: _Seen) -> None:
         for entity, start, end in text.spans:
             left = [at for at in range(start, end) if text.text[at].isalnum() and not _inside(at, hidden)]
             seen.recalled[entity].append(not left)
+        labelled = [*((first, last) for _, first, last in text.spans), *text.also]
         for start, end in hidden:
-            seen.right.append(any(start < last and first < end for _, first, last in text.spans))
+            seen.right.append(any(start < last and first < end for first, last in labelled))
 
 
 def _inside(at: int, spans: Iterable[tuple[int, int]]) -> bool:

@@ -83,7 +83,7 @@ def test_a_policy_chooses_regions_actions_and_further_detectors() -> None:
     with pytest.raises(InvalidConfig) as wrong:
         Redactor.under(RedactionRules(actions={"DOG": "block"}))
     assert wrong.value.reason == "invalid_config:redaction.entities"
-    assert "CARD, EMAIL" in (wrong.value.hint or ""), "it says what is found here"
+    assert "CARD, DRIVING_LICENCE, EMAIL" in (wrong.value.hint or ""), "it says what is found here"
     assert Redactor.under(RedactionRules(actions={"EMAIL": "tokenise"})).tokenises
     assert not Redactor.under(rules).tokenises
 

@@ -8,13 +8,14 @@ what each state says of the numbers of its people.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from mnemic_redact import national_ids
+from mnemic_redact import documents, national_ids, stdnum_ids
 from mnemic_redact.character_mask import drawn
 from mnemic_redact.credentials import secrets
 from mnemic_redact.iban import ibans
 from mnemic_redact.network import imeis, ips, macs
+from mnemic_redact.optional_kinds import OPTIONAL
 from mnemic_redact.payment_cards import cards
 from mnemic_redact.phones import Phones
 from mnemic_redact.search import AnyCase, Finder, digits, found, holds, numbered, pattern
@@ -94,9 +95,16 @@ def _iban(text: str) -> Iterator[Found]:
     return map(found, ibans(text))
 
 
-def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
-    """The table; telephone numbers without a country code are those of `regions`. Where two matches of one length
-    compete, the earlier line wins.
+_NATIONAL_IDS = (
+    numbered((*national_ids.numbers, *stdnum_ids.formed, stdnum_ids.named)),
+    *national_ids.lettered,
+    *documents.medicare,
+)
+
+
+def detectors(regions: Sequence[str] = (), optional: Collection[str] = ()) -> tuple[Detector, ...]:
+    """The table; telephone numbers without a country code are those of `regions`, and `optional` names the kinds of
+    `OPTIONAL` to look for too. Where two matches of one length compete, the earlier line wins.
 
     Raises InvalidRules (`redaction.regions`).
     """
@@ -106,11 +114,17 @@ def detectors(regions: Sequence[str] = ()) -> tuple[Detector, ...]:
         Finder("IMEI", imeis),
         Finder("CARD", cards),
         Finder("SSN", (numbered(_ssns),)),
-        Finder("NATIONAL_ID", (numbered(national_ids.numbers), *national_ids.lettered)),
+        Finder("NATIONAL_ID", _NATIONAL_IDS),
+        Finder("PASSPORT", documents.passports),
+        Finder("DRIVING_LICENCE", documents.licences),
+        Finder("BANK_ACCOUNT", documents.accounts),
+        Finder("VIN", documents.vehicles),
+        Finder("WALLET", documents.wallets),
         Finder("EMAIL", (emails, hidden_emails)),
         Finder("PHONE", (Phones(regions),)),
         Finder("MAC", macs),
         Finder("IP", ips),
+        *(OPTIONAL[kind] for kind in sorted(optional)),
     )
 
 

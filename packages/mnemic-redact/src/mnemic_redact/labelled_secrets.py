@@ -46,7 +46,7 @@ _SAID = Pattern(
 _STANDS = Pattern(rf"(?i){_OF_WHAT}[ \t]{{1,3}}(?=[^\s]{{0,200}}\d){_VALUE}")
 """A bare value must contain a digit."""
 _BEGIN = frozenset(" \t\"'=:是为為は는은ค")
-_BEGIN_SAID = frozenset(" \t\"'`=:-aAdDeEfFiIlLoOsStTvVwWéÉèÈэЭоОдДкКهह是为為は는은ค")
+_BEGIN_SAID = frozenset(" \t\"'`=:-aAdDeEfFiIlLoOsStTvVwWjJäÄéÉèÈэЭоОдДкКهह是为為は는은ค")
 """Words that may follow a name, and those that may follow it second where a value is given: the openings of `OF` and
 `ARE`.
 """

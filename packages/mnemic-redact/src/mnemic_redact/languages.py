@@ -77,6 +77,7 @@ TOLD_AFTER = Spoken(
 PASSWORDS = Spoken(
     "contrase[nñ]as? clave~(?:de~acceso|secreta|del?~wi-?fi) palavra[~-]passe senha mots?~de~passe mdp code~secret",
     "passwort wlan-passwort kennwort zugangscode parola~d'ordine codice~segreto wachtwoord has[lł](?:o|em|a)",
+    "lösenord(?:et)? adgangskode(?:n)? passord(?:et)? salasana(?:ni)? heslo jelsz[oó](?:m|ja)? κωδικ[oό]ς~πρόσβασης",
     "парол(?:ь|я|ю|ем|е) [sş]ifre(?:m|miz|si|niz)? كلمة~(?:المرور|السر) الرقم~السري पासवर्ड",
     joined="密[码碼] 口令 パスワード 暗証番号 パスコード 비밀번호 비번 패스워드 รหัสผ่าน",
 )
@@ -99,7 +100,7 @@ CODES = Spoken(
     joined="[验驗][证證][码碼] 認証コード 確認コード 인증~?번호 인증~?코드 รหัสยืนยัน",
 )
 """A code that opens something for a while."""
-ARE = "(?:is|was|are|es|son|é|est|è|ist|lautet|to|это|هو|هي|है|是|为|為|は|는|은|คือ)"
+ARE = "(?:is|was|are|es|son|é|est|è|ist|lautet|to|är|er|on|je|este|это|هو|هي|है|是|为|為|は|는|은|คือ)"
 """Words between a name and its value."""
 AT = "(?:al|el|en el|no|o|para|au|le|sur le|an|unter|il|op|het|na|do mnie|pod|на|по|على|مع|에|に)"
 """Words between calling and a number."""

@@ -27,7 +27,8 @@ shortest token or hardware address, or a name of keys and seeds.
 
 class Redactor:
     """Finds and replaces what the table of `mnemic_redact.detectors` for `regions` knows, or `detectors` in its place,
-    and what the `further` ones know; `actions` says per entity what to do, `redact` where it is silent.
+    and what the `further` ones know; `actions` says per entity what to do, `redact` where it is silent. The optional
+    kinds (`mnemic_redact.optional_kinds`) are looked for where `actions` names them.
 
     Raises InvalidRules (`redaction.entities`) for an entity that no detector finds, and (`redaction.regions`) for a
     region without a numbering plan.
@@ -50,11 +51,13 @@ class Redactor:
     @cached_property
     def _finds(self) -> Finds:
         from mnemic_redact.detectors import DETECTORS, detectors
+        from mnemic_redact.optional_kinds import OPTIONAL
         from mnemic_redact.replacement import Finds
 
         table = self._given
         if table is None:
-            table = detectors(self._regions) if self._regions else DETECTORS
+            optional = self._actions.keys() & OPTIONAL.keys()
+            table = detectors(self._regions, optional) if self._regions or optional else DETECTORS
         return Finds((*table, *self._further), self._actions)
 
     @property

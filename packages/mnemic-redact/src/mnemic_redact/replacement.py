@@ -19,6 +19,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
+from mnemic_redact.escapes import decoded
 from mnemic_redact.normalised import fold
 from mnemic_redact.types import PLACEHOLDER, Action, Detector, InvalidRules, Redaction, Span, Unredactable
 
@@ -102,6 +103,19 @@ class Finds:
 
     def _finds(self, text: str) -> list[_Find]:
         """Return what to replace: in order, without overlaps."""
+        found = self._found(text)
+        unescaped = decoded(text)
+        if unescaped:
+            # Beside the text as it is: a password may contain what looks like an escape.
+            plain, offsets = unescaped
+            inside = {(start, end) for start, end, _, _ in found}
+            more = [(offsets[start], offsets[end], entity, value) for start, end, entity, value in self._found(plain)]
+            found += [find for find in more if find[:2] not in inside]
+        spans = _merged(found, text)
+        return [span for span in spans if self._action(span[2]) is not Action.ALLOW] if self._actions else spans
+
+    def _found(self, text: str) -> list[_Find]:
+        """Return every find in `text`, in no order."""
         folded, offsets = fold(text)
         held = PLACEHOLDER in folded
         found: list[_Find] = []
@@ -113,8 +127,7 @@ class Finds:
         found = _outside_uuids(found, folded)
         if offsets:
             found = [(offsets[start], offsets[end], entity, value) for start, end, entity, value in found]
-        spans = _merged(found, text)
-        return [span for span in spans if self._action(span[2]) is not Action.ALLOW] if self._actions else spans
+        return found
 
 
 _UUID = re.compile(r"(?i)(?<![\w-])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?![\w-])")

@@ -72,7 +72,7 @@ class AnyCase:
 
     def on(self, text: str) -> tuple[re.Pattern[str], str]:
         """Return the expression to search with, and the text to search in; places are those of `text`."""
-        return (self._small.compiled, _lower(text)) if _plain(text) else (self._any.compiled, text)
+        return (self._small.compiled, lowered(text)) if _plain(text) else (self._any.compiled, text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Every match, in order; places are those of `text`."""
@@ -118,7 +118,7 @@ found = partial(cast("Callable[[type[Found], tuple[int, int, str]], Found]", tup
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
     """Return True if one of `words`, which are in lower case, is anywhere in `text`."""
-    lower = _lower(text)
+    lower = lowered(text)
     for word in words:  # noqa: SIM110 - a generator would cost more than the search
         if word in lower:
             return True
@@ -132,7 +132,7 @@ def holds_signed(text: str, signed: Mapping[str, tuple[str, ...]]) -> bool:
     """The same for words by a sign that stands in each of them ("" for those without): where the sign is not in the
     text, its words are not looked for.
     """
-    return _LETTER.search(_lower(text)) is not None and any(
+    return _LETTER.search(lowered(text)) is not None and any(
         sign in text and holds(text, words) for sign, words in signed.items()
     )
 
@@ -143,7 +143,8 @@ def _plain(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _lower(text: str) -> str:
+def lowered(text: str) -> str:
+    """`text` in lower case, worked out once for the searches of one text."""
     # All searches look at one text after the other.
     return text.lower()
 

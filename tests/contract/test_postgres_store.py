@@ -10,16 +10,35 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.record_store import EMBEDDER, RecordStoreContract, memory, remember
+from mnemic.testing.record_store.damaging import Part
 from mnemic.types import VectorSpace
 from tests.servers import PostgresServer
 
+SPOIL: dict[str, str] = {
+    "body": "UPDATE mnemic.memory_version v SET body = replace(body, ',', ';') FROM mnemic.memory m"
+    " WHERE m.tenant = v.tenant AND m.memory_id = v.memory_id AND m.version = v.version AND v.memory_id = '{}'",
+    "version": "UPDATE mnemic.memory_version SET body = replace(body, ',', ';') WHERE version = 1 AND memory_id = '{}'",
+    "column": "UPDATE mnemic.memory SET expires_at = 1 WHERE memory_id = '{}'",
+    "vector": "UPDATE mnemic.memory SET vector = vector + vector WHERE memory_id = '{}'",
+    "words": "UPDATE mnemic.memory SET content = set_byte(content, 0, get_byte(content, 0) # 1) WHERE memory_id = '{}'",
+    "mark": "UPDATE mnemic.mark SET value = 'gone' WHERE name = '{}'",
+}
 
-class TestSealedPostgresStore(RecordStoreContract):
-    """With what memories say sealed by their subjects' keys."""
+
+class PostgresContract(RecordStoreContract):
+    """On a server, whose tables others may damage."""
 
     @pytest.fixture(autouse=True)
     def given_server(self, postgres: PostgresServer) -> None:
         self.server = postgres
+
+    def spoil(self, folder: Path, memory_id: str, part: Part) -> bool:
+        self.server.sql(SPOIL[part].format(memory_id))
+        return True
+
+
+class TestSealedPostgresStore(PostgresContract):
+    """With what memories say sealed by their subjects' keys."""
 
     def new_store(self, folder: Path) -> RecordStore:
         if not (folder / "master.key").exists():
@@ -28,11 +47,7 @@ class TestSealedPostgresStore(RecordStoreContract):
         return PostgresStore(self.server.database(folder), keyring=keyring, seals=True)
 
 
-class TestPostgresStore(RecordStoreContract):
-    @pytest.fixture(autouse=True)
-    def given_server(self, postgres: PostgresServer) -> None:
-        self.server = postgres
-
+class TestPostgresStore(PostgresContract):
     def new_store(self, folder: Path) -> RecordStore:
         return PostgresStore(self.server.database(folder))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from mnemic.keys import KeyFolder, MasterKeys
@@ -12,6 +13,7 @@ from mnemic.stores import scope_index
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore, near
 from mnemic.testing.record_store import RecordStoreContract
+from mnemic.testing.record_store.damaging import Part
 
 
 def keyring(folder: Path) -> Keyring:
@@ -25,12 +27,35 @@ class TestInProcessStore(RecordStoreContract):
         return InProcessStore()
 
 
-class TestSqliteStore(RecordStoreContract):
+OF = "row_id = (SELECT row_id FROM memory WHERE memory_id = ?)"
+SPOIL = {
+    "body": "UPDATE memory SET body = replace(body, ',', ';') WHERE memory_id = ?",
+    "version": "UPDATE memory_version SET body = replace(body, ',', ';') WHERE memory_id = ?",
+    "column": "UPDATE memory SET expires_at = 1 WHERE memory_id = ?",
+    "vector": "UPDATE memory_search SET vector = flipped(vector) WHERE {}",
+    "words": "UPDATE memory_search SET content = flipped(content) WHERE {}",
+    "mark": "UPDATE mark SET value = 'gone' WHERE name = ?",
+}
+
+
+class SqliteContract(RecordStoreContract):
+    """Of a file, which others may damage."""
+
+    def spoil(self, folder: Path, memory_id: str, part: Part) -> bool:
+        connection = apsw.Connection(str(folder / "memories.db"))
+        connection.create_scalar_function("flipped", lambda data: bytes([data[0] ^ 1]) + data[1:])
+        connection.execute(SPOIL[part].format(OF), (memory_id,))
+        changed = connection.changes()
+        connection.close()
+        return changed == 1
+
+
+class TestSqliteStore(SqliteContract):
     def new_store(self, folder: Path) -> RecordStore:
         return SqliteStore(folder / "memories.db")
 
 
-class TestSealedSqliteStore(RecordStoreContract):
+class TestSealedSqliteStore(SqliteContract):
     """With everything that memories say sealed by their subjects' keys."""
 
     def new_store(self, folder: Path) -> RecordStore:
@@ -54,7 +79,7 @@ class TestLargeSealedSqliteStore(LargeScopes, TestSealedSqliteStore):
     pass
 
 
-class TestFastSqliteStore(RecordStoreContract):
+class TestFastSqliteStore(SqliteContract):
     """With commits left to the operating system and room for one search index only, so that indexes come and go."""
 
     def new_store(self, folder: Path) -> RecordStore:

@@ -142,6 +142,38 @@ def test_a_changed_copy_is_refused_and_leaves_nothing(
     assert told(mnemic("restore", "monday", "--to", empty, "--json", *at(dsn)))["verified"]
 
 
+def without_checks(tables: list[dict[str, Any]], data: bytes) -> tuple[list[dict[str, Any]], bytes]:
+    """The tables of a copy, without the columns that came with schema 15."""
+    made, rest = [], b""
+    for table in tables:
+        mine, data = data[: table["bytes"]], data[table["bytes"] :]
+        kept = [place for place, name in enumerate(table["columns"]) if not name.endswith(("checksum", "_check"))]
+        lines = (line.split(b"\t") for line in mine.splitlines())
+        mine = b"".join(b"\t".join(line[place] for place in kept) + b"\n" for line in lines)
+        made.append(table | {"columns": [table["columns"][place] for place in kept], "bytes": len(mine)})
+        rest += mine
+    return made, rest
+
+
+def test_a_database_with_a_damaged_row_is_not_copied(
+    mnemic: Call, dsn: str, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    mnemic("add", "A seat by the window.", *at(dsn))
+    (hurt,) = told(mnemic("list", "--json", *at(dsn)))["memories"]
+    postgres.sql("UPDATE mnemic.memory_version SET body = replace(body, 'window', 'widow')")
+    refused = mnemic("backup", "monday", *at(dsn))
+    assert refused.exit_code == 4
+    assert hurt["memory_id"] in refused.stderr
+    assert not (tmp_path / "monday").exists()
+    examined = json.loads(mnemic("doctor", "--json", *at(dsn)).stdout)
+    (rows,) = [check for check in examined["checks"] if check["check"] == "rows"]
+    assert (rows["ok"], [row["name"] for row in rows["damaged"]]) == (False, [hurt["memory_id"]])
+    assert mnemic("get", hurt["memory_id"], *at(dsn)).exit_code == 4
+    assert told(mnemic("list", "--json", *at(dsn)))["memories"] == []
+    assert mnemic("forget", hurt["memory_id"], "--yes", *at(dsn)).exit_code == 0
+    told(mnemic("backup", "monday", "--json", *at(dsn)))
+
+
 def test_a_backup_of_an_older_schema_is_brought_up_to_date(
     mnemic: Call, dsn: str, empty: str, tmp_path: Path, postgres: PostgresServer
 ) -> None:
@@ -152,10 +184,13 @@ def test_a_backup_of_an_older_schema_is_brought_up_to_date(
     right = json.loads(manifest.read_text())
     *tables, facet = right["layout"]["tables"]
     assert (facet["table"], facet["rows"] > 0) == ("facet", True)
-    data = copy.read_bytes()[: -facet["bytes"]]
+    tables, data = without_checks([*tables, facet], copy.read_bytes())
+    facet = tables[-1]
+    data = data[: -facet["bytes"]]
     copy.write_bytes(data)
     old = right | {"sha256": sha256(data).hexdigest(), "bytes": len(data)}
-    for number, wrong in ((11, tables[:-1]), (10_000, tables), (11, right["layout"]["tables"])):
+    *tables, _ = everything = tables
+    for number, wrong in ((11, tables[:-1]), (10_000, tables), (11, everything)):
         manifest.write_text(json.dumps(old | {"layout": right["layout"] | {"schema": number, "tables": wrong}}))
         assert mnemic("restore", "monday", "--to", empty, *at(dsn)).exit_code == 4
     manifest.write_text(json.dumps(old | {"layout": right["layout"] | {"schema": 11, "tables": tables}}))

@@ -18,6 +18,16 @@ from tests.servers import PostgresServer
 
 RELATIONS = "SELECT relname, relkind::text FROM pg_class WHERE relnamespace = to_regnamespace('mnemic') ORDER BY 1"
 
+CHECKSUMS = "SET search_path = mnemic, public;" + next(step.sql for step in migrations() if step.number == 15)
+NO_CHECKSUMS = """
+    ALTER TABLE memory_version DROP COLUMN checksum;
+    ALTER TABLE memory DROP COLUMN vector_check, DROP COLUMN next_vector_check, DROP COLUMN words_check;
+    ALTER TABLE mark DROP COLUMN checksum;
+    ALTER TABLE request DROP COLUMN checksum;
+    ALTER TABLE tenant DROP COLUMN checksum;
+    DROP FUNCTION checked_marks, checked_under, checked_as, enter_checked;
+"""
+
 
 async def opened(dsn: str) -> None:
     store = PostgresStore(dsn)
@@ -118,7 +128,8 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     kinds = "SELECT relname, relkind::text FROM pg_class WHERE relname IN ('memory_version', 'posting') ORDER BY 1"
     assert [kind for _, kind in await connection.fetch(kinds)] == ["r", "r"]
     # The statements are the same: a store of before is one that finds nothing to migrate.
-    await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES (14)")
+    await connection.execute(CHECKSUMS)
+    await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES (15)")
     before = PostgresStore(dsn, index_bytes=0)
     await before.open(EMBEDDER.space)
     kept = [memory(f"tea of {tenant}", scope=scope(tenant=tenant)) for tenant in ("acme", "rival", "third", "fourth")]
@@ -126,7 +137,8 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     changed = kept[0].next_version(kept[0].updated_at, content="coffee", fingerprint="other")
     await before.transact(lambda transaction: transaction.replace(changed))
     await before.close()
-    await connection.execute("DELETE FROM mnemic.schema_version WHERE version = 14")
+    await connection.execute(NO_CHECKSUMS)
+    await connection.execute("DELETE FROM mnemic.schema_version WHERE version = 15")
     await connection.close()
     after = PostgresStore(dsn, index_bytes=0)
     await after.open(EMBEDDER.space)
@@ -139,6 +151,34 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     await after.transact(lambda transaction: transaction.remove(changed.memory_id, scope=changed.scope))
     assert postgres.sql("SELECT count(*) FROM mnemic.memory_version") == [(3,)]
     await after.close()
+
+
+async def test_rows_from_before_there_were_checksums_are_believed_and_given_one(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    dsn = postgres.database(tmp_path)
+    store = PostgresStore(dsn)
+    await store.open(EMBEDDER.space)
+    kept = [memory(said, scope=scope(tenant=tenant)) for said in ("tea", "coffee") for tenant in ("acme", "rival")]
+    await remember(store, *kept)
+    changed = kept[0].next_version(kept[0].updated_at, content="water", fingerprint="other")
+    await store.transact(lambda transaction: transaction.replace(changed))
+    postgres.sql(
+        "UPDATE mnemic.memory_version SET checksum = NULL",
+        "UPDATE mnemic.memory SET vector_check = NULL, words_check = NULL",
+    )
+    assert await store.get(changed.memory_id, scopes=[changed.scope]) == changed
+    assert await store.damaged("acme") == []
+    assert await store.tidy() == 0
+    assert postgres.sql("SELECT count(checksum) FROM mnemic.memory_version") == [(0,)]
+    await store.tidy(whole=True)
+    assert postgres.sql("SELECT count(checksum), count(*) FROM mnemic.memory_version") == [(5, 5)]
+    assert postgres.sql("SELECT count(vector_check), count(words_check) FROM mnemic.memory") == [(4, 4)]
+    assert await store.damaged("acme") == []
+    assert await store.get_many([kept[1].memory_id], scopes=[kept[1].scope]) == {kept[1].memory_id: kept[1]}
+    postgres.sql("UPDATE mnemic.memory_version SET body = replace(body, 'coffee', 'coffin')")
+    assert {row.name for row in await store.damaged("rival")} == {kept[3].memory_id}
+    await store.close()
 
 
 async def test_an_open_database_that_a_newer_version_migrates_is_written_no_more(

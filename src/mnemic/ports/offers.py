@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 
 @runtime_checkable
@@ -30,3 +30,20 @@ class Adopting(Protocol):
         """Take this for the secret of a tenant that has none yet. Raises InvalidInput (`move:not_empty`) where it has
         another.
         """
+
+
+class Damage(NamedTuple):
+    """One row that is not what was written. `name`: the memory's identifier, with its version where that is an earlier
+    one, or the row's number where even that is not to be read.
+    """
+
+    table: str
+    name: str
+
+
+@runtime_checkable
+class Examined(Protocol):
+    """By a store whose rows have checksums."""
+
+    async def damaged(self, tenant: str) -> list[Damage]:
+        """The first of the tenant's rows that are not what was written; every row is read."""

@@ -339,9 +339,43 @@ DAMAGED = "[damaged]"
 """The content of a memory whose row is damaged, for a job or a person that removes it."""
 
 
+def words_check(content: bytes, context: bytes, speaker: str | bytes | None, cues: bytes) -> int:
+    """The checksum of what the keyword list knows of a memory."""
+    return blob_check(content, context, speaker.encode() if isinstance(speaker, str) else speaker, cues)
+
+
+def vector_check(vector: bytes | None) -> int | None:
+    """The checksum of a vector, where there is one."""
+    return None if vector is None else blob_check(vector)
+
+
 def damaged(what: str) -> StoreCorrupt:
     """The error that says a row of `what` is not what was written."""
     return StoreCorrupt(what, hint=_HINT)
+
+
+def checked_marks(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
+    """Marks of rows with name, value and checksum. Raises StoreCorrupt (`mark`)."""
+    found = {}
+    for name, value, checksum in rows:
+        if checksum not in (None, text_check(name, value)):
+            raise damaged("mark")
+        found[name] = value
+    return found
+
+
+def checked_request(digest: str, receipt: str, checksum: int | None) -> tuple[str, str]:
+    """Digest and receipt of a request's row. Raises StoreCorrupt (`request`)."""
+    if checksum not in (None, text_check(digest, receipt)):
+        raise damaged("request")
+    return digest, receipt
+
+
+def checked_secret(tenant: str, secret: bytes, checksum: int | None) -> bytes:
+    """The secret of a tenant's row. Raises StoreCorrupt (`tenant`)."""
+    if checksum not in (None, text_check(tenant, secret)):
+        raise damaged("tenant")
+    return bytes(secret)
 
 
 class Noted:

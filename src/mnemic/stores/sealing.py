@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
-from mnemic.stores.codec import CUES, Sign, dump, load, memory_fields, memory_from
+from mnemic.stores.codec import CUES, Sign, body_check, damaged, dump, load, memory_fields, memory_from
 from mnemic.types import Memory, Scope, Vector, subject_of
 
 if TYPE_CHECKING:
@@ -88,6 +88,17 @@ class Sealer:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StoreCorrupt("memory") from error
         return memory_from(fields, scope, self.vector(memory_id, vector) if self._vectors else vector)
+
+    def checked(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None) -> Memory:
+        """The memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope; what has
+        no checksum is believed.
+        """
+        if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
+            raise damaged("memory")
+        try:
+            return self.memory(body.decode(), scope, vector)
+        except UnicodeDecodeError as error:
+            raise damaged("memory") from error
 
     def is_sealed(self, text: str) -> bool:
         """Return True if this body is sealed."""

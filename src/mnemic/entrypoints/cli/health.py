@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mnemic.config import Settings
     from mnemic.maintain.health import Health
     from mnemic.ports import RecordStore
+    from mnemic.ports.offers import Damage
     from mnemic.stores.sqlite.inspection import Inspection
     from mnemic.types import VectorSpace
 
@@ -123,7 +124,7 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
         + ("damaged; `mnemic salvage` gets out what can be got out" if found.damage else "readable and whole"),
         facts={"bytes": found.size_bytes},
     )
-    yield _rows(found)
+    yield _rows(found.damaged_rows, found.unchecked)
     yield Finding(
         name="schema",
         ok=True,
@@ -132,12 +133,9 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
         facts={"version": found.schema},
     )
     safe = "" if found.sqlite_safe else ": inside the range in which a WAL reset can damage a file"
-    yield Finding(
-        name="sqlite",
-        ok=found.sqlite_safe,
-        told=f"{found.sqlite_version}, journal {found.journal_mode}{safe}",
-        facts={"version": found.sqlite_version, "journal_mode": found.journal_mode},
-    )
+    told = f"{found.sqlite_version}, journal {found.journal_mode}{safe}"
+    facts = {"version": found.sqlite_version, "journal_mode": found.journal_mode}
+    yield Finding(name="sqlite", ok=found.sqlite_safe, told=told, facts=facts)
     durable = settings.durability == "durable"
     told = "an acknowledged write survives power loss" if durable else "the last moments may be lost at a power cut"
     yield Finding(
@@ -163,18 +161,18 @@ def _leftovers(settings: Settings) -> Finding:
     return Finding(name="leftovers", ok=not names, told=told if names else "none", facts=facts)
 
 
-def _rows(found: Inspection) -> Finding:
+def _rows(damaged: Sequence[Damage], unchecked: int = 0) -> Finding:
     """Rows that are not what was written, each by its name."""
-    rows = [{"table": one.table, "name": one.name} for one in found.damaged_rows]
+    rows = [{"table": one.table, "name": one.name} for one in damaged]
     if rows:
-        names = ", ".join(dict.fromkeys(one.name for one in found.damaged_rows[:5]))
+        names = ", ".join(dict.fromkeys(one.name for one in damaged[:5]))
         told = f"{len(rows)} damaged: {names}{', ...' if len(rows) > 5 else ''}"
         told += "; they are skipped: `mnemic forget` removes one, a backup or `mnemic salvage` helps"
-    elif found.unchecked:
-        told = f"{found.unchecked} have no checksum yet: `mnemic maintain` gives them one"
+    elif unchecked:
+        told = f"{unchecked} have no checksum yet: `mnemic maintain` gives them one"
     else:
         told = "each is what was written"
-    return Finding(name="rows", ok=not rows, told=told, facts={"damaged": rows, "unchecked": found.unchecked})
+    return Finding(name="rows", ok=not rows, told=told, facts={"damaged": rows, "unchecked": unchecked})
 
 
 def _sealing(settings: Settings, found: Inspection) -> Finding:
@@ -281,6 +279,7 @@ class _Served:
     kinds: dict[str, int]
     audit: tuple[int, int | None, str]
     behind: dict[str, int]
+    damaged: list[Damage]
     health: Health
 
 
@@ -290,6 +289,7 @@ def _served(settings: Settings) -> _Served:
 
     from mnemic.bootstrap import build_keyring, build_store
     from mnemic.clock import SystemClock
+    from mnemic.ports.offers import Examined
     from mnemic.unit_of_work import commit
 
     async def looked() -> _Served:
@@ -304,6 +304,7 @@ def _served(settings: Settings) -> _Served:
                 kinds={str(kind): used.rows for kind, used in sorted(held.items())},
                 audit=await store.broken_audit(settings.tenant),
                 behind=await store.projections(),
+                damaged=await store.damaged(settings.tenant) if isinstance(store, Examined) else [],
                 health=await _examined(store, settings, space),
             )
         finally:
@@ -317,6 +318,7 @@ def _store_of(served: _Served) -> Iterator[Finding]:
     told = "an acknowledged write survives power loss" if served.durable else "the last moments may be lost"
     durability = {"durability": "durable" if served.durable else "fast"}
     yield Finding(name="durability", ok=served.durable or None, told=told, facts=durability)
+    yield _rows(served.damaged)
     total = sum(served.kinds.values())
     told = ", ".join(f"{count} {kind}" for kind, count in served.kinds.items())
     facts = {"total": total, "kinds": served.kinds}

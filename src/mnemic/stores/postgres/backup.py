@@ -18,6 +18,7 @@ from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, Sto
 from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder
 from mnemic.stores.parts import synced
 from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.damage import damaged_bodies
 from mnemic.stores.postgres.opening import Access
 from mnemic.stores.postgres.owner import Owner
 from mnemic.stores.postgres.schema import claim, migrate, migrations
@@ -138,7 +139,7 @@ async def _copied(connection: Any, file: IO[bytes], now: datetime) -> Manifest:
         bytes=output.bytes,
         space=space,
         counts=_counts(sections),
-        tenants=await _chains(connection),
+        tenants=await _chains(connection, checked=True),
         store="postgres",
         layout={
             "schema": await connection.fetchval("SELECT max(version) FROM schema_version"),
@@ -157,14 +158,19 @@ def _counts(sections: Sequence[_Section]) -> dict[str, int]:
     return counted | {"memory_version": rows["memory_version"] - rows["memory"]}
 
 
-async def _chains(connection: Any) -> dict[str, tuple[int, str]]:
-    """The end of every tenant's audit. Raises StoreCorrupt where one does not hold."""
+async def _chains(connection: Any, *, checked: bool = False) -> dict[str, tuple[int, str]]:
+    """The end of every tenant's audit. Raises StoreCorrupt where one does not hold, or with `checked` where a memory is
+    not what was written.
+    """
     session = Session(connection, lambda: _SECONDS, forgiving=False)
     found = {}
     for (tenant,) in await connection.fetch("SELECT tenant FROM tenant ORDER BY tenant"):
         lines, broken, last = await broken_audit(session, tenant)
         if broken is not None:
             raise StoreCorrupt("backup", hint="a line of an audit was changed")
+        if checked and (rows := await damaged_bodies(session, tenant)):
+            named = ", ".join(row.name for row in rows[:3])
+            raise StoreCorrupt("backup", hint=f"rows are damaged ({named}): see `mnemic doctor`")
         found[tenant] = (lines, last)
     return found
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from mnemic.errors import MnemicError
+from mnemic.stores.codec import blob_check, cues_of
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.loop_thread import Tasks
-from mnemic.stores.postgres.rows import Place, digest
+from mnemic.stores.postgres.rows import Bodies, Place, Terms, Words, digest, words_are_whole
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.scope_index import Entry, IndexShelf, ScopeIndex
+from mnemic.stores.sealing import NOTHING, Searched
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Where
+from mnemic.types import Memory, Where
 
 CATCH_UP = 256
 """Changes that a reader takes in on its way; more are loaded in the background."""
@@ -31,6 +34,7 @@ _PATIENCE = 60.0
 """Seconds that loading one scope may take."""
 _BESIDE_VECTOR = 1800
 """Bytes of a memory in an index besides its vector, about: terms, columns, identifiers."""
+_Again = tuple[Words, Words, Memory]
 _log = logging.getLogger("mnemic.stores.postgres")
 
 
@@ -42,8 +46,12 @@ class Indexes:
     of `budget` bytes, the database searches by itself.
     """
 
-    def __init__(self, connections: Connections, *, dimension: int, bm25: Bm25, budget: int) -> None:
+    def __init__(
+        self, connections: Connections, *, bodies: Bodies, terms: Terms, dimension: int, bm25: Bm25, budget: int
+    ) -> None:
         self._connections = connections
+        self._bodies = bodies
+        self._terms = terms
         self._dimension = dimension
         self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
         self._most = budget // 2 // (4 * dimension + _BESIDE_VECTOR)
@@ -72,12 +80,13 @@ class Indexes:
     async def _catch_up(self, session: Session, tenant: str, place: Place, index: ScopeIndex) -> None:
         seen = index.seen
         rows = await session.fetch(_INDEXING["entries"], tenant, place.scope_id, seen + 1, 0, None)
+        entries = await self._entries(session, tenant, rows)
         kept = None
         if seen < place.removed_at:
             kept = [number for (number,) in await session.fetch(_INDEXING["numbers"], tenant, place.scope_id)]
         if place.changes <= index.seen:
             return  # another reader was faster, and has seen at least as much
-        index.put(entries_of(rows, self._dimension))
+        index.put(entries)
         if kept is not None:
             index.keep(kept)
         index.seen = place.changes
@@ -102,10 +111,19 @@ class Indexes:
         index = self._shelf.empty()
         last = (0, 0)
         while rows := await session.fetch(_INDEXING["entries"], tenant, scope_id, *last, _PAGE):
-            index.put(entries_of(rows, self._dimension))
+            index.put(await self._entries(session, tenant, rows))
             last = (rows[-1]["changed"], rows[-1]["number"])
         index.seen = counted[0]["changes"]
         return index
+
+    async def _entries(self, session: Session, tenant: str, rows: Sequence[Any]) -> list[Entry]:
+        """The entries of these memories. Damaged words are made again of what the memory says."""
+        damaged = [row["memory_id"] for row in rows if not words_are_whole(row)]
+        again = {}
+        if damaged:
+            bodies = await session.fetch(_INDEXING["bodies"], tenant, damaged)
+            again = {memory.memory_id: (*self._terms.of(memory), memory) for memory in self._bodies.whole(bodies)}
+        return entries_of(rows, self._dimension, again)
 
 
 def _behind(place: Place, index: ScopeIndex) -> int:
@@ -131,12 +149,13 @@ def _code(stored: bytes | None) -> str | None:
     return None if stored is None else stored.hex()
 
 
-def entries_of(rows: Sequence[Any], dimension: int) -> list[Entry]:
-    """Return the entries of these memories for an index. A vector of another space, put there by another process,
-    counts as none.
+def entries_of(rows: Sequence[Any], dimension: int, again: Mapping[str, _Again] = MappingProxyType({})) -> list[Entry]:
+    """Return the entries of these memories for an index; `again` has the words of those where they are damaged. A
+    vector of another space, put there by another process, counts as none, as does a damaged one.
     """
-    contents = _term_lists([row["content"] for row in rows])
-    contexts = _term_lists([row["context"] for row in rows])
+    told = [_searched(row, again) for row in rows]
+    contents = _term_lists([searched.content for searched in told])
+    contexts = _term_lists([searched.context for searched in told])
     return [
         Entry(
             row["number"],
@@ -149,16 +168,31 @@ def entries_of(rows: Sequence[Any], dimension: int) -> list[Entry]:
             row["began_at"],
             row["ended_at"],
             row["expires_at"],
-            row["vector"] if row["vector"] is not None and len(row["vector"]) == 4 * dimension else None,
+            _vector(row, dimension),
             content,
             context,
             _text(row["session"]),
             row["turn"],
-            _text(row["speaker"]),
-            row["cues"],
+            searched.speaker,
+            searched.cues,
         )
-        for row, content, context in zip(rows, contents, contexts, strict=True)
+        for row, searched, content, context in zip(rows, told, contents, contexts, strict=True)
     ]
+
+
+def _searched(row: Any, again: Mapping[str, _Again]) -> Searched:
+    if words_are_whole(row):
+        return Searched(None, row["content"], row["context"], _text(row["speaker"]), row["cues"])
+    if row["memory_id"] not in again:
+        return NOTHING
+    content, context, memory = again[row["memory_id"]]
+    return Searched(None, content.packed, context.packed, memory.source.speaker, cues_of(memory))
+
+
+def _vector(row: Any, dimension: int) -> bytes | None:
+    vector: bytes | None = row["vector"]
+    fits = vector is not None and len(vector) == 4 * dimension and row["vector_check"] in (None, blob_check(vector))
+    return vector if fits else None
 
 
 def _text(data: bytes | None) -> str | None:

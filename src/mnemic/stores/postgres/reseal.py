@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import sleep
+from collections.abc import Sequence
 from typing import Any
 
 from mnemic.errors import StoreBusy
 from mnemic.ports import Anew
+from mnemic.stores.codec import body_check, damaged
 from mnemic.stores.sealing import Sealer, body_anew
 from mnemic.types import Level, Scope
 
@@ -18,7 +20,7 @@ LOOK_SECONDS = 0.02
 WAIT_SECONDS = 30.0
 
 _PAGE = """
-    SELECT v.memory_id, v.version, v.body, s.level, s.owner
+    SELECT v.memory_id, v.version, textsend(v.body) AS body, v.checksum, s.level, s.owner
     FROM memory_version v
     JOIN memory m ON m.tenant = v.tenant AND m.memory_id = v.memory_id
     JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
@@ -28,8 +30,8 @@ _PAGE = """
     FOR UPDATE OF v
 """
 _SEAL = """
-    UPDATE memory_version v SET body = given.body
-    FROM unnest($2::text[], $3::integer[], $4::text[]) AS given (memory_id, version, body)
+    UPDATE memory_version v SET body = given.body, checksum = given.sum
+    FROM unnest($2::text[], $3::integer[], $4::text[], $5::bigint[]) AS given (memory_id, version, body, sum)
     WHERE v.tenant = $1 AND v.memory_id = given.memory_id AND v.version = given.version
 """
 
@@ -47,9 +49,9 @@ async def reseal(connection: Any, tenant: str, anew: Anew) -> int:
     while True:
         async with connection.transaction():
             rows = await connection.fetch(_PAGE, tenant, *last, BATCH)
-            given = [(row["memory_id"], row["version"], body_anew(row["body"], anew)) for row in rows]
-            changed = [one for one in given if one[2] is not None]
-            await connection.execute(_SEAL, tenant, *[[one[column] for one in changed] for column in range(3)])
+            given = ((row, body_anew(_text(row, tenant), anew)) for row in rows)
+            changed = [(row, body) for row, body in given if body is not None]
+            await connection.execute(_SEAL, tenant, *_columns(changed, tenant))
         resealed += len(changed)
         if not rows:
             return resealed
@@ -78,10 +80,9 @@ async def seal(connection: Any, sealer: Sealer, tenant: str) -> int:
     while True:
         async with connection.transaction():
             rows = await connection.fetch(_PAGE, tenant, *last, BATCH)
-            plain = [row for row in rows if not sealer.is_sealed(row["body"])]
-            anew = [_body(sealer, tenant, row) for row in plain]
-            given = ([row["memory_id"] for row in plain], [row["version"] for row in plain], anew)
-            await connection.execute(_SEAL, tenant, *given)
+            plain = [row for row in rows if not sealer.is_sealed(_text(row, tenant))]
+            anew = [(row, _body(sealer, tenant, row)) for row in plain]
+            await connection.execute(_SEAL, tenant, *_columns(anew, tenant))
         sealed += len(plain)
         if not rows:
             break
@@ -92,4 +93,24 @@ async def seal(connection: Any, sealer: Sealer, tenant: str) -> int:
 
 def _body(sealer: Sealer, tenant: str, row: Any) -> str:
     home = Scope(tenant=tenant, level=Level(row["level"]), owner=row["owner"])
-    return sealer.body(sealer.memory(row["body"], home, None))
+    return sealer.body(sealer.checked(row["body"], row["checksum"], home, None))
+
+
+def _text(row: Any, tenant: str) -> str:
+    """The body of a row. Raises StoreCorrupt (`memory`) where it is not what was written: sealed, nobody would know."""
+    if row["checksum"] not in (None, body_check(tenant, row["level"], row["owner"], row["body"])):
+        raise damaged("memory")
+    try:
+        return str(row["body"], "utf-8")
+    except UnicodeDecodeError as error:
+        raise damaged("memory") from error
+
+
+def _columns(changed: Sequence[tuple[Any, str]], tenant: str) -> tuple[list[str], list[int], list[str], list[int]]:
+    """The rows with their new bodies, as the parameters of the statement from $2 on."""
+    return (
+        [row["memory_id"] for row, _ in changed],
+        [row["version"] for row, _ in changed],
+        [body for _, body in changed],
+        [body_check(tenant, row["level"], row["owner"], body) for row, body in changed],
+    )

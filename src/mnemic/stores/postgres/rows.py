@@ -7,15 +7,27 @@ import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from mnemic.errors import InvalidInput
-from mnemic.stores.codec import cues_of, fields_of, to_micros
+from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt
+from mnemic.stores.codec import (
+    DAMAGED,
+    Noted,
+    blob_check,
+    body_check,
+    cues_of,
+    damaged,
+    fields_of,
+    moment_of,
+    to_micros,
+    vector_check,
+    words_check,
+)
 from mnemic.stores.sealing import Sealer
 from mnemic.text.analyse import analyse
-from mnemic.types import Memory, Scope, Vector, Where
+from mnemic.types import Kind, Memory, Scope, Status, Vector, Where
 from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
 
@@ -46,10 +58,85 @@ def floats(vector: Vector) -> array[float]:
     return array("f", vector)
 
 
-def memory_of(row: Any, sealer: Sealer) -> Memory:
-    """The memory of a row with the part `columns`."""
-    scope = scope_named(row["tenant"], row["level"], row["owner"])
-    return sealer.memory(row["body"], scope, row["vector"])
+class Bodies:
+    """Memories of rows with the part `columns`, each compared with its checksums."""
+
+    def __init__(self, sealer: Sealer) -> None:
+        self.sealer = sealer
+        self.noted = Noted()
+
+    def memory(self, row: Any, scope: Scope | None = None) -> Memory:
+        """The memory of a row, which is of `scope` where it does not say so. A damaged vector is none; raises
+        StoreCorrupt (`memory`) where anything else is not what was written.
+        """
+        vector = row["vector"]
+        if vector is not None and row["vector_check"] not in (None, blob_check(vector)):
+            self.noted.note(row["memory_id"])
+            vector = None
+        place = scope or scope_named(row["tenant"], row["level"], row["owner"])
+        return self.sealer.checked(row["body"], row["checksum"], place, vector)
+
+    def whole(self, rows: Iterable[Any]) -> list[Memory]:
+        """The memories of those rows that are not damaged; the others are skipped, and noted."""
+        found = []
+        for row in rows:
+            try:
+                found.append(self.memory(row))
+            except StoreCorrupt:
+                self.noted.note(row["memory_id"])
+        return found
+
+    def named(self, row: Any) -> Memory:
+        """The memory of a row; of a damaged one as much as is known without its body, so that it can be removed."""
+        try:
+            return self.memory(row)
+        except StoreCorrupt:
+            self.noted.note(row["memory_id"])
+            return _placeholder(row)
+
+    def before(self, row: Any) -> Memory | None:
+        """The memory of a row that is about to change; None of a damaged one, which is near to nothing."""
+        try:
+            return self.memory(row)
+        except StoreCorrupt:
+            return None
+
+    def written(self, memory: Memory, content: Words, context: Words) -> tuple[str, int, int | None, int]:
+        """The body of a memory with those words, and the checksums of its row: of body, vector and words."""
+        words = words_check(content.packed, context.packed, raw(memory.source.speaker), cues_of(memory))
+        body = self.sealer.body(memory)
+        return body, body_check(*place_of(memory.scope), body), vector_check(memory.vector), words
+
+    def version(self, row: Any, current: Memory) -> Memory:
+        """An earlier version of the memory `current`; of a damaged row as much as is known."""
+        try:
+            return self.sealer.checked(row["body"], row["checksum"], current.scope, None)
+        except StoreCorrupt:
+            return replace(current, version=row["version"], content=DAMAGED, context="", data={}, vector=None)
+
+
+def _placeholder(row: Any) -> Memory:
+    """Raises StoreCorrupt (`memory`) where not even the columns make a memory."""
+    try:
+        at = moment_of(row["happened_at"])
+        return Memory(
+            memory_id=row["memory_id"],
+            kind=Kind(row["kind"]),
+            scope=scope_named(row["tenant"], row["level"], row["owner"]),
+            content=DAMAGED,
+            created_at=at,
+            updated_at=at,
+            status=Status(row["status"]),
+            version=row["version"],
+            expires_at=None if row["expires_at"] is None else moment_of(row["expires_at"]),
+        )
+    except (TypeError, ValueError, OverflowError, MnemicError) as error:
+        raise damaged("memory") from error
+
+
+def words_are_whole(row: Any) -> bool:
+    """Check whether content, context, speaker and cues of a row are what was written."""
+    return row["words_check"] in (None, words_check(row["content"], row["context"], row["speaker"], row["cues"]))
 
 
 class Place(NamedTuple):
@@ -211,20 +298,9 @@ def postings_of(content: Words, context: Words) -> tuple[list[int], list[int], l
 
 def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...]:
     """Return the values of the columns of `memory` from `version` to `created_at`, in the order of the statements."""
-    happened_at = to_micros(memory.happened_at)
     source = memory.source
     return (
-        memory.version,
-        memory.kind.value,
-        memory.status.value,
-        digest(memory.key),
-        digest(memory.category),
-        memory.fingerprint,
-        happened_at,
-        happened_at if memory.valid_from is None else to_micros(memory.valid_from),
-        to_micros(memory.valid_to),
-        to_micros(memory.expires_at),
-        raw(source.session),
+        *told_by(memory).values(),
         digest(source.session) or b"",
         raw(source.speaker),
         digest(source.speaker),
@@ -236,6 +312,24 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
         memory.vector,
         to_micros(memory.created_at),
     )
+
+
+def told_by(memory: Memory) -> dict[str, Any]:
+    """Return what those columns say that repeat the body, in the order of the statements."""
+    happened_at = to_micros(memory.happened_at)
+    return {
+        "version": memory.version,
+        "kind": memory.kind.value,
+        "status": memory.status.value,
+        "key": digest(memory.key),
+        "category": digest(memory.category),
+        "fingerprint": memory.fingerprint,
+        "happened_at": happened_at,
+        "began_at": happened_at if memory.valid_from is None else to_micros(memory.valid_from),
+        "ended_at": to_micros(memory.valid_to),
+        "expires_at": to_micros(memory.expires_at),
+        "session": raw(memory.source.session),
+    }
 
 
 def columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:

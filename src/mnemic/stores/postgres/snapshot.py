@@ -17,10 +17,10 @@ from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.indexes import Indexes, coded
 from mnemic.stores.postgres.rows import (
     ANY_FACET,
+    Bodies,
     Place,
     Terms,
     filter_of,
-    memory_of,
     pack,
     place_of,
     places_of,
@@ -28,7 +28,6 @@ from mnemic.stores.postgres.rows import (
 )
 from mnemic.stores.postgres.statements import filtered, load
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import Step
 from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
@@ -46,12 +45,11 @@ class PostgresSnapshot:
     """
 
     def __init__(
-        self, session: Session, *, terms: Terms, sealer: Sealer, space: VectorSpace, bm25: Bm25, indexes: Indexes
+        self, session: Session, *, terms: Terms, bodies: Bodies, space: VectorSpace, bm25: Bm25, indexes: Indexes
     ) -> None:
         self._session = session
         self._terms = terms
-        self._sealer = sealer
-        self._memory = partial(memory_of, sealer=sealer)
+        self._bodies = bodies
         self._space = space
         self._bm25 = bm25
         self._indexes = indexes
@@ -65,28 +63,39 @@ class PostgresSnapshot:
         found: dict[str, Memory] = {}
         for tenant in dict.fromkeys(scope.tenant for scope in scopes):
             rows = await self._rows(tenant, _READING["get_many"], *places_of(tenant, scopes), wanted)
-            found = {memory.memory_id: memory for memory in map(self._memory, rows)} | found
+            found = {memory.memory_id: memory for memory in self._bodies.whole(rows)} | found
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = await self._rows(scope.tenant, _READING["find_fingerprint"], *place_of(scope), fingerprint)
-        return self._memory(rows[0]) if rows else None
+        return self._bodies.memory(rows[0]) if rows else None
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        current = (await self.get_many([memory_id], scopes=scopes)).get(memory_id)
-        if current is None:
-            return []
-        scope = current.scope
-        rows = await self._rows(scope.tenant, _READING["versions"], scope.tenant, memory_id, current.version)
-        return [*(self._sealer.memory(row["body"], scope, None) for row in rows), current]
+        for tenant in dict.fromkeys(scope.tenant for scope in scopes):
+            known = await self._rows(tenant, _READING["get_many"], *places_of(tenant, scopes), storable([memory_id]))
+            if known:
+                current = self._bodies.named(known[0])
+                rows = await self._rows(tenant, _READING["versions"], tenant, memory_id, current.version)
+                return [*(self._bodies.version(row, current) for row in rows), current]
+        return []
 
     async def newest(
         self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
     ) -> list[Memory]:
         if facets:
             return await self._newest_of(where, facets, before, limit)
-        rows = await self._filtered(where, _READING["newest"], before, max(0, limit))
-        return [self._memory(row) for row in rows]
+        return await self._newest(where, _READING["newest"], before, limit)
+
+    async def _newest(self, where: Where, statement: str, before: str | None, limit: int, *values: Any) -> list[Memory]:
+        """As many as are wanted, however many rows between them are damaged."""
+        found: list[Memory] = []
+        while True:
+            wanted = max(0, limit) - len(found)
+            rows = await self._filtered(where, statement, before, wanted, *values)
+            found += self._bodies.whole(rows)
+            if len(rows) < wanted or len(found) >= limit:
+                return found
+            before = rows[-1]["memory_id"]
 
     async def _newest_of(
         self, where: Where, facets: Sequence[frozenset[str]], before: str | None, limit: int
@@ -99,9 +108,7 @@ class PostgresSnapshot:
             having = {row["number"]: row["held"] for row in counted}
             sets = [sets[number] for number in sorted(range(len(sets)), key=lambda number: having.get(number, 0))]
         first, *others = sets
-        values = (before, max(0, limit), first, *_pairs(others), len(others))
-        rows = await self._filtered(where, _READING["newest_of"], *values)
-        return [self._memory(row) for row in rows]
+        return await self._newest(where, _READING["newest_of"], before, limit, first, *_pairs(others), len(others))
 
     async def count(self, where: Where) -> int:
         rows = await self._filtered(where, _READING["count"])

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.codec import checked_vector
-from mnemic.stores.postgres.rows import floats, memory_of
+from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
+from mnemic.stores.postgres.rows import Bodies, floats
 from mnemic.stores.postgres.schema import LONGEST_INDEXED
-from mnemic.stores.sealing import ERASED, Sealer
+from mnemic.stores.sealing import ERASED
 from mnemic.types import Memory, Vector, VectorSpace
 
 _NEXT = "SELECT model, dimension FROM next_space"
@@ -25,7 +25,8 @@ _BEGIN = """
     CREATE INDEX memory_unfilled ON memory (tenant, memory_id) WHERE next_vector IS NULL;
 """
 _UNFILLED = """
-    SELECT v.body, NULL AS vector, s.tenant, s.level, s.owner
+    SELECT textsend(v.body) AS body, v.checksum, NULL AS vector, NULL AS vector_check, s.tenant, s.level, s.owner,
+        m.memory_id, m.version, m.kind, m.status, m.happened_at, m.expires_at
     FROM memory m
     JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
     JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
@@ -35,8 +36,9 @@ _UNFILLED = """
 """
 _FILL = """
     UPDATE memory m
-    SET next_vector = given.vector::vector
-    FROM unnest($1::text[], $2::text[], $3::integer[], $4::text[]) AS given (tenant, memory_id, version, vector)
+    SET next_vector = given.vector::vector, next_vector_check = given.sum
+    FROM unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::bigint[])
+        AS given (tenant, memory_id, version, vector, sum)
     WHERE m.tenant = given.tenant AND m.memory_id = given.memory_id AND m.version = given.version
     RETURNING 1
 """
@@ -51,6 +53,9 @@ _SWITCH = """
     DROP INDEX memory_unfilled;
     ALTER TABLE memory DROP COLUMN vector;
     ALTER TABLE memory RENAME COLUMN next_vector TO vector;
+    ALTER TABLE memory DROP COLUMN vector_check;
+    ALTER TABLE memory RENAME COLUMN next_vector_check TO vector_check;
+    ALTER TABLE memory ADD COLUMN next_vector_check bigint;
     ALTER TABLE memory ADD COLUMN next_vector vector;
     ALTER INDEX IF EXISTS memory_by_next_vector RENAME TO memory_by_vector;
     DELETE FROM space;
@@ -83,9 +88,9 @@ async def begin(connection: Any, space: VectorSpace) -> None:
         )
 
 
-async def unfilled(connection: Any, sealer: Sealer, limit: int) -> list[Memory]:
+async def unfilled(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
     """The port's `unfilled`."""
-    return [memory_of(row, sealer) for row in await connection.fetch(_UNFILLED, max(0, limit))]
+    return [bodies.named(row) for row in await connection.fetch(_UNFILLED, max(0, limit))]
 
 
 async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
@@ -94,16 +99,11 @@ async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
     if space is None:
         raise InvalidInput("space", hint="no vector space is being filled")
     nothing = bytes(4 * space.dimension)
-    rows = [
-        (
-            memory.scope.tenant,
-            memory.memory_id,
-            memory.version,
-            spelt(nothing if memory.content == ERASED else checked_vector(vector, space.dimension)),
-        )
-        for memory, vector in filled
-    ]
-    columns = [[row[place] for row in rows] for place in range(4)]
+    rows = []
+    for memory, vector in filled:
+        near = nothing if memory.content in (ERASED, DAMAGED) else checked_vector(vector, space.dimension)
+        rows.append((memory.scope.tenant, memory.memory_id, memory.version, spelt(near), vector_check(near)))
+    columns = [[row[place] for row in rows] for place in range(5)]
     return len(await connection.fetch(_FILL, *columns))
 
 

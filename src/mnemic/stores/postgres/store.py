@@ -12,14 +12,15 @@ from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
-from mnemic.stores.codec import adopted
-from mnemic.stores.postgres import outbox, reseal, spaces, upkeep
+from mnemic.ports.offers import Damage
+from mnemic.stores.codec import adopted, checked_secret, text_check
+from mnemic.stores.postgres import damage, outbox, reseal, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.postgres.owner import Owner
 from mnemic.stores.postgres.promotion import Promotions
-from mnemic.stores.postgres.rows import Terms, memory_of, place_of, places_of, storable
+from mnemic.stores.postgres.rows import Bodies, Terms, place_of, places_of, storable
 from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
@@ -47,6 +48,8 @@ T = TypeVar("T")
 
 _READING = load("reading")
 _SESSION = load("session")
+_EXAMINING = 3600.0
+"""Seconds that it may take to read every row of a tenant."""
 
 
 class PostgresStore(SingleReads):
@@ -86,7 +89,7 @@ class PostgresStore(SingleReads):
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
         self._sealer = Sealer(keyring, seals=seals, vectors=False)
-        self._memory = partial(memory_of, sealer=self._sealer)
+        self._bodies = Bodies(self._sealer)
         self._opened: _Opened | None = None
 
     @property
@@ -113,9 +116,17 @@ class PostgresStore(SingleReads):
 
     def _searching(self, database: Opened, space: VectorSpace) -> _Opened:
         promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
-        indexes = Indexes(database.connections, dimension=space.dimension, bm25=self._bm25, budget=self._index_bytes)
+        terms = Terms(database.ready.salt)
+        indexes = Indexes(
+            database.connections,
+            bodies=self._bodies,
+            terms=terms,
+            dimension=space.dimension,
+            bm25=self._bm25,
+            budget=self._index_bytes,
+        )
         owner = Owner(self._access, database.ready.search_path)
-        return _Opened(database, owner, promotions, indexes, Terms(database.ready.salt), space)
+        return _Opened(database, owner, promotions, indexes, terms, space)
 
     async def _found(self) -> VectorSpace:
         owner = Owner(self._access, "mnemic")
@@ -151,7 +162,7 @@ class PostgresStore(SingleReads):
             transaction = PostgresTransaction(
                 session,
                 terms=opened.terms,
-                sealer=self._sealer,
+                bodies=self._bodies,
                 dimensions=opened.dimensions,
                 indexes=opened.indexes,
                 trails=opened.trails,
@@ -183,7 +194,7 @@ class PostgresStore(SingleReads):
             snapshot = PostgresSnapshot(
                 session,
                 terms=opened.terms,
-                sealer=self._sealer,
+                bodies=self._bodies,
                 space=opened.space,
                 bm25=self._bm25,
                 indexes=opened.indexes,
@@ -196,17 +207,25 @@ class PostgresStore(SingleReads):
 
         return await opened.database.read(run)
 
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        for tenant in dict.fromkeys(scope.tenant for scope in scopes):
+            given = (*places_of(tenant, scopes), storable([memory_id]))
+            rows = await self._ready.connections.ask(_READING["held_as"], *given)
+            if rows:
+                return self._bodies.memory(rows[0])
+        return None
+
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
         found: dict[str, Memory] = {}
         for tenant in dict.fromkeys(scope.tenant for scope in scopes):
             given = (*places_of(tenant, scopes), storable(memory_ids))
             rows = await self._ready.connections.ask(_READING["held_as"], *given)
-            found = {memory.memory_id: memory for memory in map(self._memory, rows)} | found
+            found = {memory.memory_id: memory for memory in self._bodies.whole(rows)} | found
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = await self._ready.connections.ask(_READING["held_under"], *place_of(scope), fingerprint)
-        return self._memory(rows[0]) if rows else None
+        return self._bodies.memory(rows[0]) if rows else None
 
     async def held(
         self,
@@ -221,7 +240,7 @@ class PostgresStore(SingleReads):
         limit: int = 500,
     ) -> list[Memory]:
         asked = partial(
-            upkeep.held, sealer=self._sealer, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
+            upkeep.held, bodies=self._bodies, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
         )
         rest = {"memory_ids": memory_ids, "scope": scope, "after": after, "limit": limit}
         return await self._ready.connections.read(partial(asked, **rest))
@@ -239,9 +258,17 @@ class PostgresStore(SingleReads):
         return await self._ready.connections.read(lambda session: upkeep.requests(session, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Nothing: the server's vacuum gives room back, and its checkpoints end the log."""
-        self._ready  # noqa: B018 - a closed store says so
+        """Give back no room, which the server's vacuum does, as its checkpoints end the log. `whole` gives checksums to
+        rows from before there were any.
+        """
+        opened = self._ready
+        if whole:
+            with suppress(StoreFailed):  # who lacks the owner's rights goes on without
+                await opened.as_owner(damage.fill_checks)
         return 0
+
+    async def damaged(self, tenant: str) -> list[Damage]:
+        return await self._ready.connections.read(lambda session: damage.examined(session, tenant), seconds=_EXAMINING)
 
     async def vacuum(self) -> datetime:
         moment: datetime = await self._ready.connections.read(upkeep.now)
@@ -265,7 +292,7 @@ class PostgresStore(SingleReads):
         self._ready.next_space = space
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        return await self._ready.as_owner(partial(spaces.unfilled, sealer=self._sealer, limit=limit))
+        return await self._ready.as_owner(partial(spaces.unfilled, bodies=self._bodies, limit=limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
         return await self._ready.as_owner(partial(spaces.fill, filled=filled))
@@ -369,6 +396,7 @@ async def _secret(session: Session, tenant: str, given: bytes | None = None) -> 
     await session.enter(tenant)
     known = await session.fetch(_SESSION["secret"], tenant)
     if not known:
-        await session.fetch(_SESSION["make_secret"], tenant, given or secrets.token_bytes(32))
+        made = given or secrets.token_bytes(32)
+        await session.fetch(_SESSION["make_secret"], tenant, made, text_check(tenant, made))
         known = await session.fetch(_SESSION["secret"], tenant)
-    return bytes(known[0]["secret"])
+    return checked_secret(tenant, *known[0])

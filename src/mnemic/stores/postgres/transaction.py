@@ -10,11 +10,22 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.codec import checked_vector, encode_event, is_message, to_micros
+from mnemic.stores.codec import (
+    DAMAGED,
+    checked_marks,
+    checked_request,
+    checked_vector,
+    damaged,
+    encode_event,
+    is_message,
+    text_check,
+    to_micros,
+)
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.graph import relate
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.rows import (
+    Bodies,
     Place,
     Terms,
     Words,
@@ -25,19 +36,18 @@ from mnemic.stores.postgres.rows import (
     floats,
     lock_of,
     lock_of_tenant,
-    memory_of,
     place_of,
     places_of,
     postings_of,
     raw,
     storable,
     unpack,
+    words_are_whole,
 )
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.trail import Trails
 from mnemic.stores.postgres.upkeep import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.sealing import Sealer
 from mnemic.stores.steps import Step
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
 
@@ -57,15 +67,14 @@ class PostgresTransaction(Transaction):
         session: Session,
         *,
         terms: Terms,
-        sealer: Sealer,
+        bodies: Bodies,
         dimensions: Sequence[int],
         indexes: Indexes,
         trails: Trails,
     ) -> None:
         self._session: Session | None = session
         self._terms = terms
-        self._sealer = sealer
-        self._memory = partial(memory_of, sealer=sealer)
+        self._bodies = bodies
         self._dimensions = dimensions
         self._indexes = indexes
         self._trails = trails
@@ -89,7 +98,7 @@ class PostgresTransaction(Transaction):
                 for entry in self._entries.get(tenant, ())
             ]
             if tenant in self._events:
-                await self._trails.append(self._rows, tenant, self._events[tenant], entries, self._sealer.sign)
+                await self._trails.append(self._rows, tenant, self._events[tenant], entries, self._bodies.sealer.sign)
             else:
                 await self._rows("enqueue", tenant, *columns(entries, 5))
 
@@ -101,25 +110,25 @@ class PostgresTransaction(Transaction):
             await self._enter(tenant)
             rows = await self._ask(_READING["get_many"], *places_of(tenant, scopes), wanted)
             if rows:
-                return self._memory(rows[0])
+                return self._bodies.named(rows[0])
         return None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         if scope in self._places:
             await self._enter(scope.tenant)
             rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
-            return self._memory(rows[0]) if rows else None
+            return self._bodies.memory(rows[0]) if rows else None
         row = await self._begin(scope, fingerprint)
-        return None if row["body"] is None else self._sealer.memory(row["body"], scope, row["vector"])
+        return None if row["body"] is None else self._bodies.memory(row, scope)
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
         await self._lock(scope)
         rows = await self._rows("find_pending", *place_of(scope), fingerprint)
-        return self._memory(rows[0]) if rows else None
+        return self._bodies.memory(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         await self._lock(scope)
-        return [self._memory(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]
+        return [self._bodies.named(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         self._check(vector)
@@ -145,12 +154,12 @@ class PostgresTransaction(Transaction):
     async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
         """The memories of a list, as they were when the transaction began."""
         rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), list(scores))
-        found = {memory.memory_id: memory for memory in map(self._memory, rows)}
+        found = {memory.memory_id: memory for memory in self._bodies.whole(rows)}
         for memory_id in scores:
             before = self._before.get((scope.tenant, memory_id))
             if before is not None:
                 found[memory_id] = before
-        return [(found[memory_id], score) for memory_id, score in scores.items()]
+        return [(found[memory_id], score) for memory_id, score in scores.items() if memory_id in found]
 
     async def _nearest_stored(
         self, scope: Scope, place: Place, vector: Vector, limit: int, at_least: float
@@ -160,7 +169,8 @@ class PostgresTransaction(Transaction):
         await Step(partial(self._open.approximate, place.large))
         rows = await self._rows("approximate_in_scope" if place.large else "nearest_in_scope", *given)
         await Step(partial(self._open.approximate, False))
-        found = [(self._memory(row), row["score"]) for row in rows]
+        near = {row["memory_id"]: row["score"] for row in rows}
+        found = [(memory, near[memory.memory_id]) for memory in self._bodies.whole(rows)]
         found += [(memory, score) for memory, score in self._nearest_before(scope, vector) if score >= at_least]
         found.sort(key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
         return found[:limit]
@@ -176,10 +186,10 @@ class PostgresTransaction(Transaction):
         if memory.version != 1:
             raise VersionConflict
         content, context = self._terms.of(memory)
-        values, body = columns_of(memory, content, context), self._sealer.body(memory)
+        values, (body, *checks) = columns_of(memory, content, context), self._bodies.written(memory, content, context)
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
-        tail = (place.large, body, raw(memory.author), is_message(memory), *postings_of(content, context))
+        tail = (place.large, body, raw(memory.author), is_message(memory), *postings_of(content, context), *checks)
         if not await self._rows("insert", *head, *values, *tail):
             raise VersionConflict
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
@@ -189,15 +199,17 @@ class PostgresTransaction(Transaction):
     async def replace(self, memory: Memory) -> None:
         self._check(memory.vector)
         content, context = self._terms.of(memory)
-        values, body = columns_of(memory, content, context), self._sealer.body(memory)
+        values, (body, *checks) = columns_of(memory, content, context), self._bodies.written(memory, content, context)
         stored = await self._stored(memory.memory_id, memory.scope)
         if stored is None or stored["version"] != memory.version - 1:
             raise VersionConflict
+        if memory.content == DAMAGED and memory.status is Status.ACTIVE:
+            raise damaged("memory")
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
         counted = _counted(memory.status, content.length, context.length)
         changes = [new - old for new, old in zip(counted, _counted_of(stored), strict=True)]
-        tail = (place.large, body, raw(memory.author), *changes, stored["kind"], stored["bytes"])
+        tail = (place.large, body, raw(memory.author), *changes, stored["kind"], stored["bytes"], *checks)
         if not await self._rows("update", *head, *values, *tail):
             raise VersionConflict
         await self._repost(memory, stored, content, context)
@@ -205,7 +217,7 @@ class PostgresTransaction(Transaction):
             await self._rows("unmark_facets", memory.scope.tenant, memory.memory_id)
         await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=True)
-        self._before.setdefault((memory.scope.tenant, memory.memory_id), self._memory(stored))
+        self._before.setdefault((memory.scope.tenant, memory.memory_id), self._bodies.before(stored))
 
     async def _mark_facets(self, memory: Memory, place: Place) -> None:
         marks = facet_numbers(self._terms, memory)
@@ -217,10 +229,17 @@ class PostgresTransaction(Transaction):
         if stored is None:
             return False
         head = (scope.tenant, stored["scope_id"])
-        await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
+        await self._unpost(head, stored)
         await self._rows("remove", *head, memory_id, *(-count for count in _counted_of(stored)))
-        self._before.setdefault((scope.tenant, memory_id), self._memory(stored))
+        self._before.setdefault((scope.tenant, memory_id), self._bodies.before(stored))
         return True
+
+    async def _unpost(self, head: tuple[str, int], stored: Any) -> None:
+        """Remove the postings of a stored memory; of damaged words nobody knows which they are."""
+        if words_are_whole(stored):
+            await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
+        else:
+            await self._rows("remove_all_postings", *head, stored["number"])
 
     def _check(self, vector: Vector | None) -> None:
         """Raises InvalidInput (`vector`). While the store is being changed to other vectors, both lengths will do."""
@@ -237,13 +256,14 @@ class PostgresTransaction(Transaction):
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         await self._enter(tenant)
         rows = await self._rows("find_request", tenant, idempotency_key)
-        return (rows[0]["digest"], rows[0]["receipt"]) if rows else None
+        return checked_request(*rows[0]) if rows else None
 
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
         await self._enter(tenant)
-        if not await self._rows("remember_request", tenant, idempotency_key, digest, receipt, to_micros(at)):
+        values = (digest, receipt, to_micros(at), text_check(digest, receipt))
+        if not await self._rows("remember_request", tenant, idempotency_key, *values):
             raise IdempotencyConflict
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
@@ -268,14 +288,14 @@ class PostgresTransaction(Transaction):
     async def find_mark(self, tenant: str, name: str) -> str | None:
         await self._enter(tenant)
         rows = await self._rows("find_mark", tenant, name)
-        return rows[0]["value"] if rows else None
+        return checked_marks(rows).get(name)
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         await self._enter(tenant)
         if value is None:
             await self._rows("remove_mark", tenant, name)
         else:
-            await self._rows("put_mark", tenant, name, value)
+            await self._rows("put_mark", tenant, name, value, text_check(name, value))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words) -> None:
         """Bring the postings of a changed memory up to date, if what they repeat has changed."""
@@ -284,7 +304,7 @@ class PostgresTransaction(Transaction):
         if same_words and active == (stored["status"] == Status.ACTIVE):
             return
         head = (memory.scope.tenant, stored["scope_id"])
-        await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
+        await self._unpost(head, stored)
         given = (stored["number"], content.length, context.length, active, *postings_of(content, context))
         await self._rows("insert_postings", *head, *given)
 

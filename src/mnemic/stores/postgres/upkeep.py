@@ -9,11 +9,10 @@ from typing import Any
 
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import Sign, decode_event, follows, moment_of, to_micros
+from mnemic.stores.codec import Sign, checked_marks, decode_event, follows, moment_of, to_micros
 from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.rows import memory_of, raw, storable
+from mnemic.stores.postgres.rows import Bodies, raw, storable
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.sealing import Sealer
 from mnemic.types import AuditEvent, KeptRequest, Kind, Memory, Scope, Status, Usage
 
 _UPKEEP = load("upkeep")
@@ -22,7 +21,7 @@ _PAGE = 1000
 
 async def held(
     session: Session,
-    sealer: Sealer,
+    bodies: Bodies,
     tenant: str,
     *,
     statuses: Collection[Status],
@@ -42,7 +41,7 @@ async def held(
         rows = await session.fetch(_UPKEEP["held_pending"], *asked)
     else:
         rows = await session.fetch(_UPKEEP["held"], *asked, [status.value for status in statuses])
-    return [memory_of(row, sealer) for row in rows]
+    return [bodies.named(row) for row in rows]
 
 
 async def usage(session: Session, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
@@ -63,7 +62,7 @@ async def waiting(session: Session, tenant: str) -> int:
 
 async def marks(connections: Connections, tenant: str, prefix: str) -> dict[str, str]:
     """The port's `marks`."""
-    return dict(await connections.ask(_UPKEEP["marks"], tenant, prefix))
+    return checked_marks(await connections.ask(_UPKEEP["marks"], tenant, prefix))
 
 
 async def requests(session: Session, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
 from mnemic.errors import MnemicError, StoreCorrupt
+from mnemic.ports.offers import Damage
 from mnemic.stores.codec import DAMAGED, blob_check, body_check, damaged, load, memory_from, moment_of, text_check
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.rows import columns_of
@@ -70,15 +71,6 @@ _FILL_VERSION = """
 _FILLED_VERSION = "UPDATE memory_version SET checksum = ? WHERE tenant = ? AND memory_id = ? AND version = ?"
 
 
-class Damage(NamedTuple):
-    """One row that is not what was written. `name`: the memory's identifier, or the row's number where even that is
-    not to be read.
-    """
-
-    table: str
-    name: str
-
-
 def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
     """The memory of a damaged row, as far as its columns tell it, with `DAMAGED` as its content. Raises StoreCorrupt
     (`memory`) where they do not.
@@ -105,10 +97,16 @@ def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
         raise damaged("memory") from error
 
 
-def examined(connection: apsw.Connection) -> tuple[Damage, ...]:
-    """The damaged rows, at most `MOST` of them. A part of the file that cannot be read at all ends its table."""
+def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
+    """The damaged rows, at most `MOST` of them, with `tenant` without those that are another's for certain. A part of
+    the file that cannot be read at all ends its table.
+    """
     found: list[Damage] = []
-    for rows in (_memories(connection), _versions(connection), *(_checked(connection, name) for name in _CHECKED)):
+    for rows in (
+        _memories(connection, tenant),
+        _versions(connection, tenant),
+        *(_checked(connection, name) for name in _CHECKED),
+    ):
         with suppress(apsw.Error):
             for one in rows:
                 found.append(one)
@@ -117,7 +115,7 @@ def examined(connection: apsw.Connection) -> tuple[Damage, ...]:
     return tuple(found)
 
 
-def _memories(connection: apsw.Connection) -> Iterator[Damage]:
+def _memories(connection: apsw.Connection, tenant: str | None) -> Iterator[Damage]:
     """By number from an index, so that a row which cannot be read stops no other."""
     numbers: list[Any] = connection.execute("SELECT row_id FROM memory ORDER BY row_id").fetchall()
     for (row_id,) in numbers:
@@ -126,6 +124,8 @@ def _memories(connection: apsw.Connection) -> Iterator[Damage]:
             search: Any = connection.execute(_SEARCH, (row_id,)).fetchone()
         except apsw.Error:
             yield Damage("memory", f"row {row_id}")
+            continue
+        if _of_another(row and row[0], tenant):
             continue
         if row is None or not is_whole(row):
             yield Damage("memory", _name(row and row[1], row_id))
@@ -168,14 +168,18 @@ def _search_is_whole(row: tuple[Any, ...]) -> bool:
         return False
 
 
-def _versions(connection: apsw.Connection) -> Iterator[Damage]:
+def _of_another(stored: object, tenant: str | None) -> bool:
+    return tenant is not None and isinstance(stored, bytes) and stored != tenant.encode()
+
+
+def _versions(connection: apsw.Connection, wanted: str | None) -> Iterator[Damage]:
     rows: Any = connection.execute(_VERSIONS)
     for memory_id, version, body, checksum, tenant, level, owner in rows:
         try:
             whole = checksum == body_check(tenant.decode(), level.decode(), owner.decode(), body)
         except (TypeError, ValueError, AttributeError):
             whole = False
-        if not whole:
+        if not whole and not _of_another(tenant, wanted):
             yield Damage("memory_version", f"{_name(memory_id, version)} version {version}")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 import numpy as np
 
-from mnemic.stores.codec import dump
+from mnemic.stores.codec import dump, vector_check
 from mnemic.stores.scope_index import IndexShelf, ScopeIndex, Slot
 from mnemic.stores.sqlite.rows import Place, Rows, fetch
 from mnemic.text.bm25 import Bm25
@@ -30,7 +30,8 @@ _CHANGED = _ENTRIES + "WHERE m.scope_id = :scope_id AND m.changed > :seen"
 _ROWS = "SELECT row_id FROM memory WHERE row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1"
 # A sealed row is opened by its memory_id.
 _VECTORS = """
-    SELECT s.vector, CASE WHEN s.cues = x'' THEN (SELECT m.memory_id FROM memory m WHERE m.row_id = s.row_id) END
+    SELECT s.vector, s.vector_check,
+        CASE WHEN s.cues = x'' THEN (SELECT m.memory_id FROM memory m WHERE m.row_id = s.row_id) END
     FROM json_each(?) w LEFT JOIN memory_search s ON s.row_id = w.value
 """
 
@@ -71,7 +72,10 @@ class ScopeIndexes:
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
         """The vectors of these rows, as of `connection`'s open transaction, opened where they are sealed."""
         rows = fetch(connection, _VECTORS, (dump(list(row_ids)),))
-        opened = (self._rows.sealer.vector(row[1], row[0]) if row[1] else row[0] for row in rows)
+        whole = (
+            (vector if check in (None, vector_check(vector)) else None, memory_id) for vector, check, memory_id in rows
+        )
+        opened = (self._rows.sealer.vector(memory_id, vector) if memory_id else vector for vector, memory_id in whole)
         return [vector if vector and len(vector) == self._vector_bytes else None for vector in opened]
 
     def _refresh(self, connection: apsw.Connection, place: Place, slot: Slot) -> None:
@@ -80,7 +84,7 @@ class ScopeIndexes:
         seen = slot.index.seen
         known = {"scope_id": place.scope_id, "seen": seen}
         for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, place.scope_id):
-            entries = (self._rows.entry(row, self._vector_bytes) for row in page)
+            entries = (self._rows.entry(connection, row, self._vector_bytes) for row in page)
             slot.index.put(cast("list[Entry]", [entry for entry in entries if entry is not None]))
         if seen < place.removed_at:
             rows = connection.execute(_ROWS, {"scope_id": place.scope_id})

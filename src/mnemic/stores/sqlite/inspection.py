@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import apsw
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
-from mnemic.stores.sqlite.damage import Damage, examined
+from mnemic.ports.offers import Damage
+from mnemic.stores.sqlite.damage import examined
 from mnemic.stores.sqlite.failures import newest_schema, typed_failures
 from mnemic.stores.sqlite.file import connect, recognise
 from mnemic.stores.sqlite.outbox import projections

@@ -17,7 +17,7 @@ import apsw
 
 from mnemic.errors import StoreUnavailable
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import cosines, damaged, text_check
+from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate, suspected
@@ -191,10 +191,7 @@ class OpenFile:
                 made_row = (tenant, made, text_check(tenant, made))
                 fetch(self.writing, "INSERT OR IGNORE INTO tenant VALUES (?, ?, ?)", made_row)
                 known = fetch(self.writing, _SECRET, (tenant,))
-        secret, checksum = known[0]
-        if checksum not in (None, text_check(tenant, secret)):
-            raise damaged("tenant")
-        return bytes(secret)
+        return checked_secret(tenant, *known[0])
 
     @contextmanager
     def _synced(self) -> Iterator[None]:

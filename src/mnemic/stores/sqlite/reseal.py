@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import apsw
 
 from mnemic.ports import Anew
-from mnemic.stores.codec import body_check
+from mnemic.stores.codec import body_check, vector_check, words_check
 from mnemic.stores.sealing import body_anew, vector_anew, words_anew
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens, vector_check, words_check
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
 from mnemic.types import Level, Scope
 
 BATCH = 256

@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 import apsw
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.codec import Noted, blob_check, body_check, cues_of, damaged, dump, fields_of, to_micros
+from mnemic.stores.codec import (
+    Noted,
+    blob_check,
+    body_check,
+    cues_of,
+    dump,
+    fields_of,
+    to_micros,
+    vector_check,
+    words_check,
+)
 from mnemic.stores.sealing import NOTHING, Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
 from mnemic.types import Kind, Memory, Scope, Where
@@ -140,12 +150,7 @@ class Rows:
 
     def version(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None = None) -> Memory:
         """The memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope."""
-        if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
-            raise damaged("memory")
-        try:
-            return self.sealer.memory(body.decode(), scope, vector)
-        except UnicodeDecodeError as error:
-            raise damaged("memory") from error
+        return self.sealer.checked(body, checksum, scope, vector)
 
     def whole(self, rows: Iterable[Sequence[Any]]) -> Iterator[Memory]:
         """The memories of those rows that are not damaged; the others are skipped, and noted."""
@@ -186,9 +191,10 @@ class Rows:
         whole = ANY in found or (found and self.sealer.seals)
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
 
-    def entry(self, row: Sequence[Any], vector_bytes: int) -> tuple[Any, ...] | None:
-        """A row with the columns of an index's `Entry` and two checksums, opened. What is damaged is left out, as is a
-        vector of another length, which another process has put there from another space. None for a row without a time.
+    def entry(self, connection: apsw.Connection, row: Sequence[Any], vector_bytes: int) -> tuple[Any, ...] | None:
+        """A row with the columns of an index's `Entry` and two checksums, opened. A damaged vector is left out, as is
+        one of another length, which another process has put there from another space; damaged words are made again.
+        None for a row without a time.
         """
         *row, vector_checked, words_checked = row
         *columns, vector, content, context, session, turn, speaker, cues = row
@@ -200,28 +206,28 @@ class Rows:
             vector = row[10] = None
         if words_checked not in (None, words_check(content, context, speaker, cues)):
             self.noted.note(row[0])
-            return (*columns, vector, b"", b"", session, turn, None, NOTHING.cues)
+            again = self._said_again(connection, row[0])
+            fitting = again.vector if again.vector and len(again.vector) == vector_bytes else None
+            return (*columns, fitting, again.content, again.context, session, turn, again.speaker, again.cues)
         if cues and (vector is None or len(vector) == vector_bytes):
             return tuple(row)
         found = self.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
         fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
         return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
 
+    def _said_again(self, connection: apsw.Connection, row_id: int) -> Searched:
+        """Return what a search needs of a memory, made of what it says; nothing where that is damaged too."""
+        for row in fetch(connection, f"SELECT {MEMORY} FROM {SOURCES} WHERE m.row_id = ?", (row_id,)):  # noqa: S608
+            for memory in self.whole([row]):
+                content, context = map(self.terms.pack, fields_of(memory))
+                return Searched(memory.vector, content, context, memory.source.speaker, cues_of(memory))
+        return NOTHING
+
 
 def _are_times(happened_at: object, *others: object) -> bool:
     """Microseconds that a calendar has; the columns have no checksum."""
     known = (one for one in (happened_at, *others) if one is not None)
     return happened_at is not None and all(type(one) is int and _FIRST <= one <= _LAST for one in known)
-
-
-def vector_check(vector: bytes | None) -> int | None:
-    """The checksum of a vector, where there is one."""
-    return None if vector is None else blob_check(vector)
-
-
-def words_check(content: bytes, context: bytes, speaker: str | None, cues: bytes) -> int:
-    """The checksum of what the keyword list knows of a memory."""
-    return blob_check(content, context, (speaker or "").encode(), cues)
 
 
 def mark_facets(connection: apsw.Connection, rows: Rows, scope_id: int, row_id: int, memory: Memory) -> None:

@@ -17,14 +17,14 @@ import apsw
 
 from mnemic.errors import InvalidInput, MnemicError, StoreUnavailable
 from mnemic.ports import Keyring
-from mnemic.stores.codec import blob_check, body_check, load, memory_from, text_check
+from mnemic.stores.codec import blob_check, body_check, load, memory_from, text_check, vector_check, words_check
 from mnemic.stores.parts import part_of, put
 from mnemic.stores.sealing import NOTHING, Sealer
 from mnemic.stores.sqlite.carve import Record, Text, records
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import Patience, prepare
 from mnemic.stores.sqlite.graph import relate
-from mnemic.stores.sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens, vector_check, words_check
+from mnemic.stores.sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens
 from mnemic.types import Level, Memory, Scope
 
 _LEVELS = frozenset(level.value for level in Level)

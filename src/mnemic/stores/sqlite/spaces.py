@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import apsw
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.codec import DAMAGED, checked_vector
+from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, vector_check
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import Memory, Vector, VectorSpace
 
 _CLEARED = 500

@@ -42,6 +42,7 @@ from mnemic.types.capabilities import Capabilities
 
 if TYPE_CHECKING:
     from mnemic.ports import Anew, Keyring, Snapshot, Transaction
+    from mnemic.ports.offers import Damage
     from mnemic.text.bm25 import Bm25
 
 T = TypeVar("T")
@@ -182,6 +183,11 @@ class SqliteStore(SingleReads):
 
         if fitting:
             await self._read(run)
+
+    async def damaged(self, tenant: str) -> list[Damage]:
+        from mnemic.stores.sqlite.damage import examined
+
+        return list(await self._read(partial(examined, tenant=tenant)))
 
     async def held(
         self,

@@ -12,6 +12,8 @@ import apsw
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.stores.codec import (
     DAMAGED,
+    checked_marks,
+    checked_request,
     checked_vector,
     damaged,
     dump,
@@ -35,7 +37,7 @@ from mnemic.stores.sqlite.rows import (
     wanted_memories,
 )
 from mnemic.stores.sqlite.spaces import present
-from mnemic.stores.sqlite.upkeep import checked_marks, usage
+from mnemic.stores.sqlite.upkeep import usage
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.graph import holds_graph
 
@@ -201,10 +203,7 @@ class SqliteTransaction:
         rows = self._rows(sql, (tenant, idempotency_key))
         if not rows:
             return None
-        digest, receipt, checksum = rows[0]
-        if checksum not in (None, text_check(digest, receipt)):
-            raise damaged("request")
-        return digest, receipt
+        return checked_request(*rows[0])
 
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import apsw
 
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import Sign, damaged, decode_event, dump, follows, moment_of, text_check, to_micros
+from mnemic.stores.codec import Sign, checked_marks, decode_event, dump, follows, moment_of, to_micros
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import KeptRequest, Kind, Memory, Scope, Usage
 
@@ -125,16 +125,6 @@ def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scop
 def marks(connection: apsw.Connection, tenant: str, prefix: str) -> dict[str, str]:
     """The port's `marks`."""
     return checked_marks(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
-
-
-def checked_marks(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
-    """Marks of rows with name, value and checksum. Raises StoreCorrupt (`mark`)."""
-    found = {}
-    for name, value, checksum in rows:
-        if checksum not in (None, text_check(name, value)):
-            raise damaged("mark")
-        found[name] = value
-    return found
 
 
 def requests(connection: apsw.Connection, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:

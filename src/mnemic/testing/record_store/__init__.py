@@ -26,10 +26,12 @@ for _part in (
     "keeping",
     "spaces",
     "dimensions",
+    "damaging",
 ):
     pytest.register_assert_rewrite(f"{__name__}.{_part}")
 
 from mnemic.testing.record_store.believing import BelievingContract  # noqa: E402
+from mnemic.testing.record_store.damaging import DamagingContract  # noqa: E402
 from mnemic.testing.record_store.dimensions import DimensionsContract  # noqa: E402
 from mnemic.testing.record_store.keeping import KeepingContract  # noqa: E402
 from mnemic.testing.record_store.reading import ReadingContract  # noqa: E402
@@ -55,5 +57,6 @@ class RecordStoreContract(
     KeepingContract,
     SpacesContract,
     DimensionsContract,
+    DamagingContract,
 ):
     """Everything `mnemic.ports.RecordStore` promises, as tests. Subclass it and give `new_store`."""

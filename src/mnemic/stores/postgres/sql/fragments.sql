@@ -12,7 +12,8 @@ places AS MATERIALIZED (
 )
 
 -- part: columns
-v.body, m.vector, s.tenant, s.level, s.owner
+textsend(v.body) AS body, v.checksum, m.vector, m.vector_check, s.tenant, s.level, s.owner,
+m.memory_id, m.version, m.kind, m.status, m.happened_at, m.expires_at
 
 -- part: sources
 memory m

@@ -14,14 +14,14 @@ AND m.status = 'active' AND m.fingerprint = $4 AND m.fingerprint <> ''
 
 -- name: held_as
 -- `get_many` as a transaction of its own.
-SELECT * FROM held_as($1, $2, $3, $4)
+SELECT * FROM checked_as($1, $2, $3, $4)
 
 -- name: held_under
 -- `find_fingerprint` as a transaction of its own.
-SELECT * FROM held_under($1, $2, $3, $4)
+SELECT * FROM checked_under($1, $2, $3, $4)
 
 -- name: versions
-SELECT v.body
+SELECT textsend(v.body) AS body, v.checksum, v.version
 FROM memory_version v
 WHERE v.tenant = $1 AND v.memory_id = $2 AND v.version < $3
 ORDER BY v.version

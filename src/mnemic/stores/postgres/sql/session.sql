@@ -8,7 +8,7 @@ SELECT (SELECT model FROM space) AS model, (SELECT dimension FROM space) AS dime
 FROM enter($1, $2, $3, $4) entered
 
 -- name: enter_writing
-SELECT * FROM enter_writing($1, $2, $3, $4, $5, $6)
+SELECT * FROM enter_checked($1, $2, $3, $4, $5, $6)
 
 -- name: name_drain
 SELECT set_config('mnemic.drain', 'on', true), set_config('statement_timeout', $1, true)
@@ -27,7 +27,7 @@ SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('en
        set_config('enable_bitmapscan', 'on', true)
 
 -- name: secret
-SELECT secret FROM tenant WHERE tenant = $1
+SELECT secret, checksum FROM tenant WHERE tenant = $1
 
 -- name: make_secret
-INSERT INTO tenant (tenant, secret) VALUES ($1, $2) ON CONFLICT DO NOTHING
+INSERT INTO tenant (tenant, secret, checksum) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING

@@ -36,7 +36,7 @@ AND m.memory_id >= $4 AND m.created_at >= $5
 GROUP BY m.kind
 
 -- name: marks
-SELECT * FROM marks_of($1, $2)
+SELECT * FROM checked_marks($1, $2)
 
 -- name: requests
 SELECT idempotency_key, receipt, at

@@ -73,17 +73,20 @@ WITH moved AS (
 UPDATE scope SET large = true WHERE tenant = $1 AND scope_id = $2
 
 -- name: stored
-SELECT m.scope_id, m.number, m.version, m.kind, m.bytes, m.status, m.content, m.context, m.content_length, m.context_length, {columns}
+SELECT m.scope_id, m.number, m.bytes, m.content, m.context, m.speaker, m.cues, m.content_length, m.context_length,
+       m.words_check, {columns}
 FROM {sources}
 WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3 AND m.memory_id = $4
 
 -- name: insert
--- Nothing at all where the identifier or the fingerprint is taken. $28: is it a message, $29 to $31: its postings.
+-- Nothing at all where the identifier or the fingerprint is taken. $28: is it a message, $29 to $31: its postings, $32 to $34: the
+-- checksums of body, vector and words.
 WITH kept AS (
     INSERT INTO memory (
         tenant, scope_id, memory_id, version, kind, status, key, category, fingerprint,
         happened_at, began_at, ended_at, expires_at, session, session_digest, speaker, speaker_digest,
-        cues, content, context, content_length, context_length, vector, created_at, large, bytes, turn, changed
+        cues, content, context, content_length, context_length, vector, created_at, large, bytes, turn, changed,
+        vector_check, words_check
     )
     VALUES (
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
@@ -92,13 +95,14 @@ WITH kept AS (
             SELECT coalesce(max(turn) + 1, 0) FROM memory
             WHERE tenant = $1 AND scope_id = $2 AND session_digest = $15 AND turn IS NOT NULL
         ) END,
-        (SELECT changes + 1 FROM scope WHERE tenant = $1 AND scope_id = $2)
+        (SELECT changes + 1 FROM scope WHERE tenant = $1 AND scope_id = $2),
+        $33, $34
     )
     ON CONFLICT DO NOTHING
     RETURNING number, status = 'active' AS active, bytes
 ), told AS (
-    INSERT INTO memory_version (tenant, memory_id, version, author, fingerprint, body)
-    SELECT $1, $3, $4, $27, $9, $26 FROM kept
+    INSERT INTO memory_version (tenant, memory_id, version, author, fingerprint, body, checksum)
+    SELECT $1, $3, $4, $27, $9, $26, $32 FROM kept
 ), counted AS (
     UPDATE scope
     SET changes = changes + 1, active = scope.active + kept.active::integer,
@@ -119,7 +123,7 @@ SELECT number FROM kept
 
 -- name: update
 -- Nothing at all where another active memory of the scope has the fingerprint. $28 to $30: the changes of the scope's
--- statistics, $31 and $32: the kind and the bytes before.
+-- statistics, $31 and $32: the kind and the bytes before, $33 to $35: the checksums.
 WITH changed AS (
     UPDATE memory
     SET version = $4, kind = $5, status = $6, key = $7, category = $8, fingerprint = $9,
@@ -128,7 +132,8 @@ WITH changed AS (
         cues = $18, content = $19, context = $20, content_length = $21, context_length = $22, vector = $23,
         next_vector = CASE WHEN memory.vector IS NOT DISTINCT FROM $23 THEN memory.next_vector END,
         created_at = $24, large = $25, bytes = octet_length($26::text),
-        changed = (SELECT changes + 1 FROM scope WHERE tenant = $1 AND scope_id = $2)
+        changed = (SELECT changes + 1 FROM scope WHERE tenant = $1 AND scope_id = $2),
+        vector_check = $34, words_check = $35
     WHERE tenant = $1 AND memory_id = $3 AND scope_id = $2
     AND NOT ($6 = 'active' AND $9 <> '' AND EXISTS (
         SELECT FROM memory other
@@ -137,8 +142,8 @@ WITH changed AS (
     ))
     RETURNING number, bytes
 ), told AS (
-    INSERT INTO memory_version (tenant, memory_id, version, author, fingerprint, body)
-    SELECT $1, $3, $4, $27, $9, $26 FROM changed
+    INSERT INTO memory_version (tenant, memory_id, version, author, fingerprint, body, checksum)
+    SELECT $1, $3, $4, $27, $9, $26, $33 FROM changed
 ), counted AS (
     UPDATE scope
     SET changes = changes + 1, active = scope.active + $28, content_total = content_total + $29,
@@ -158,6 +163,10 @@ SELECT number FROM changed
 
 -- name: remove_postings
 DELETE FROM posting WHERE tenant = $1 AND scope_id = $2 AND number = $3 AND term = ANY ($4::integer[])
+
+-- name: remove_all_postings
+-- The same where the words that the memory has are not known any more: every posting of the scope is looked at.
+DELETE FROM posting WHERE tenant = $1 AND scope_id = $2 AND number = $3
 
 -- name: insert_postings
 INSERT INTO posting (tenant, scope_id, term, number, content, context, content_length, context_length, active)
@@ -211,10 +220,10 @@ FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::integer[])
 ORDER BY entry.place
 
 -- name: find_request
-SELECT digest, receipt FROM request WHERE tenant = $1 AND idempotency_key = $2
+SELECT digest, receipt, checksum FROM request WHERE tenant = $1 AND idempotency_key = $2
 
 -- name: remember_request
-INSERT INTO request (tenant, idempotency_key, digest, receipt, at) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO request (tenant, idempotency_key, digest, receipt, at, checksum) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT DO NOTHING
 RETURNING 1
 
@@ -228,11 +237,11 @@ WHERE tenant = $1 AND (
 RETURNING 1
 
 -- name: find_mark
-SELECT value FROM mark WHERE tenant = $1 AND name = $2
+SELECT name, value, checksum FROM mark WHERE tenant = $1 AND name = $2
 
 -- name: put_mark
-INSERT INTO mark (tenant, name, value) VALUES ($1, $2, $3)
-ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value
+INSERT INTO mark (tenant, name, value, checksum) VALUES ($1, $2, $3, $4)
+ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, checksum = excluded.checksum
 
 -- name: remove_mark
 DELETE FROM mark WHERE tenant = $1 AND name = $2

@@ -192,13 +192,9 @@ class MemoryEngine(StewardVerbs):
             await feed.projection.close()
         await self.store.close()
         await self.embedder.close()
-        if self.graph is not None:
-            await self.graph.close()
-        if self.sessions is not None:
-            await self.sessions.close()
-        for model in (self.completer, self.reranker):
-            if model is not None:
-                await model.close()
+        for other in (self.graph, self.sessions, self.completer, self.reranker):
+            if other is not None:
+                await other.close()
 
     async def __aenter__(self) -> Self:
         return await self.open()

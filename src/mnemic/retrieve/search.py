@@ -119,14 +119,15 @@ class Searcher:
             )
         finally:
             embedding.close()
-        if self.reranker is None:
-            return await self._read(search, partial(self._answer, early, served))
-        return await self._reranked(self.reranker, search, early, served, deadline)
+        return await self._answered(search, early, served, deadline)
 
-    async def _reranked(
-        self, reranker: Reranker, search: Search, early: Lists, served: Sequence[Scored], deadline: Deadline | None
+    async def _answered(
+        self, search: Search, early: Lists, served: Sequence[Scored], deadline: Deadline | None
     ) -> SearchResult:
-        """The result in the reranker's order. The store is read before and after it is asked, not meanwhile."""
+        """The result, in the reranker's order where there is one: the store is read before and after it is asked."""
+        reranker = self.reranker
+        if reranker is None:
+            return await self._read(search, partial(self._answer, early, served))
         found, texts = await self._read(search, partial(self._shown, early, served))
         ranked = await reranked(reranker, search, found.ranked, texts, deadline)
         return await self._read(search, partial(self._told, replace(found, ranked=ranked)))

@@ -18,7 +18,7 @@ from math import exp, log, log1p
 from operator import mul
 
 from mnemic.compare import LEAST_COSINE
-from mnemic.compare.features import NAMES, apart, features, moved
+from mnemic.compare.features import NAMES, alike, apart, denied, features, flips, moved
 from mnemic.compare.frame import Frame
 from mnemic.types import Memory, Vector
 
@@ -50,6 +50,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
     asked. `opposed`: words say that the two contradict each other; then less is.
     """
+    if flips(old, new):
+        return Change("changed", 1.0)
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # the same words but for what contradicts: certain, however many others are near
@@ -82,7 +84,9 @@ def required(among: int, alone: float = CERTAIN) -> float:
 
 def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) -> float:
     """Return the probability that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
-    if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) or not (old.stems and new.stems):
+    if not (old.stems and new.stems):
+        return 0.0
+    if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) and not (denied(old, new) or alike(old, new)):
         return 0.0
     if old.plain == new.plain or apart(old, new) or not (opposed or moved(old, new)):
         return 0.0

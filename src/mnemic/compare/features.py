@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from mnemic.compare.frame import SLOTS, Frame
+from difflib import SequenceMatcher
+
+from mnemic.compare.frame import MEMBERS, SLOTS, Frame
+
+ALIKE_FROM = 0.66
+"""How much of two names is the same letters in the same order, from which one may be the other misspelled."""
 
 NAMES = (
     "cosine", "cosine_cue", "shared", "shared_1", "shared_2", "echo", "same_frame", "contained",
@@ -10,6 +15,7 @@ NAMES = (
     "end_shared", "event", "event_new", "short_correct",
     "you", "you_new", "other_subject", "new_subject", "from_other",
     "number", "number_only", "attribute", "attribute_other", "attribute_cue", "slot", "slot_cue",
+    "denied", "alike", "number_cue", "named_cue",
 )  # fmt: skip
 
 
@@ -82,7 +88,47 @@ def _of_values(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
         same and bool(_strong(new)),
         slot and not new.turns,
         slot and new.turns,
+        denied(old, new),
+        alike(old, new),
+        other_number and bool(shared) and bool(_strong(new)),
+        bool(old.called_stems & new.called_stems) and bool(_strong(new)),
     ]
+
+
+def denied(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says of something that `old` tells that it is not so: "Savona, not Genoa"."""
+    return not new.denied.isdisjoint(old.stems) and bool(new.stems - old.stems)
+
+
+def alike(old: Frame, new: Frame) -> bool:
+    """Return True if `new` spells a name or a long number of `old` in another way, and says that it corrects it."""
+    if not new.cues & {"correct", "weak_correct"}:
+        return False
+    mine, theirs = new.called - old.called, old.called - new.called
+    return any(near_spelling(one, other) for one in mine for other in theirs)
+
+
+def near_spelling(one: str, other: str) -> bool:
+    """Return True if two words differ as the two spellings of one name do, or a number and its misprint."""
+    if one == other or one.isdigit() != other.isdigit() or abs(len(one) - len(other)) > 1:
+        return False
+    if one.isdigit():
+        unlike = sum(a != b for a, b in zip(one, other, strict=False))
+        return len(one) == len(other) and unlike <= max(1, len(one) // 2 - 1)
+    return one[0] == other[0] and SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE_FROM
+
+
+def flips(old: Frame, new: Frame) -> bool:
+    """Return True if one of the two says that the same person likes what the other says they do not."""
+    liked, disliked = old.feeling, new.feeling
+    return (
+        bool(liked[0] and disliked[0] and liked[1])
+        and liked[0] != disliked[0]
+        and liked[1] == disliked[1]
+        and old.subject == new.subject
+        and all(old.slots(name) == new.slots(name) for name in MEMBERS)
+        and "past" not in new.cues
+    )
 
 
 def _other(old: Frame, new: Frame) -> bool:
@@ -132,6 +178,8 @@ def moved(old: Frame, new: Frame) -> bool:
     nothing; nor does the same of another thing ("locker 12 is mine", "locker 13 is mine").
     """
     shared = old.stems & new.stems
+    if denied(old, new) or alike(old, new):
+        return True
     if new.cues & {"end", "change", "correct"}:
         return bool(shared) or not old.event
     if new.addresses or old.addresses or old.event or shared in (old.stems, new.stems):

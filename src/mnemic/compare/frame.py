@@ -17,9 +17,14 @@ from typing import Any
 
 LONGEST = 4_000
 """Characters of a text that are looked at."""
+SHORTEST_REAL = 3
+"""Words before a wish ("I drink wine again, a Rioja would be nice") that state something by themselves."""
+PRONOUN_WITHIN = 3
+"""A pronoun among so many first words is the subject; later ones lean on what the sentence names."""
 _TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*")
 _NUMBERED = re.compile(r"(\d)(?:st|nd|rd|th|k|t|x|m)\b")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\s)]+|\n+|(?<=[;])\s+|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*")
+_CLAUSE = re.compile(r"\s*[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
 _ASKS = re.compile(
     r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will|how|what|whats|what's"
     r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou|que|qué|cuál|cómo"
@@ -36,11 +41,13 @@ _TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak
 _PAST = re.compile(
     r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"
     r"(?:went|got|had|was|were|made|took|felt|saw|met|found|told|gave|came|did"
-    r"|ran|bought|sold|wrote|read|won|lost|ate|sent|brought|heard|spent|learned|learnt|[a-z]{2,}ed)\b"
+    r"|ran|bought|sold|wrote|read|won|lost|ate|sent|brought|heard|spent|learned|learnt"
+    r"|(?!(?:need|feed|speed|indeed|seed|breed|bleed|exceed|proceed|wed|bed|red|shed)\b)[a-z]{2,}ed)\b(?!')"
 )
+_DUTCH = re.compile(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
 _PRESENT = re.compile(
     r"\b(?:am|is|are|i'm|we're|he's|she's|it's|i've|have|has|live|lives|work|works|use|uses|like|love|prefer|always|every|never|usually|drive|take|takes|eat"
-    r"|drink|play|speak|don't|doesn't|can't)\b"
+    r"|drink|play|speak|need|needs|want|wants|own|rent|do|does|don't|doesn't|can't|won't)\b"
 )
 _NOT_ENDED = re.compile(
     r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
@@ -50,6 +57,11 @@ _NOT_ENDED = re.compile(
 _IS = re.compile(
     r"\A\W*+(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
     r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
+)
+_DENIED = re.compile(
+    r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu de|plutot que|no|en vez de"
+    r"|en lugar de|non|invece di|nao|em vez de|niet|in plaats van)\s+"
+    r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_][\w.:/-]*)"
 )
 _YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
 _HEAD = re.compile(
@@ -94,6 +106,11 @@ def _cues() -> Mapping[str, re.Pattern[str]]:
 
 
 @lru_cache(maxsize=1)
+def _feelings() -> Mapping[str, re.Pattern[str]]:
+    return {kind: _any_of(p for told in by.values() for p in told) for kind, by in _data("feelings").items()}
+
+
+@lru_cache(maxsize=1)
 def _attributes() -> Mapping[str, re.Pattern[str]]:
     return {name: re.compile("|".join(told)) for name, told in _data("attributes").items()}
 
@@ -102,9 +119,9 @@ def _attributes() -> Mapping[str, re.Pattern[str]]:
 def _words() -> Mapping[str, Any]:
     told = _data("words")
     classes = {
-        name: {plain(word): number for number, group in enumerate(told[name]) for word in group}
-        for name in (*MEMBERS, "numbers")
+        name: {plain(word): number for number, group in enumerate(told[name]) for word in group} for name in MEMBERS
     }
+    classes["numbers"] = {plain(word): int(group[0]) for group in told["numbers"] for word in group}
     return {"empty": frozenset(map(plain, told["empty"])), **classes}
 
 
@@ -121,6 +138,10 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
             break
+    else:
+        return word[:7]
+    if ending == "s" and len(word) > 3 and word[-1] in "aeio":  # "emojis" as "emoji"
+        word = word[:-1]
     if len(word) >= 4 and word[-1] == word[-2]:
         word = word[:-1]
     return word[:7]
@@ -137,8 +158,7 @@ class Frame:
         """Its sentences that state something: no question, nothing quoted, nothing unreal."""
         body = _QUOTED.sub(" ", self.text[:LONGEST])
         parts = [_stated(part.strip()) for part in _SENTENCE.split(body) if part and part.strip()]
-        unreal = _cues()["unreal"]
-        return tuple(part for part in parts if part and not unreal.search(plain(part)))
+        return tuple(real for part in parts if part and (real := _real(part)))
 
     @cached_property
     def plain(self) -> str:
@@ -175,6 +195,36 @@ class Frame:
         return frozenset(found)
 
     @cached_property
+    def denied(self) -> frozenset[str]:
+        """The stems of what it says is not so, or is replaced ("Savona, not Genoa", "tea instead of coffee")."""
+        return frozenset(stem(word) for word in _DENIED.findall(self.plain) if word not in _words()["empty"])
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """Its names and longer numbers as they are spelled, in lower case: what one may misspell."""
+        words = re.findall(r"[^\W_]{3,}", " ".join(self.said))
+        names = {plain(word) for word in words if word[0].isupper() or (word.isdigit() and len(word) >= 4)}
+        return frozenset(names - _words()["empty"])
+
+    @cached_property
+    def called_stems(self) -> frozenset[str]:
+        """The stems of `called`."""
+        return frozenset(map(stem, self.called))
+
+    @cached_property
+    def feeling(self) -> tuple[str, frozenset[str]]:
+        """The sign of a like or dislike (`likes`, `dislikes` or nothing), and the stems of its object."""
+        kinds = _feelings()
+        for kind in ("dislikes", "likes"):
+            if len(found := kinds[kind].findall(self.plain)) == 1:
+                rest = kinds[kind].sub(" ", self.plain, count=1)
+                empty = _words()["empty"]
+                return kind, frozenset(stem(one) for one in _TOKEN.findall(rest) if one not in empty and len(one) > 1)
+            if found:
+                break
+        return "", frozenset()
+
+    @cached_property
     def theme(self) -> frozenset[str]:
         """The stems of what it says something is, where it says so of one thing ("the budget is 20k")."""
         found = _IS.match(self.plain)
@@ -207,7 +257,10 @@ class Frame:
     @cached_property
     def event(self) -> bool:
         """True if it tells of something that happened once rather than of how things are."""
-        return bool(_PAST.search(self.plain)) and not _PRESENT.search(self.plain)
+        said = self.plain
+        if _DUTCH.search(said):  # "met" and "was" are words of other kinds there, and participles end otherwise
+            return False
+        return bool(_PAST.search(said)) and not _PRESENT.search(said)
 
     @cached_property
     def addresses(self) -> bool:
@@ -265,6 +318,19 @@ def _stated(sentence: str) -> str:
     return sentence[: asks.start()].strip(" ,") if asks else ""
 
 
+def _real(sentence: str) -> str:
+    """Return what a sentence says before it begins to wish or to suppose; nothing if it begins with that."""
+    unreal = _cues()["unreal"]
+    if unreal.search(plain(sentence)) is None:
+        return sentence
+    said: list[str] = []
+    for clause in _CLAUSE.split(sentence):
+        if unreal.search(plain(clause)):
+            break
+        said.append(clause)
+    return ", ".join(said) if sum(len(clause.split()) for clause in said) >= SHORTEST_REAL else ""
+
+
 def _subject(sentence: str) -> str:
     people = _people()
     words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", sentence)[:6]
@@ -273,9 +339,9 @@ def _subject(sentence: str) -> str:
         bare = word.removesuffix("'s")
         if word in people["self"]:
             return "self"
-        if bare in people["relations"]:
+        if bare in people["relations"] and people["with"].isdisjoint(low[max(0, place - 2) : place]):
             return f"other:{stem(bare)}"
-        if word in people["others"]:
+        if word in people["others"] and place < PRONOUN_WITHIN:
             return "other:"
         follows = low[place + 1] if place + 1 < len(low) else ""
         if words[place][0].isupper() and follows in people["verbs"] and word not in _words()["empty"]:

@@ -50,6 +50,7 @@ def examples(seed: int = 0) -> list[Example]:
         found += _of_topics(language, topics, chance)
     found += _of_persons(told["persons"], chance)
     found += _of_chatter(told, chance)
+    found += _of_corrections(told["corrections"], told["persons"]["relations"], chance)
     for number, (known, said) in enumerate(told["one_value"]):
         found += [Example(f"one:{number}", known, said, changes=True)] * 2
     for number, (one, other) in enumerate(told["side_by_side"]):
@@ -87,6 +88,21 @@ def _of_persons(told: Mapping[str, Any], chance: random.Random) -> Iterator[Exam
                 yield Example(place, oneself["known"], said.format(r=who), changes=False)
                 yield Example(place, known, chance.choice(oneself["changes"]), changes=False)
         yield from (Example(place, oneself["known"], said, changes=True) for said in oneself["changes"])
+
+
+def _of_corrections(told: Mapping[str, Any], relations: list[str], chance: random.Random) -> Iterator[Example]:
+    """Yield corrections of names and numbers that leave unsaid what they are the name or the number of."""
+    for values, frames in (("names", "known"), ("numbers", "known_numbers")):
+        for number, pair in enumerate(told[values]):
+            place = f"corrections:{values}:{number}"
+            for known in told[frames]:
+                a, b = chance.sample(pair, 2)
+                first = known.format(a=a, r=chance.choice(relations))
+                said = chance.sample(told["corrections"], 5)
+                yield from (Example(place, first, one.format(a=a, b=b), changes=True) for one in said)
+                other, also = chance.choice([one for one in told[values] if one is not pair])
+                yield from (Example(place, first, one.format(a=other, b=also), changes=False) for one in said[:3])
+                yield from (Example(place, first, one.format(a=a, b=b), changes=False) for one in told["none"])
 
 
 def _of_chatter(told: Mapping[str, Any], chance: random.Random) -> Iterator[Example]:

@@ -78,7 +78,11 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     for one in near:
         if one.memory.source.speaker != candidate.source.speaker:
             continue
-        if candidate.key is None and one.memory.category != candidate.category:
+        if (
+            candidate.key is None
+            and one.memory.category != candidate.category
+            and one.memory.author != draft.actor.user
+        ):
             continue
         how = _opposed(draft, said, one) or _judged(draft, one)
         if how is not None and (candidate.key is None or how != "value"):

@@ -170,3 +170,57 @@ def test_a_value_is_read_in_the_words_that_told_it() -> None:
 def test_vectors_of_two_models_have_no_cosine() -> None:
     assert cosine_of(None, b"") == 0.0
     assert cosine_of(b"\0" * 4, b"\0" * 8) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("The ferry leaves from Bari.", "sorry, Brindisi, not Bari"),
+        ("Our vet is called Johanna Persson.", "typo: it's Johana Person"),
+        ("My ticket is 440912.", "oh, misread it, 440921"),
+        ("I like camping.", "I hate camping."),
+        ("Ich mag Oliven.", "Ich hasse Oliven."),
+        ("No meat for me.", "I eat meat again now, a good burger would be nice."),
+        ("Ik woon in Hoorn met mijn vriend.", "We zijn verhuisd naar Goes."),
+        ("Vivo en Jaca con mis padres.", "Me he mudado a Huesca."),
+    ],
+)
+async def test_a_correction_or_a_turned_liking_takes_the_place(embedder: MiniLmEmbedder, known: str, said: str) -> None:
+    one, other = await embedder.embed([known, said])
+    assert judge(Frame(known), Frame(said), cosine_of(one, other)) is not None
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("I like camping.", "I hate camping in the rain."),
+        ("I like camping.", "My wife hates camping."),
+        ("I like yoga on Mondays.", "I hate yoga on Fridays."),
+        ("Our vet is called Johanna Persson.", "Johan Pehrsson called today."),
+    ],
+)
+async def test_another_thing_or_person_is_let_be(embedder: MiniLmEmbedder, known: str, said: str) -> None:
+    one, other = await embedder.embed([known, said])
+    assert judge(Frame(known), Frame(said), cosine_of(one, other)) is None
+
+
+def test_a_word_is_past_only_where_it_is_a_verb_of_the_past() -> None:
+    assert not Frame("Ik ga altijd met de trein.").event
+    assert not Frame("I need a lift.").event
+    assert not Frame("The knees won't last.").event
+    assert Frame("We walked to the lake.").event
+
+
+def test_plural_and_singular_share_a_stem() -> None:
+    assert stem("emojis") == stem("emoji")
+    assert stem("prices") == stem("price")
+
+
+def test_a_relation_after_a_preposition_is_not_the_subject() -> None:
+    assert Frame("I live with my sister.").subject == "self"
+    assert Frame("Vivo con mis padres.").subject == "self"
+    assert Frame("My sister lives alone.").subject == "other:sist"
+
+
+def test_numbers_in_words_are_numbers() -> None:
+    assert Frame("I turned thirty.").numbers == {"30"}

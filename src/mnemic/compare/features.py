@@ -15,7 +15,7 @@ NAMES = (
     "end_shared", "event", "event_new", "short_correct",
     "you", "you_new", "other_subject", "new_subject", "from_other",
     "number", "number_only", "attribute", "attribute_other", "attribute_cue", "slot", "slot_cue",
-    "denied", "alike", "number_cue", "named_cue",
+    "denied", "alike", "number_cue", "named_cue", "sign", "sign_cue",
 )  # fmt: skip
 
 
@@ -92,6 +92,8 @@ def _of_values(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
         alike(old, new),
         other_number and bool(shared) and bool(_strong(new)),
         bool(old.called_stems & new.called_stems) and bool(_strong(new)),
+        bool(shared) and old.negated != new.negated,
+        bool(shared) and old.negated != new.negated and new.turns,
     ]
 
 
@@ -182,7 +184,9 @@ def moved(old: Frame, new: Frame) -> bool:
         return True
     if new.cues & {"end", "change", "correct"}:
         return bool(shared) or not old.event
-    if new.addresses or old.addresses or old.event or shared in (old.stems, new.stems):
+    if new.addresses or old.addresses or old.event:
+        return False
+    if shared in (old.stems, new.stems) and not (new.turns and old.negated != new.negated):
         return False
     if old.attributes & new.attributes or (new.turns and shared):
         return True

@@ -63,6 +63,10 @@ _DENIED = re.compile(
     r"|en lugar de|non|invece di|nao|em vez de|niet|in plaats van)\s+"
     r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_][\w.:/-]*)"
 )
+_NOT = re.compile(
+    r"\b(?:no|not|never|none|without|\w+n't|cannot|kein\w*|nicht|nie|ohne|pas|jamais|sans|nunca|sin|non|mai|senza|nao|sem"
+    r"|niet|geen|nooit|zonder)\b"
+)
 _YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
 _HEAD = re.compile(
     r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est|sont|commence"
@@ -198,6 +202,11 @@ class Frame:
     def denied(self) -> frozenset[str]:
         """The stems of what it says is not so, or is replaced ("Savona, not Genoa", "tea instead of coffee")."""
         return frozenset(stem(word) for word in _DENIED.findall(self.plain) if word not in _words()["empty"])
+
+    @cached_property
+    def negated(self) -> bool:
+        """True if a word of it denies something."""
+        return _NOT.search(self.plain) is not None
 
     @cached_property
     def called(self) -> frozenset[str]:

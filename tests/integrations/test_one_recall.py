@@ -1,4 +1,6 @@
-"""One request is shown the same memories on every path: 40 requests, by eleven ways to ask, on one file."""
+"""One request is shown the same memories on every path: 40 requests, by every way to ask, on one file. Of a framework
+that calls a model, the test reads what its model was sent.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,11 @@ import html
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from langchain.agents import create_agent
@@ -26,7 +32,10 @@ from mnemic.integrations.langgraph import memory_graph
 from mnemic.integrations.mcp import memory_server
 from mnemic.integrations.strands import MnemicMemory, MnemicMemoryStore
 from mnemic.integrations.turns import TurnMemory
-from mnemic.types import Hit, Intent, RecallRequest
+from mnemic.testing.scripted_model import ScriptedModelServer
+from mnemic.types import Deadline, Hit, Intent, RecallRequest
+from tests.integrations.assistant import Given
+from tests.integrations.test_contract import ASSISTANTS, short
 from tests.service import Served, serving
 
 KIM = Actor(user="kim")
@@ -305,6 +314,23 @@ PATHS = [
 ]
 
 
+def strings(value: Any) -> Iterator[str]:
+    """The texts of a request's body."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from strings(one)
+
+
+class Unhurried:
+    """Gives an injection five minutes, so that a busy machine does not end it."""
+
+    @staticmethod
+    def after(_: timedelta, clock: Callable[[], float]) -> Deadline:
+        return Deadline.after(timedelta(minutes=5), clock)
+
+
 async def recalled(engine: MemoryEngine, question: str) -> tuple[Hit, ...]:
     return (await engine.recall(RecallRequest(intent=Intent(query=question, top_k=5)), actor=KIM)).hits
 
@@ -327,3 +353,25 @@ async def test_every_path_shows_the_same(path: Any, engine: MemoryEngine, served
         wanted = {question: contents(await recalled(engine, question)) for question in ASKED}
         assert shown == wanted
         assert await engine.count(actor=KIM) == held
+
+
+@pytest.mark.parametrize("name", ASSISTANTS, ids=short)
+async def test_every_framework_shows_its_model_the_same(
+    name: str, engine: MemoryEngine, served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TurnMemory, "capture", AsyncMock())  # or the requests would be remembered, too
+    module, _, kind = name.partition(":")
+    build = getattr(import_module(f"tests.integrations.{module}"), kind)
+    monkeypatch.setattr("mnemic.inject.injector.Deadline", Unhurried)
+    held = await engine.count(actor=KIM)
+    shown = {}
+    with ScriptedModelServer(["ok"] * len(ASKED)) as server:
+        async with AsyncExitStack() as closing:
+            for number, question in enumerate(ASKED):
+                folder = tmp_path / str(number)  # a conversation for each, so that none continues another
+                folder.mkdir()
+                given = Given(engine=engine, actor=KIM, base_url=server.base_url, folder=folder, closing=closing)
+                assert await build(given).say(question) == "ok"
+                shown[question] = in_block("\n".join(strings(dict(server.requests[-1].body))))
+    assert shown == {question: contents(await recalled(engine, question)) for question in ASKED}
+    assert await engine.count(actor=KIM) == held

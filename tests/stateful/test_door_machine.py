@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -20,7 +20,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.errors import MnemicError
 from mnemic.guard.contract import check_candidate
 from mnemic.guard.execution import Grant, denial
@@ -30,10 +29,10 @@ from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Source, Status
+from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Source, Status
 from mnemic.write.revise import candidate_of
 from tests.faults.scale import size
-from tests.security.faces import ANA, BEN, Faces, command_line
+from tests.security.faces import ANA, BEN, Faces, bearer, command_line
 
 LONGEST = timedelta(days=30)
 KEYS = ("seat", "tier", "address", "home_city", None)
@@ -51,9 +50,13 @@ CONTENTS = (
 )
 MESSAGES = ("I live in Oslo.", "I live in Bergen.", "I prefer aisle seats.", "I am vegetarian.", "What time is it?")
 FACES = ("library", "cli", "rest", "mcp")
+PEOPLES = ("library", "cli", "rest")
+"""Faces of what no model is offered."""
 
 T = TypeVar("T")
 contents = st.sampled_from(CONTENTS)
+roles = st.sampled_from(["user", "assistant", "tool"])
+messages = st.sampled_from(MESSAGES)
 places = st.integers(min_value=0, max_value=50)
 
 
@@ -91,13 +94,12 @@ class DoorMachine(RuleBasedStateMachine):
 
     async def _opened(self) -> Faces:
         await self.engine.open()
-        _, key = await ApiKeys(self.engine.store, self.clock).create(
-            tenant="default", roles=("reader", "writer", "subject"), user="ana"
-        )
+        headers = await bearer(self.engine, "ana", "reader", "writer", "subject")
+        reviewer = await bearer(self.engine, "ben", "reviewer")
         app = create_app(self.engine, per_second=10_000.0, burst=10_000)
         client = httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service")
         command = command_line(self.folder, lambda: made_engine(self.clock, self.store))
-        return Faces(self.engine, client, {"Authorization": f"Bearer {key}"}, command)
+        return Faces(self.engine, client, headers, command, reviewer)
 
     def teardown(self) -> None:
         self.run(self.faces.client.aclose())
@@ -130,13 +132,28 @@ class DoorMachine(RuleBasedStateMachine):
         candidates = [Candidate(content=text, key=key, source=Source(origin=origin)) for text, key, origin in given]
         self.run(self.engine.add_many(candidates, actor=ANA))
 
+    @rule(
+        face=st.sampled_from(PEOPLES),
+        given=st.lists(st.tuples(contents, st.sampled_from(KEYS)), min_size=1, max_size=3),
+    )
+    def add_many_by(self, face: str, given: list[tuple[str, str | None]]) -> None:
+        self.run(self.faces.add_many(face, given))
+
+    @rule(part=places, given=st.lists(st.tuples(contents, st.sampled_from(KEYS)), min_size=1, max_size=3))
+    def take_in(self, part: int, given: list[tuple[str, str | None]]) -> None:
+        self.run(self.faces.take_in(f"import-{part}", given))
+
     @rule(face=st.sampled_from(FACES), message=st.sampled_from(MESSAGES))
     def capture(self, face: str, message: str) -> None:
         self.run(self.faces.capture(face, message))
 
-    @rule(role=st.sampled_from(["user", "assistant", "tool"]), message=st.sampled_from(MESSAGES))
-    def record(self, role: str, message: str) -> None:
-        self.run(self.engine.record([Message(role=role, content=message)], actor=ANA))
+    @rule(face=st.sampled_from(["library", "cli"]), said=st.lists(st.tuples(roles, messages), min_size=1, max_size=3))
+    def capture_many(self, face: str, said: list[tuple[str, str]]) -> None:
+        self.run(self.faces.capture_many(face, said))
+
+    @rule(face=st.sampled_from(PEOPLES), role=roles, message=messages)
+    def record(self, face: str, role: str, message: str) -> None:
+        self.run(self.faces.record(face, role, message))
 
     @rule(face=st.sampled_from(FACES), place=places, content=contents)
     def update(self, face: str, place: int, content: str) -> None:
@@ -148,15 +165,25 @@ class DoorMachine(RuleBasedStateMachine):
         if (memory := self.picked(place)) is not None:
             self.run(self.faces.forget(face, memory.memory_id))
 
-    @rule(by=st.sampled_from([ANA, BEN]), place=places, content=st.none() | contents)
-    def approve(self, by: Actor, place: int, content: str | None) -> None:
+    @rule(face=st.sampled_from(PEOPLES), by=st.sampled_from([ANA, BEN]), place=places, content=st.none() | contents)
+    def approve(self, face: str, by: Actor, place: int, content: str | None) -> None:
         if (memory := self.picked(place, Status.PENDING_REVIEW)) is not None:
-            self.tried(self.engine.approve(memory.memory_id, actor=by, content=content, whole_tenant=True))
+            self.run(self.faces.approve(face, by, memory.memory_id, content))
 
-    @rule(place=places)
-    def reject(self, place: int) -> None:
+    @rule(face=st.sampled_from(PEOPLES), place=places)
+    def reject(self, face: str, place: int) -> None:
         if (memory := self.picked(place, Status.PENDING_REVIEW)) is not None:
-            self.tried(self.engine.reject(memory.memory_id, actor=BEN, whole_tenant=True))
+            self.run(self.faces.reject(face, BEN, memory.memory_id))
+
+    @rule(face=st.sampled_from(PEOPLES), place=places)
+    def undo_by(self, face: str, place: int) -> None:
+        if (memory := self.picked(place, Status.ACTIVE)) is not None:
+            self.run(self.faces.undo(face, memory.memory_id))
+
+    @rule(face=st.sampled_from(PEOPLES), place=places, version=st.integers(1, 3))
+    def rollback_by(self, face: str, place: int, version: int) -> None:
+        if (memory := self.picked(place)) is not None:
+            self.run(self.faces.rollback(face, memory.memory_id, version))
 
     @rule(place=places, channel=st.sampled_from([Origin.USER_STATED, Origin.AGENT_INFERRED]))
     def undo(self, place: int, channel: Origin) -> None:
@@ -176,9 +203,16 @@ class DoorMachine(RuleBasedStateMachine):
             forged = replace(memory, content=content, expires_at=None)
             self.tried(self.engine.restore(ArchivedMemory((forged,)), actor=ANA, own=True))
 
-    @rule(key=st.sampled_from(["seat", "home_city"]), granted=st.booleans())
-    def consent(self, key: str, granted: bool) -> None:
-        self.run(self.engine.grant_consent(key, actor=ANA) if granted else self.engine.revoke_consent(key, actor=ANA))
+    @rule(face=st.sampled_from(PEOPLES), key=st.sampled_from(["seat", "home_city"]), granted=st.booleans())
+    def consent(self, face: str, key: str, granted: bool) -> None:
+        self.run(self.faces.consent(face, key, granted=granted))
+
+    @rule(face=st.sampled_from(PEOPLES))
+    def erase(self, face: str) -> None:
+        assert self.run(self.faces.erase(face)) is None
+        assert [one for one in self.run(self.faces.held()) if one.scope.owner == ANA.user] == []
+        headers = self.run(bearer(self.engine, "ana", "reader", "writer", "subject"))
+        self.faces = replace(self.faces, headers=headers)
 
     @rule(days=st.integers(1, 20))
     def time_passes(self, days: int) -> None:
@@ -229,6 +263,50 @@ class DoorMachine(RuleBasedStateMachine):
 
 
 RUNS = settings(max_examples=size(12, 2000), stateful_step_count=15, deadline=None, print_blob=True)
+
+
+@pytest.fixture
+def machine() -> Iterator[DoorMachine]:
+    one = DoorMachine()
+    yield one
+    one.teardown()
+
+
+@pytest.mark.parametrize("face", PEOPLES)
+def test_a_face_does_what_the_machine_asks_of_it(face: str, machine: DoorMachine) -> None:
+    run, faces = machine.run, machine.faces
+
+    def live() -> dict[str | None, list[str]]:
+        return run(faces.live())
+
+    assert run(faces.add_many(face, [("Oslo", "home_city"), ("aisle", "seat"), ("1 Elm Street", "address")])) is None
+    assert live() == {"home_city": ["Oslo"], "seat": ["aisle"], "address": ["1 Elm Street"]}
+    (home,) = [one for one in machine.live() if one.key == "home_city"]
+    assert run(faces.update(face, home.memory_id, "Bergen")) is None
+    assert run(faces.rollback(face, home.memory_id, 1)) is None
+    assert live()["home_city"] == ["Oslo"]
+    assert run(faces.add("library", "window", "seat")) is None
+    (seat,) = [one for one in machine.live() if one.key == "seat"]
+    assert run(faces.undo(face, seat.memory_id)) is None
+    assert live()["seat"] == ["aisle"]
+    for verdict, street in (("approve", "2 Elm Street"), ("reject", "3 Elm Street")):
+        run(faces.add("library", street, "address"))
+        (waiting,) = [one for one in run(faces.held()) if one.status is Status.PENDING_REVIEW]
+        assert run(getattr(faces, verdict)(face, BEN, waiting.memory_id)) is None
+    assert live()["address"] == ["2 Elm Street"]
+    assert run(faces.record(face, "user", "The bus was late.")) is None
+    assert "The bus was late." in live()[None]
+    if face == "rest":
+        assert run(faces.take_in("import-1", [("pro", None)])) is None
+        assert "pro" in live()[None]
+    else:
+        assert run(faces.capture_many(face, [("user", "I am vegetarian."), ("assistant", "Noted.")])) is None
+        assert live()["diet"] == ["vegetarian"]
+    assert run(faces.consent(face, "seat", granted=False)) is None
+    assert run(faces.add("library", "window", "seat")) == "consent_required:seat"
+    assert run(faces.consent(face, "seat", granted=True)) is None
+    machine.erase(face)
+    assert live() == {}
 
 
 def test_no_sequence_of_requests_has_a_way_past_the_door() -> None:

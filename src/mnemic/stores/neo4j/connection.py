@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationMinimumSeverity, unit_of_work
+from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationMinimumSeverity, Query, unit_of_work
 from neo4j.exceptions import (
     AuthError,
     ClientError,
@@ -100,6 +100,36 @@ class Connection:
                 return await self._managed("execute_write", work, left)
 
         return await self._within(in_turn, deadline)
+
+    async def once(
+        self,
+        statement: str,
+        deadline: Deadline | None = None,
+        *,
+        turn: asyncio.Lock | None = None,
+        **parameters: Any,
+    ) -> list[dict[str, Any]]:
+        """The rows of one statement, committed by itself: one way to the server and back where a transaction takes
+        three. It waits for its `turn`. None of them where the server asks to try again; the statement may have been
+        carried out then, or not.
+        """
+
+        async def alone(left: float) -> list[dict[str, Any]]:
+            async with turn or nullcontext():
+                session = self._session()
+                try:
+                    result = await session.run(Query(statement, timeout=left), parameters)
+                    rows = [record.data() async for record in result]
+                    await session.close()
+                except BaseException as error:
+                    session.cancel()  # closing it first would wait for a server that may not answer
+                    await session.close()
+                    if isinstance(error, ConstraintError) or getattr(error, "is_retryable", bool)():
+                        return []
+                    raise
+                return rows
+
+        return await self._within(alone, deadline)
 
     async def run_alone(self, statement: str) -> None:
         """A statement that must not stand in a transaction with others, such as a constraint."""

@@ -61,6 +61,36 @@ PUT_RELATIONS = """
     CREATE (a)-[r:RELATES {memory_id: row.memory_id, relation: row.relation}]->(b)
     SET r.valid_from = row.valid_from, r.valid_to = row.valid_to
 """
+_LINK = """
+    MERGE (s:MnemicScope {uid: $place})
+    ON CREATE SET s.tenant = $tenant, s.changes = 1
+    ON MATCH SET s.changes = s.changes + 1
+    WITH s
+    OPTIONAL MATCH (k:MnemicMemory) WHERE k.uid IN $memories
+    WITH count(k) AS known
+    UNWIND CASE WHEN known = 0 THEN $nodes ELSE [] END AS row
+    MERGE (n:MnemicNode {uid: row.uid})
+    ON CREATE SET n.tenant = $tenant, n.place = $place, n.node = row.node
+    MERGE (m:MnemicMemory {uid: row.memory})
+    ON CREATE SET m.tenant = $tenant, m.place = $place, m.memory_id = row.memory_id
+    CREATE (m)-[:NAMES {memory_id: row.memory_id, label: row.label, names: row.names, seen_at: row.seen_at}]->(n)
+"""
+LINK_NODES = _LINK + "RETURN count(*) AS linked"
+LINK_RELATED = (
+    _LINK
+    + """
+    WITH count(*) AS put
+    UNWIND CASE WHEN put > 0 THEN $relations ELSE [] END AS row
+    MATCH (a:MnemicNode {uid: row.source})
+    MATCH (b:MnemicNode {uid: row.target})
+    CREATE (a)-[r:RELATES {memory_id: row.memory_id, relation: row.relation}]->(b)
+    SET r.valid_from = row.valid_from, r.valid_to = row.valid_to
+    RETURN count(*) AS linked
+"""
+)
+"""Everything of memories of which none is known, by one way to the server and back: it locks as `LOCK` does. Where one
+is known, nothing is linked.
+"""
 SWEEP_NODES = """
     UNWIND $nodes AS uid
     MATCH (n:MnemicNode {uid: uid})

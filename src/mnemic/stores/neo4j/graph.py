@@ -56,7 +56,7 @@ class Neo4jGraph:
             if held:
                 await transaction.run(cypher.SWEEP_NODES, nodes=held)
 
-        if last:
+        if last and not await self._linked(scope, last, nodes, relations, deadline):
             await self._write(scope, write, deadline)
 
     async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
@@ -143,12 +143,36 @@ class Neo4jGraph:
         rows = await connection.read(lambda one: one.run(cypher.TRACES, tenant=tenant, memory_ids=wanted))
         return int(rows[0]["held"]) if rows else 0
 
+    async def _linked(
+        self,
+        scope: Scope,
+        memory_ids: Collection[str],
+        nodes: Sequence[dict[str, Any]],
+        relations: Sequence[dict[str, Any]],
+        deadline: Deadline | None,
+    ) -> bool:
+        """Link memories of which none is known, as most are; False where one is, or the server could not finish."""
+        place = _place(scope)
+        rows = await (await self._prepared()).once(
+            cypher.LINK_RELATED if relations else cypher.LINK_NODES,
+            deadline,
+            turn=self._turn(scope),
+            place=place,
+            tenant=scope.tenant,
+            memories=_uids(place, memory_ids),
+            nodes=nodes,
+            relations=relations,
+        )
+        return bool(rows and rows[0]["linked"])
+
     async def _write(
         self, scope: Scope, work: Callable[[Transaction], Awaitable[None]], deadline: Deadline | None
     ) -> None:
+        await (await self._prepared()).write(work, deadline, turn=self._turn(scope))
+
+    def _turn(self, scope: Scope) -> asyncio.Lock:
         """One write of a scope after the other: the server makes them wait anyway, or lets all but one begin anew."""
-        turn = self._turns.setdefault(scope, asyncio.Lock())
-        await (await self._prepared()).write(work, deadline, turn=turn)
+        return self._turns.setdefault(scope, asyncio.Lock())
 
     async def _prepared(self) -> Connection:
         """The connection, once the schema is there. Raises StoreUnavailable."""

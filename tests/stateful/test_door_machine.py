@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import httpx
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
@@ -80,8 +80,8 @@ def made_engine(clock: ManualClock, store: InProcessStore) -> MemoryEngine:
     )
 
 
-class DoorMachine(RuleBasedStateMachine):
-    """Ana by three faces, her model by the fourth, Ben as reviewer."""
+class Told(RuleBasedStateMachine):
+    """Ana by three faces, her model by the fourth: they add, capture, correct and forget, and time passes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,6 +127,71 @@ class DoorMachine(RuleBasedStateMachine):
     def add(self, face: str, content: str, key: str | None) -> None:
         self.run(self.faces.add(face, content, key))
 
+    @rule(face=st.sampled_from(FACES), message=st.sampled_from(MESSAGES))
+    def capture(self, face: str, message: str) -> None:
+        self.run(self.faces.capture(face, message))
+
+    @rule(face=st.sampled_from(FACES), place=places, content=contents)
+    def update(self, face: str, place: int, content: str) -> None:
+        if (memory := self.picked(place)) is not None:
+            self.run(self.faces.update(face, memory.memory_id, content))
+
+    @rule(face=st.sampled_from(FACES), place=places)
+    def forget(self, face: str, place: int) -> None:
+        if (memory := self.picked(place)) is not None:
+            self.run(self.faces.forget(face, memory.memory_id))
+
+    @rule(days=st.integers(1, 20))
+    def time_passes(self, days: int) -> None:
+        self.clock.advance(timedelta(days=days))
+        self.run(self.engine.expire(actor=ANA))
+
+    # -- what must hold -----------------------------------------------------------------------------------------------
+
+    @invariant()
+    def nothing_holds_that_an_add_would_refuse(self) -> None:
+        gateway = self.engine.gateway
+        for memory in self.live():
+            candidate = check_candidate(candidate_of(memory), gateway.policy, gateway.budget)
+            assert candidate.content == memory.content
+            assert denial(candidate, gateway.grant) is None
+
+    @invariant()
+    def nothing_has_replaced_what_is_trusted_more(self) -> None:
+        held = {one.memory_id: one for one in self.run(self.faces.held())}
+        for memory in held.values():
+            for older in memory.supersedes:
+                if older in held and held[older].status is Status.SUPERSEDED:
+                    assert memory.trust >= held[older].trust
+
+    @invariant()
+    def nothing_outlives_its_limit(self) -> None:
+        for memory in self.live():
+            assert memory.expires_at is not None
+            assert memory.expires_at <= self.clock.now() + LONGEST
+
+    @invariant()
+    def audit_versions_and_outbox_agree(self) -> None:
+        store = self.engine.store
+        lines, broken_at, _ = self.run(store.broken_audit("default"))
+        assert broken_at is None
+        told = [event.memory_id for event in self.run(store.audit("default", limit=max(lines, 1)))]
+        last = {entry.memory_id: entry for entry in self.run(store.pending(limit=10_000))}
+        for memory in self.run(self.faces.held()):
+            versions = self.run(store.versions(memory.memory_id, scopes=[memory.scope]))
+            assert [one.version for one in versions] == list(range(1, memory.version + 1))
+            assert told.count(memory.memory_id) >= memory.version
+            if memory.status is Status.ACTIVE:
+                entry = last[memory.memory_id]
+                assert (entry.action, entry.version) == ("upsert", memory.version)
+
+    def live(self) -> list[Memory]:
+        return [one for one in self.run(self.faces.held()) if one.status is Status.ACTIVE]
+
+
+class DoorMachine(Told):
+    """Every other verb, too, with Ben as reviewer."""
+
     @rule(given=st.lists(st.tuples(contents, st.sampled_from(KEYS), st.sampled_from(list(Origin))), max_size=4))
     def add_many(self, given: list[tuple[str, str | None, Origin]]) -> None:
         candidates = [Candidate(content=text, key=key, source=Source(origin=origin)) for text, key, origin in given]
@@ -143,10 +208,6 @@ class DoorMachine(RuleBasedStateMachine):
     def take_in(self, part: int, given: list[tuple[str, str | None]]) -> None:
         self.run(self.faces.take_in(f"import-{part}", given))
 
-    @rule(face=st.sampled_from(FACES), message=st.sampled_from(MESSAGES))
-    def capture(self, face: str, message: str) -> None:
-        self.run(self.faces.capture(face, message))
-
     @rule(face=st.sampled_from(["library", "cli"]), said=st.lists(st.tuples(roles, messages), min_size=1, max_size=3))
     def capture_many(self, face: str, said: list[tuple[str, str]]) -> None:
         self.run(self.faces.capture_many(face, said))
@@ -154,16 +215,6 @@ class DoorMachine(RuleBasedStateMachine):
     @rule(face=st.sampled_from(PEOPLES), role=roles, message=messages)
     def record(self, face: str, role: str, message: str) -> None:
         self.run(self.faces.record(face, role, message))
-
-    @rule(face=st.sampled_from(FACES), place=places, content=contents)
-    def update(self, face: str, place: int, content: str) -> None:
-        if (memory := self.picked(place)) is not None:
-            self.run(self.faces.update(face, memory.memory_id, content))
-
-    @rule(face=st.sampled_from(FACES), place=places)
-    def forget(self, face: str, place: int) -> None:
-        if (memory := self.picked(place)) is not None:
-            self.run(self.faces.forget(face, memory.memory_id))
 
     @rule(face=st.sampled_from(PEOPLES), by=st.sampled_from([ANA, BEN]), place=places, content=st.none() | contents)
     def approve(self, face: str, by: Actor, place: int, content: str | None) -> None:
@@ -213,53 +264,6 @@ class DoorMachine(RuleBasedStateMachine):
         assert [one for one in self.run(self.faces.held()) if one.scope.owner == ANA.user] == []
         headers = self.run(bearer(self.engine, "ana", "reader", "writer", "subject"))
         self.faces = replace(self.faces, headers=headers)
-
-    @rule(days=st.integers(1, 20))
-    def time_passes(self, days: int) -> None:
-        self.clock.advance(timedelta(days=days))
-        self.run(self.engine.expire(actor=ANA))
-
-    # -- what must hold -----------------------------------------------------------------------------------------------
-
-    @invariant()
-    def nothing_holds_that_an_add_would_refuse(self) -> None:
-        gateway = self.engine.gateway
-        for memory in self.live():
-            candidate = check_candidate(candidate_of(memory), gateway.policy, gateway.budget)
-            assert candidate.content == memory.content
-            assert denial(candidate, gateway.grant) is None
-
-    @invariant()
-    def nothing_has_replaced_what_is_trusted_more(self) -> None:
-        held = {one.memory_id: one for one in self.run(self.faces.held())}
-        for memory in held.values():
-            for older in memory.supersedes:
-                if older in held and held[older].status is Status.SUPERSEDED:
-                    assert memory.trust >= held[older].trust
-
-    @invariant()
-    def nothing_outlives_its_limit(self) -> None:
-        for memory in self.live():
-            assert memory.expires_at is not None
-            assert memory.expires_at <= self.clock.now() + LONGEST
-
-    @invariant()
-    def audit_versions_and_outbox_agree(self) -> None:
-        store = self.engine.store
-        lines, broken_at, _ = self.run(store.broken_audit("default"))
-        assert broken_at is None
-        told = [event.memory_id for event in self.run(store.audit("default", limit=max(lines, 1)))]
-        last = {entry.memory_id: entry for entry in self.run(store.pending(limit=10_000))}
-        for memory in self.run(self.faces.held()):
-            versions = self.run(store.versions(memory.memory_id, scopes=[memory.scope]))
-            assert [one.version for one in versions] == list(range(1, memory.version + 1))
-            assert told.count(memory.memory_id) >= memory.version
-            if memory.status is Status.ACTIVE:
-                entry = last[memory.memory_id]
-                assert (entry.action, entry.version) == ("upsert", memory.version)
-
-    def live(self) -> list[Memory]:
-        return [one for one in self.run(self.faces.held()) if one.status is Status.ACTIVE]
 
 
 RUNS = settings(max_examples=size(12, 2000), stateful_step_count=15, deadline=None, print_blob=True)
@@ -313,7 +317,7 @@ def test_no_sequence_of_requests_has_a_way_past_the_door() -> None:
     run_state_machine_as_test(DoorMachine, settings=RUNS)
 
 
-class Undefended(DoorMachine):
+class Undefended(Told):
     """The control: corrections are written as they were before there was a door, without policy and grant."""
 
     def __init__(self) -> None:
@@ -331,6 +335,6 @@ class Undefended(DoorMachine):
 
 
 def test_the_machine_finds_a_way_past_the_door() -> None:
-    found = settings(RUNS, max_examples=400, report_multiple_bugs=False, derandomize=True)
+    found = settings(RUNS, max_examples=400, phases=[Phase.generate], derandomize=True)
     with pytest.raises((AssertionError, MnemicError)):
         run_state_machine_as_test(Undefended, settings=found)

@@ -18,6 +18,7 @@ from mnemic.setting import (
     Secret,
     number,
     one_of,
+    one_of_or_plugin,
     path,
     secret,
     setting,
@@ -50,7 +51,8 @@ class Settings:
 
     store: str = setting(
         "mnemic.db",
-        "Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:. "
+        "Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:, "
+        "or one whose scheme a plug-in offers. "
         "Copies beside it: ?copy=jsonl:///folder&copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX. "
         "A standby of PostgreSQL that answers searches: ?replica=postgresql://...",
         shown=False,
@@ -105,17 +107,20 @@ class Settings:
         0.92, "Cosine above which two memories may be merged.", read=number(above=0, most=1)
     )
     conflict: float = setting(0.85, "Cosine above which opposite claims are flagged.", read=number(above=0, most=1))
-    embedder: Literal["minilm", "http"] = setting(
-        "minilm", "minilm: in this process. http: a server.", read=one_of("minilm", "http")
+    embedder: str = setting(
+        "minilm",
+        "minilm: in this process. http: a server. Or the name of a plug-in.",
+        read=one_of_or_plugin("embedders", "minilm", "http"),
     )
     embedder_threads: int = setting(1, "Threads of the embedder in this process.", read=whole(least=1, most=64))
     embedder_url: str | None = setting(None, "Base URL of an OpenAI-compatible /v1/embeddings server.")
     embedder_model: str | None = setting(None, "Model name at that server.")
     embedder_dimension: int | None = setting(None, "Dimensions of that model's vectors.", read=whole(least=1))
-    reranker: Literal["none", "cohere", "voyage", "tei"] = setting(
+    reranker: str = setting(
         "none",
-        "Reranker of search results, by the protocol of its server: cohere (also Jina, vLLM, LiteLLM), voyage or tei.",
-        read=one_of("none", "cohere", "voyage", "tei"),
+        "Reranker of search results, by the protocol of its server: cohere (also Jina, vLLM, LiteLLM), voyage or tei. "
+        "Or the name of a plug-in.",
+        read=one_of_or_plugin("rerankers", "none", "cohere", "voyage", "tei"),
     )
     reranker_url: str | None = setting(
         None, "Base URL of that server, to which /rerank is added: https://api.cohere.com/v2, https://api.jina.ai/v1."
@@ -129,7 +134,9 @@ class Settings:
         names=("MNEMIC_MODEL", "OPENAI_MODEL"),
     )
     model_url: str | None = setting(
-        None, "Base URL of an OpenAI-compatible server.", names=("MNEMIC_MODEL_URL", "OPENAI_BASE_URL")
+        None,
+        "Base URL of an OpenAI-compatible server, or a URL whose scheme a plug-in offers.",
+        names=("MNEMIC_MODEL_URL", "OPENAI_BASE_URL"),
     )
     api_key: Secret | None = setting(
         None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", "OPENAI_API_KEY")
@@ -137,6 +144,11 @@ class Settings:
     api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     background: bool = setting(
         False, "Chat turns record messages and go on; they are read for what to remember afterwards.", read=switch
+    )
+    extractor: str = setting(
+        "auto",
+        "Reader of messages: auto (the language model where there is one, else rules), rules, or a plug-in.",
+        read=one_of_or_plugin("extractors", "auto", "rules"),
     )
     wishes: str | None = setting(
         None, "What the language model shall keep of messages or leave out, in a few sentences."

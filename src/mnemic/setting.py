@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.errors import InvalidConfig
+from mnemic.plugins import is_offered
 
 Reader = Callable[[Any], Any]
 
@@ -114,6 +115,17 @@ def one_of(*allowed: str) -> Reader:
     def read(given: object) -> str:
         if given not in allowed:
             raise ValueError(" or ".join(allowed))
+        return str(given)
+
+    return read
+
+
+def one_of_or_plugin(group: str, *allowed: str) -> Reader:
+    """One of these words, or a name that an installed package offers in `group` (`mnemic.plugins`)."""
+
+    def read(given: object) -> str:
+        if given not in allowed and not (isinstance(given, str) and is_offered(group, given)):
+            raise ValueError(" or ".join([*allowed, f"a plug-in of mnemic.{group}"]))
         return str(given)
 
     return read

@@ -16,8 +16,8 @@ LIMITS = {
     "way_functions": 100,
     "files": 56,
     "functions": 236,
-    "loaded_modules": 107,
-    "loaded_lines": 14_600,
+    "loaded_modules": 108,
+    "loaded_lines": 14_850,
 }
 
 

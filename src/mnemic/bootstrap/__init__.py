@@ -14,8 +14,10 @@ from mnemic.bootstrap.models import (
     build_completer,
     build_embedder,
     build_entity_reader,
+    build_extractor,
     build_reranker,
     build_tokenizer,
+    with_detectors,
     with_names,
 )
 from mnemic.bootstrap.stores import (
@@ -66,6 +68,7 @@ __all__ = [
     "build_embedder",
     "build_engine",
     "build_entity_reader",
+    "build_extractor",
     "build_graph",
     "build_guard",
     "build_keyring",
@@ -85,6 +88,7 @@ __all__ = [
     "salvage_store",
     "sqlite_path",
     "store_file",
+    "with_detectors",
     "with_names",
 ]
 
@@ -123,7 +127,7 @@ def build_engine(
         budget=guard.budget,
         limits=guard.limits,
         reads=guard.entities,
-        redaction=with_names(guard.redaction),
+        redaction=with_detectors(with_names(guard.redaction)),
         keyring=keyring,
         sessions=sessions,
         completer=completer,
@@ -135,7 +139,7 @@ def build_engine(
         max_tokens=settings.max_tokens,
         tokenizer=tokenizer or build_tokenizer(settings),
         reranker=build_reranker(settings, clock),
-        **(_asking(settings, completer, embedder, clock, judged=guard.policy.judged) if completer is not None else {}),
+        **_proposing(settings, completer, embedder, clock, judged=guard.policy.judged),
     )
     engine.background = settings.background
     return engine
@@ -166,6 +170,15 @@ def build_write_rules(settings: Settings) -> WriteRules:
         conflict=settings.conflict,
         fixed=frozenset({"near_duplicate", "conflict"} & settings.named),
     )
+
+
+def _proposing(
+    settings: Settings, completer: Completer | None, embedder: Embedder, clock: Clock, *, judged: bool
+) -> dict[str, Any]:
+    """Build what a language model does in the engine where there is one, and the extractor that the settings name."""
+    parts = {} if completer is None else _asking(settings, completer, embedder, clock, judged=judged)
+    extractor = build_extractor(settings, embedder, completer)
+    return parts if extractor is None else {**parts, "extractor": extractor}
 
 
 def _asking(

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
 from mnemic.guard.policy import EntityReading
 from mnemic.guard.redaction import RedactionRules
+from mnemic.plugins import is_offered, plugin, scheme_of
 
 if TYPE_CHECKING:
+    from mnemic.extract import Extractor
     from mnemic.extract.entities import EntityReader
     from mnemic.extract.travel.airports import Airports
     from mnemic.ports import Clock, Completer, Embedder, Reranker
 
 DEFAULT_MODEL = "gpt-4.1-mini"
+_HTTP = ("http", "https")
+_PROTOCOLS = ("cohere", "voyage", "tei")
 
 
 def build_embedder(settings: Settings, clock: Clock) -> Embedder:
@@ -25,6 +30,9 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
         from mnemic.providers.minilm import MiniLmEmbedder
 
         return MiniLmEmbedder(threads=settings.embedder_threads)
+    if settings.embedder != "http":
+        offered: Embedder = _offered("embedders", settings.embedder)(settings=settings, clock=clock)
+        return offered
     if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
         raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
     from mnemic.providers.breaker import BreakingEmbedder
@@ -46,16 +54,49 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
         return None
     from mnemic.guard.contract import parse_json
     from mnemic.providers.breaker import BreakingCompleter
-    from mnemic.providers.openai import OpenAICompleter
     from mnemic.providers.retrying import RetryingCompleter
 
-    inner = OpenAICompleter(
+    scheme = scheme_of(settings.model_url or "")
+    if scheme is not None and scheme not in _HTTP:
+        inner: Completer = _offered("completers", scheme)(settings.model_url, settings=settings, clock=clock)
+    else:
+        inner = _over_http(settings)
+    return BreakingCompleter(RetryingCompleter(inner, clock, check=parse_json), clock)
+
+
+def _over_http(settings: Settings) -> Completer:
+    from mnemic.providers.openai import OpenAICompleter
+
+    return OpenAICompleter(
         model=settings.model or DEFAULT_MODEL,
         base_url=settings.model_url,
         api_key=settings.key_for("model_url"),
         timeout=settings.model_timeout_seconds,
     )
-    return BreakingCompleter(RetryingCompleter(inner, clock, check=parse_json), clock)
+
+
+def _offered(group: str, name: str) -> Callable[..., Any]:
+    """The factory that a package offers as `name`. Raises InvalidConfig (`invalid_config:plugin:<name>`)."""
+    factory: Callable[..., Any] | None = plugin(group, name)
+    if factory is None:
+        raise InvalidConfig(f"plugin:{name}", hint=f"no installed package offers it in mnemic.{group}")
+    return factory
+
+
+def build_extractor(settings: Settings, embedder: Embedder, completer: Completer | None) -> Extractor | None:
+    """The extractor that the settings name; None for the engine's own choice. Raises InvalidConfig
+    (`invalid_config:plugin:<name>`).
+    """
+    if settings.extractor == "auto":
+        return None
+    if settings.extractor == "rules":
+        from mnemic.extract.rules import RuleExtractor
+
+        return RuleExtractor(embedder)
+    offered: Extractor = _offered("extractors", settings.extractor)(
+        settings=settings, embedder=embedder, completer=completer
+    )
+    return offered
 
 
 def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
@@ -64,6 +105,9 @@ def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
     """
     if settings.reranker == "none":
         return None
+    if settings.reranker not in _PROTOCOLS:
+        offered: Reranker = _offered("rerankers", settings.reranker)(settings=settings, clock=clock)
+        return offered
     if not settings.reranker_url or not (settings.reranker_model or settings.reranker == "tei"):
         raise InvalidConfig("reranker", hint="a reranker needs reranker_url and reranker_model")
     from mnemic.providers.http_reranker import HttpReranker
@@ -74,7 +118,7 @@ def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
         settings.reranker_model or "",
         clock,
         api_key=None if key is None else key.get_secret_value(),
-        protocol=settings.reranker,
+        protocol=cast("Literal['cohere', 'voyage', 'tei']", settings.reranker),
     )
 
 
@@ -100,6 +144,20 @@ def with_names(rules: RedactionRules) -> RedactionRules:
     except ModuleNotFoundError as missing:
         raise InvalidConfig("redaction.names", hint="install mnemic[ner] to look for names") from missing
     return replace(rules, detectors=(*rules.detectors, *name_detectors(rules.names)))
+
+
+def with_detectors(rules: RedactionRules) -> RedactionRules:
+    """The rules with the detectors that packages offer for the entities they name and nothing here finds. Raises
+    InvalidConfig (`invalid_config:plugin:<entity>`).
+    """
+    known = {detector.entity for detector in rules.detectors}
+    named = [entity for entity in sorted(rules.actions) if entity not in known and is_offered("detectors", entity)]
+    if not named:
+        return rules
+    made = tuple(_offered("detectors", entity)() for entity in named)
+    if wrong := [entity for entity, detector in zip(named, made, strict=True) if detector.entity != entity]:
+        raise InvalidConfig(f"plugin:{wrong[0]}", hint="the detector's entity is not the name of its entry point")
+    return replace(rules, detectors=(*rules.detectors, *made))
 
 
 def build_entity_reader(reads: EntityReading, completer: Completer | None) -> EntityReader:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from mnemic.bootstrap.copies import plain, replica_of
 from mnemic.bootstrap.extras import extra
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, NotSupported
+from mnemic.plugins import is_offered, plugin, scheme_of
 from mnemic.stores.session import InProcessSessions
 
 if TYPE_CHECKING:
@@ -25,9 +27,9 @@ _BOLT = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt
 
 
 def build_store(location: str, *, durability: str, keyring: Keyring | None = None, seals: bool = False) -> RecordStore:
-    """The record store at `location`: a path, `sqlite:///path`, `postgresql://...`, or `memory:` for one that ends with
-    the process. With a `keyring` it opens what is sealed, and where it `seals` it seals what is written. Raises
-    InvalidConfig.
+    """The record store at `location`: a path, `sqlite:///path`, `postgresql://...`, a URL whose scheme a plug-in
+    offers, or `memory:` for one that ends with the process. With a `keyring` it opens what is sealed, and where it
+    `seals` it seals what is written. Raises InvalidConfig.
     """
     if seals and keyring is None:
         raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
@@ -42,6 +44,9 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
 
         replica_dsn = _replica_dsn(location)
         return PostgresStore(dsn, replica_dsn=replica_dsn, durability=settled, keyring=keyring, seals=seals)
+    if (offered := _offered(location)) is not None:
+        store: RecordStore = offered(plain(location), durability=settled, keyring=keyring, seals=seals)
+        return store
     from mnemic.stores.sqlite import SqliteStore
 
     path = sqlite_path(location)
@@ -81,7 +86,7 @@ def build_graph(settings: Settings) -> GraphStore:
         with extra("neo4j"):
             from mnemic.stores.neo4j import Neo4jGraph
         return Neo4jGraph(settings.graph)
-    if settings.store == "memory:":
+    if settings.store == "memory:" or _is_offered(settings.store):
         from mnemic.stores.graph import InProcessGraph
 
         return InProcessGraph()
@@ -96,7 +101,7 @@ def build_graph(settings: Settings) -> GraphStore:
 
 def keeps_graph(settings: Settings) -> bool:
     """Tell whether the store writes the graph together with the memories; else the outbox feeds it."""
-    return settings.graph is None and settings.store != "memory:"
+    return settings.graph is None and settings.store != "memory:" and not _is_offered(settings.store)
 
 
 def build_scratch(server: str) -> ScratchDatabase:
@@ -114,7 +119,23 @@ def build_scratch(server: str) -> ScratchDatabase:
 
 def store_file(location: str) -> Path | None:
     """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
-    return None if location == "memory:" or postgres_dsn(location) is not None else sqlite_path(location)
+    elsewhere = location == "memory:" or postgres_dsn(location) is not None or _is_offered(location)
+    return None if elsewhere else sqlite_path(location)
+
+
+_OWN = ("sqlite", "postgresql", "postgres")
+
+
+def _is_offered(location: str) -> bool:
+    """Return True if the scheme of `location` is one that a package offers and that is none of ours."""
+    scheme = scheme_of(location)
+    return scheme is not None and scheme not in _OWN and is_offered("stores", scheme)
+
+
+def _offered(location: str) -> Callable[..., Any] | None:
+    """The factory for the scheme of `location`. Raises InvalidConfig (`invalid_config:plugin:<scheme>`)."""
+    scheme = scheme_of(location)
+    return None if scheme is None or scheme in _OWN else plugin("stores", scheme)
 
 
 def sqlite_path(location: str) -> Path:
@@ -123,7 +144,7 @@ def sqlite_path(location: str) -> Path:
         return Path(location)
     parts = urlsplit(location)
     if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
-        raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://... or memory:")
+        raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://..., memory: or a plug-in's")
     return Path(unquote(parts.path.removeprefix("/")))
 
 

@@ -18,6 +18,7 @@ from mnemic.conversations import archive_lines, beam, chat, export_lines, locomo
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record, open_file, records
 from mnemic.errors import InvalidInput
+from mnemic.plugins import plugin
 
 __all__ = ["Format", "Item", "read_conversation"]
 
@@ -73,17 +74,15 @@ def read_conversation(
     `invalid_input:conversation`, or `invalid_input:file:<what>` with what one of missing, directory, unreadable, empty,
     gzip, encoding, json, too_large, format.
     """
-    try:
-        wanted = Format(file_format)
-    except ValueError:
-        raise InvalidInput("format", hint=f"one of {', '.join(Format)}") from None
+    wanted, reader = _named(file_format)
     with open_file(path) as (stream, name):
         found = records(stream)
         if wanted is Format.AUTO:
             wanted, found = _detected(found)
+            reader = _READERS[wanted]
         seen: set[str] = set()
         taken = False
-        for item in _READERS[wanted](found, conversation or name):
+        for item in reader(found, conversation or name):
             if conversation is not None and item.conversation != conversation and item.problem is None:
                 seen.add(item.conversation)
                 continue
@@ -91,6 +90,20 @@ def read_conversation(
             yield item
         if conversation is not None and not taken:
             raise InvalidInput("conversation", hint=_not_there(seen))
+
+
+def _named(file_format: str) -> tuple[Format | None, Reader]:
+    """The format of this name and its reader, which may be a plug-in's. Raises InvalidInput (`invalid_input:format`)
+    and InvalidConfig (`invalid_config:plugin:<name>`).
+    """
+    try:
+        wanted = Format(file_format)
+    except ValueError:
+        offered: Reader | None = plugin("importers", file_format)
+        if offered is None:
+            raise InvalidInput("format", hint=f"one of {', '.join(Format)}, or a plug-in's") from None
+        return None, offered
+    return wanted, _READERS.get(wanted, chat.items)
 
 
 def _not_there(seen: set[str]) -> str:

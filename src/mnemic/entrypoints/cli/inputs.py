@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import InvalidInput
+from mnemic.plugins import is_offered
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,15 +20,18 @@ LEVELS = ("user", "workspace", "agent", "session")
 
 
 class Word(click.ParamType[str]):
-    """One of some words; any other is bad input (exit code 3), because the engine says so too."""
+    """One of some words, or a name that a package offers in `group`; any other is bad input (exit code 3), because the
+    engine says so too.
+    """
 
-    def __init__(self, name: str, words: tuple[str, ...]) -> None:
+    def __init__(self, name: str, words: tuple[str, ...], *, group: str | None = None) -> None:
         self.name = name
         self._words = words
+        self._group = group
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The word. Raises InvalidInput (`invalid_input:<name>`)."""
-        if value not in self._words:
+        if value not in self._words and not (self._group and is_offered(self._group, str(value))):
             raise InvalidInput(self.name, hint=f"one of {', '.join(self._words)}")
         return str(value)
 

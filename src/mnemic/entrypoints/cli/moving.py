@@ -118,10 +118,10 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
 @click.option(
     "--format",
     "file_format",
-    type=Word("format", FORMATS),
+    type=Word("format", FORMATS, group="importers"),
     default="auto",
     show_default=True,
-    help=f"One of {', '.join(FORMATS)}; auto tells from the content.",
+    help=f"One of {', '.join(FORMATS)}; auto tells from the content. Or the name of a plug-in.",
 )
 @click.option("--conversation", metavar="ID", help="Only this conversation of a file that holds several.")
 @click.option("--no-extract", is_flag=True, help="Keep the messages only; capture nothing from what the user states.")

@@ -1,0 +1,1 @@
+"""A plug-in for mnemic with one of each kind."""

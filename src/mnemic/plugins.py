@@ -1,0 +1,64 @@
+"""Plug-ins: what another installed package offers by an entry point (docs/plugins.md).
+
+A package is asked only for a name or a URL scheme that nothing here has, so none can take the place of what is built
+in, and a program that uses none does not look for any.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mnemic.errors import InvalidConfig
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUPS = ("stores", "embedders", "completers", "rerankers", "extractors", "detectors", "importers")
+"""The groups of entry points, each `mnemic.<group>`; the name of a store or a completer is the scheme of its URL."""
+
+
+def plugin(group: str, name: str) -> Any | None:
+    """Load what a package offers as `name` in `group`; None where none does.
+
+    Raises InvalidConfig (`invalid_config:plugin:<name>`) where two packages offer it, or it cannot be loaded.
+    """
+    found = _offered(group, name)
+    if not found:
+        return None
+    if len({one.value for one in found}) > 1:
+        raise InvalidConfig(f"plugin:{name}", hint=f"more than one package offers it in mnemic.{group}")
+    try:
+        return found[0].load()
+    except Exception as error:
+        hint = f"{found[0].value} cannot be loaded: {type(error).__name__}"
+        raise InvalidConfig(f"plugin:{name}", hint=hint) from error
+
+
+def is_offered(group: str, name: str) -> bool:
+    """Return True if a package offers `name` in `group`; nothing is loaded."""
+    return bool(_offered(group, name))
+
+
+def offered() -> list[tuple[str, str, str, str]]:
+    """Every plug-in that is installed: its group, its name, the object, and the package with its version."""
+    return sorted(
+        (group, one.name, one.value, f"{one.dist.name} {one.dist.version}" if one.dist is not None else "")
+        for group in GROUPS
+        for one in _entry_points(group=f"mnemic.{group}")
+    )
+
+
+def scheme_of(location: str) -> str | None:
+    """The scheme of a URL, None for what is none."""
+    scheme, separator, _ = location.partition("://")
+    return scheme.casefold() if separator else None
+
+
+def _offered(group: str, name: str) -> list[EntryPoint]:
+    return _entry_points(group=f"mnemic.{group}", name=name)
+
+
+def _entry_points(**selected: str) -> list[EntryPoint]:
+    # Most programs use no plug-in, and need not wait for what looks for them.
+    return list(import_module("importlib.metadata").entry_points(**selected))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from tests.architecture.sources import ROOT
+from tests.architecture.sources import MEMBERS, ROOT
 from tests.faults.scale import FULL
 
 COVERED_PERCENT, KILLED_PERCENT = 90, 85
@@ -56,9 +56,23 @@ def _covered(summary: Mapping[str, int]) -> int:
     return summary["covered_lines"] + summary["covered_branches"]
 
 
+def _mutated() -> dict[Path, dict[str, list[str]]]:
+    """The settings of mutmut by the folder it runs in: the core at the root, and the packages that have some."""
+    read = {
+        folder: tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")) for folder in (ROOT, *MEMBERS)
+    }
+    return {folder: one["tool"]["mutmut"] for folder, one in read.items() if "mutmut" in one.get("tool", {})}
+
+
 def _mutmut(setting: str) -> list[str]:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]
-    return next(value for name, value in settings.items() if name.endswith(setting))
+    """The paths of a setting, relative to the root."""
+    return [
+        (folder / path).relative_to(ROOT).as_posix()
+        for folder, settings in _mutated().items()
+        for name, paths in settings.items()
+        if name.endswith(setting)
+        for path in paths
+    ]
 
 
 def test_the_tests_keep_their_names() -> None:
@@ -68,11 +82,22 @@ def test_the_tests_keep_their_names() -> None:
 
 
 def test_the_tests_notice_mistakes(record_property: Callable[[str, object], None]) -> None:
+    tried: dict[str, int] = {}
+    for folder in _mutated():
+        tried |= _tried(folder)
+    survived = sorted(name for name, code in tried.items() if code not in CAUGHT)
+    percent = 100 * (1 - len(survived) / len(tried))
+    record_property("said", f"{len(tried) - len(survived)} of {len(tried)} mutants killed, {percent:.1f} %")
+    assert percent >= KILLED_PERCENT, f"`mutmut show NAME` tells what each is: {survived}"
+
+
+def _tried(folder: Path) -> dict[str, int]:
+    """The mutants of a folder that were tried, and how each test run ended."""
     chosen = ("*",) if FULL else SAMPLE
-    shutil.rmtree(ROOT / "mutants", ignore_errors=True)  # what an earlier run found may not hold for the tests of now
+    shutil.rmtree(folder / "mutants", ignore_errors=True)  # what an earlier run found may not hold for the tests of now
     done = subprocess.run(
         [sys.executable, "-m", "mutmut", "run", *(() if FULL else SAMPLE)],
-        cwd=ROOT,
+        cwd=folder,
         # CI=true: the same examples of every property on every run.
         env={**os.environ, "MNEMIC_FAULT_SCALE": "small", "CI": "true"},
         capture_output=True,
@@ -80,14 +105,11 @@ def test_the_tests_notice_mistakes(record_property: Callable[[str, object], None
         check=False,
     )
     tried: dict[str, int] = {}
-    for file in (ROOT / "mutants" / "src").rglob("*.meta"):
+    for file in (folder / "mutants" / "src").rglob("*.meta"):
         codes = json.loads(file.read_text(encoding="utf-8"))["exit_code_by_key"]
         tried |= {name: code for name, code in codes.items() if code is not None and _among(name, chosen)}
     assert tried, done.stdout[-2000:]
-    survived = sorted(name for name, code in tried.items() if code not in CAUGHT)
-    percent = 100 * (1 - len(survived) / len(tried))
-    record_property("said", f"{len(tried) - len(survived)} of {len(tried)} mutants killed, {percent:.1f} %")
-    assert percent >= KILLED_PERCENT, f"`mutmut show NAME` tells what each is: {survived}"
+    return tried
 
 
 def _among(name: str, patterns: Sequence[str]) -> bool:

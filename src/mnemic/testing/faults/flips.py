@@ -33,13 +33,15 @@ class FlipReport:
 
     `wrong`: statements served that were never made. `untyped`: errors of no kind of mnemic's, hangs among them.
     `silent`: files in which something is missing or damaged, and neither a caller nor `inspect` was told. `unnamed`:
-    memories left out by a file that opens, which neither `inspect` names nor SQLite's check explains. `lost`: memories
-    that neither the file nor `salvage` gave, beyond those in the page of the flip.
+    memories left out by a file that opens, or not found by their own words, which neither `inspect` names nor SQLite's
+    check explains. `unfound`: files with one of the latter. `lost`: memories that neither the file nor `salvage` gave,
+    beyond those in the page of the flip.
     """
 
     flips: int = 0
     unchanged: int = 0
     served_without: int = 0
+    unfound: int = 0
     refused: int = 0
     wrong: int = 0
     untyped: int = 0
@@ -86,6 +88,7 @@ class Flips:
 
     async def one(self, at: int, length: int) -> None:
         """Change `length` bytes from `at`, and look at everything."""
+        self._unfound: set[str] = set()
         report, path = self.report, self._folder / "flipped.db"
         data = bytearray(self._raw)
         for place in range(at, min(at + length, len(data))):
@@ -131,7 +134,9 @@ class Flips:
                 told[memory_id] = (await engine.get(memory_id, actor=ADA)).content
                 await engine.history(memory_id, actor=ADA)
                 found = await engine.search(self._said[memory_id], actor=ADA)
-                told.update({hit.memory.memory_id: hit.memory.content for hit in found.hits})
+                hits = {hit.memory.memory_id: hit.memory.content for hit in found.hits}
+                told.update(hits)
+                self._unfound |= {memory_id} - hits.keys()
             except MnemicError as error:
                 refused.append(error.reason)
         try:
@@ -157,7 +162,7 @@ class Flips:
         report = self.report
         report.wrong += sum(self._said.get(memory_id) != text for memory_id, text in told.items())
         missing = self._said.keys() - told.keys()
-        if not missing and refused is None:
+        if not missing and refused is None and not self._unfound:
             report.unchanged += 1
             return
         noticed = self._inspected(path)
@@ -166,8 +171,10 @@ class Flips:
         report.refused += not told
         report.served_without += bool(told)
         report.silent += noticed is None and refused is None
+        report.unfound += bool(self._unfound)
+        missing |= self._unfound
         report.unnamed += bool(told) and bool(missing) and not (noticed or set()) & {*missing, "*"}
-        report.lost += len(missing - self._saved(path)) > _IN_A_PAGE
+        report.lost += len(missing - self._unfound - self._saved(path)) > _IN_A_PAGE
 
     def _saved(self, path: Path) -> set[str]:
         """The memories that `salvage` gets out, all of them as they were."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreCorrupt, StoreFailed
+from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import consent
 from mnemic.maintain.consent import subject_token
@@ -309,20 +309,6 @@ class StewardVerbs(UpkeepVerbs):
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:
         """Check every line of the tenant's audit."""
-        from mnemic.maintain.belonging import audit_of
-        from mnemic.maintain.reports import AuditReport
-        from mnemic.ports.keyring import Signing
+        from mnemic.maintain.signatures import verified
 
-        lines, broken_at, last_hash = await self.store.broken_audit(actor.tenant)
-        signed: list[int] = []
-        with suppress(StoreCorrupt):  # a line that cannot be read is broken, and told as such
-            async for event in audit_of(self.store, actor.tenant):
-                signed += [event.sequence] if event.signed else []
-        return AuditReport(
-            lines=lines,
-            broken_at=broken_at,
-            last_hash=last_hash,
-            signed=len(signed),
-            signed_to=max(signed, default=0),
-            signatures_checked=self.vault is not None and isinstance(self.vault.keyring, Signing),
-        )
+        return await verified(self.store, actor.tenant, None if self.vault is None else self.vault.keyring)

@@ -190,15 +190,27 @@ export class Mnemic {
     return data!;
   }
 
+  /** The erasure, once it has ended. Throws what it failed with. */
+  private async ended(job: Schemas["ErasureJobAnswer"]): Promise<Schemas["ErasureJobAnswer"]> {
+    while (job.state === "running") {
+      const params = { path: { erasure_id: job.erasure_id }, query: { wait: WAITED } };
+      job = (await this.http.GET("/v1/erasures/{erasure_id}", { params })).data!;
+    }
+    if (job.erased == null) throw new MnemicError(500, job.reason ?? "store_failed", null, null);
+    return job;
+  }
+
   /** What may be remembered of the user, key by key. */
   readonly consent = {
     list: async (): Promise<Record<string, boolean>> => (await this.http.GET("/v1/consents")).data!.consents,
     grant: async (key: string): Promise<void> => {
       await this.http.PUT("/v1/consents/{key}", { params: { path: { key } } });
     },
+    /** From now on nothing is written or found under `key`; with `eraseHeld` returns once what is held is erased. */
     revoke: async (key: string, eraseHeld = false): Promise<Schemas["RevocationAnswer"]> => {
       const params = { path: { key }, query: { erase_held: eraseHeld } };
-      return (await this.http.DELETE("/v1/consents/{key}", { params })).data!;
+      const revoked = (await this.http.DELETE("/v1/consents/{key}", { params })).data!;
+      return revoked.erasure == null ? revoked : { ...revoked, hidden: 0, erasure: await this.ended(revoked.erasure) };
     },
   };
 
@@ -221,13 +233,8 @@ export class Mnemic {
   readonly privacy = {
     /** Erase everything about oneself, or as an operator about `subject`. Returns once it has ended. */
     erase: async (subject?: string, block = false): Promise<Schemas["ErasureJobAnswer"]> => {
-      let job = (await this.http.POST("/v1/erasures", { body: { subject: subject ?? null, block } })).data!;
-      while (job.state === "running") {
-        const params = { path: { erasure_id: job.erasure_id }, query: { wait: WAITED } };
-        job = (await this.http.GET("/v1/erasures/{erasure_id}", { params })).data!;
-      }
-      if (job.erased == null) throw new MnemicError(500, job.reason ?? "store_failed", null, null);
-      return job;
+      const job = (await this.http.POST("/v1/erasures", { body: { subject: subject ?? null, block } })).data!;
+      return this.ended(job);
     },
     /** What a scan finds now of what was erased, by place. */
     verify: async (receipt: object): Promise<Schemas["VerificationAnswer"]> => {

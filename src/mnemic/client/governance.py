@@ -120,8 +120,8 @@ class RemoteConsents(_Governed[M]):
         """Hide and refuse `key` from now on; with `erase_held` what is held under it goes for good."""
         asked = {"erase_held": str(erase_held).lower()}
         told = await self._remote.call("DELETE", f"/v1/consents/{quote(key, safe='')}", params=asked)
-        erased = None if told["erased"] is None else ErasureReceipt.from_dict(told["erased"])
-        return Revocation(key=told["key"], hidden=told["hidden"], erased=erased)
+        erased = None if told["erasure"] is None else await _ended(self._remote, told["erasure"])
+        return Revocation(key=told["key"], hidden=0 if erased else told["hidden"], erased=erased)
 
 
 class RemotePrivacy(_Governed[M]):
@@ -133,12 +133,7 @@ class RemotePrivacy(_Governed[M]):
         however long that takes. Raises what it failed with.
         """
         job = await self._remote.call("POST", "/v1/erasures", {"subject": subject, "block": block}, repeatable=True)
-        place = f"/v1/erasures/{quote(job['erasure_id'], safe='')}"
-        while job["state"] == "running":
-            job = await self._remote.call("GET", place, params={"wait": WAITED})
-        if job["erased"] is None:
-            raise failure_of({"reason": job["reason"]}, None)
-        return ErasureReceipt.from_dict(job["erased"])
+        return await _ended(self._remote, job)
 
     @verb
     async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:
@@ -162,6 +157,16 @@ class RemoteAudit(_Governed[M]):
         """Check every line."""
         told = await self._remote.call("GET", "/v1/audit/verification")
         return AuditReport(**{one.name: told[one.name] for one in fields(AuditReport) if one.name in told})
+
+
+async def _ended(remote: Remote, job: dict[str, Any]) -> ErasureReceipt:
+    """The receipt of an erasure, once it has ended. Raises what it failed with."""
+    place = f"/v1/erasures/{quote(job['erasure_id'], safe='')}"
+    while job["state"] == "running":
+        job = await remote.call("GET", place, params={"wait": WAITED})
+    if job["erased"] is None:
+        raise failure_of({"reason": job["reason"]}, None)
+    return ErasureReceipt.from_dict(job["erased"])
 
 
 def event_of(said: Mapping[str, Any]) -> AuditEvent:

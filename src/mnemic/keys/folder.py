@@ -26,6 +26,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemic.errors import KeyFailed
+from mnemic.keys import fence
 from mnemic.keys.files import make_file, replace_file
 from mnemic.keys.master import KEY_BYTES, NONCE_BYTES, MasterKey, MasterKeys
 from mnemic.types import Scope
@@ -168,6 +169,11 @@ class KeyFolder:
             self._signing = self._unwrapped(name, stored)
         key_name = hmac.digest(self._signing, b"mnemic signing key", "sha256")[:_SIGNING_NAME_BYTES].hex()
         return f"{key_name}:{hmac.digest(self._signing, message, 'sha256').hex()}"
+
+    def signed_since(self, tenant: str, first: int | None) -> int | None:
+        with self._locked():
+            name = hmac.digest(self._salt or b"", b"mnemic audit of " + tenant.encode(), "sha256").hex()
+            return fence.signed_since(self._path, name, first)
 
     def _signing_name(self) -> bytes:
         self._salt = self._salt or self._salted()

@@ -41,7 +41,9 @@ class AuditReport:
     before; None: the whole chain is intact. Whoever keeps `last_hash` elsewhere can also tell that the end was cut off.
 
     So many lines are `signed`, the last of them `signed_to` (0: none): nobody without the key could have changed what
-    comes before it. `signatures_checked`: the key is at hand here; else the hashes alone were compared.
+    comes before it. `signatures_checked`: the key is at hand here; else the hashes alone were compared. `unsigned_at`:
+    the first line without a signature after lines were signed, as the key folder remembers: a process without the key
+    has written it, or somebody has taken its signature away.
     """
 
     lines: int
@@ -50,6 +52,7 @@ class AuditReport:
     signed: int = 0
     signed_to: int = 0
     signatures_checked: bool = False
+    unsigned_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

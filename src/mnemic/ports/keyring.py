@@ -54,3 +54,13 @@ class Signing(Protocol):
 
     def sign(self, message: bytes) -> str:
         """The name of the key, a colon, and the HMAC of `message` in hexadecimal digits. Raises KeyFailed."""
+
+
+@runtime_checkable
+class Fencing(Protocol):
+    """A keyring that remembers from where on a tenant's audit is signed."""
+
+    def signed_since(self, tenant: str, first: int | None) -> int | None:
+        """The sequence of the earliest line of the tenant that was ever found signed; None: none was. `first` is the
+        first that is signed now, and kept. Raises KeyFailed.
+        """

@@ -79,13 +79,36 @@ async def test_a_chain_that_was_made_new_does_not_hold(tmp_path: Path) -> None:
     assert (report.broken_at, report.signatures_checked) == (None, False)
 
 
-async def test_a_chain_that_was_made_new_without_signatures_has_none(tmp_path: Path) -> None:
+async def test_a_chain_that_was_made_new_without_signatures_is_told_of(tmp_path: Path) -> None:
+    """The key folder remembers what the store does not say any more, once somebody has checked the lines."""
     await said(tmp_path, ring(tmp_path), "Kim", "Lou")
+    async with engine(tmp_path, ring(tmp_path)) as opened:
+        assert (await opened.verify_audit(actor=ANA)).unsigned_at is None
     rewritten(tmp_path / "m.db")
     async with engine(tmp_path, ring(tmp_path)) as opened:
         report = await opened.verify_audit(actor=ANA)
-    assert (report.signed, report.signed_to) == (0, 0)
-    assert report.lines > 0
+    assert (report.signed, report.signed_to, report.broken_at, report.unsigned_at) == (0, 0, None, 2)
+    async with engine(tmp_path, None) as opened:
+        assert (await opened.verify_audit(actor=ANA)).unsigned_at is None
+
+
+async def test_one_signature_that_was_taken_away_is_told_of(tmp_path: Path) -> None:
+    await said(tmp_path, ring(tmp_path), "Kim", "Lou", "Max")
+    connection = apsw.Connection(str(tmp_path / "m.db"))
+    for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute("UPDATE audit SET hash = substr(hash, 1, 64) WHERE tenant = 'acme' AND sequence = 3")
+    connection.close()
+    async with engine(tmp_path, None) as opened:
+        assert (await opened.verify_audit(actor=ANA)).unsigned_at == 3
+
+
+async def test_what_remembers_the_signed_lines_and_is_damaged_says_so(tmp_path: Path) -> None:
+    await said(tmp_path, ring(tmp_path), "Kim")
+    (tmp_path / "keys" / "signed.json").write_text("[1]")
+    async with engine(tmp_path, ring(tmp_path)) as opened:
+        with pytest.raises(KeyFailed):
+            await opened.verify_audit(actor=ANA)
 
 
 async def test_lines_from_before_there_was_a_key_stay_verifiable(tmp_path: Path) -> None:
@@ -102,6 +125,7 @@ async def test_lines_from_before_there_was_a_key_stay_verifiable(tmp_path: Path)
     async with engine(tmp_path, ring(tmp_path)) as opened:
         unsigned = await opened.verify_audit(actor=ANA)
     assert (unsigned.broken_at, unsigned.signed_to) == (None, after.lines)
+    assert (after.unsigned_at, unsigned.unsigned_at) == (None, after.lines + 1)
     assert unsigned.lines > after.lines
 
 

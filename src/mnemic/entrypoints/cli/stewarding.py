@@ -276,17 +276,19 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
         "signed": report.signed,
         "signed_to": report.signed_to,
         "signatures_checked": report.signatures_checked,
+        "unsigned_at": report.unsigned_at,
     }
     chain = "the chain holds" if whole else f"broken at {report.broken_at}"
     given.show(told, lambda: f"{report.lines} lines, {chain}, {_signed(report)}")
-    return Exit.OK if whole else Exit.REFUSED
+    return Exit.OK if whole and report.unsigned_at is None else Exit.REFUSED
 
 
 def _signed(report: AuditReport) -> str:
+    missing = "" if report.unsigned_at is None else f", but line {report.unsigned_at} is not, though lines were by then"
     if not report.signed:
-        return "no line is signed"
+        return f"no line is signed{missing}"
     checked = "" if report.signatures_checked else "; not checked, for that takes the key file"
-    return f"{report.signed} lines are signed, the last is {report.signed_to}{checked}"
+    return f"{report.signed} lines are signed, the last is {report.signed_to}{missing}{checked}"
 
 
 @click.command("maintain", cls=Command)

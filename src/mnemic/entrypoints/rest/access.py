@@ -63,6 +63,11 @@ class Rate:
             self._levels.popitem(last=False)
         return 0.0 if taken else (1.0 - level) / self.per_second
 
+    def left(self, caller: str) -> float:
+        """Calls that `caller` has left now."""
+        level, at = self._levels.get(caller, (float(self.burst), 0.0))
+        return min(float(self.burst), level + (self.clock.monotonic() - at) * self.per_second)
+
 
 @dataclass(slots=True, kw_only=True)
 class Service:
@@ -152,9 +157,22 @@ def _take(principal: Principal, request: HTTPConnection, service: Service, size:
     calls, state[counted] = due - state.get(counted, 0), due
     wait = service.rate.wait_for(principal.key_id, calls=calls) if calls > 0 else 0.0
     if not wait and calls > 0 and service.tenant_rate is not None:
-        wait = service.tenant_rate.wait_for(principal.tenant, calls=calls)
+        wait = _of_tenant(service.tenant_rate, principal, calls)
     if wait:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
+
+
+def _of_tenant(rate: Rate, principal: Principal, calls: float) -> float:
+    """Take calls of the tenant's rate, of which no credential has more than are left, as with places (`shares`): one
+    that is faster than its tenant may be leaves half of the burst to the others. Returns the seconds to wait, or 0.
+    """
+    own = f"{principal.tenant}\x1f{principal.key_id}"
+    if rate.burst - rate.left(own) > rate.left(principal.tenant):
+        return 1.0 / rate.per_second
+    wait = rate.wait_for(principal.tenant, calls=calls)
+    if not wait:
+        rate.wait_for(own, calls=calls)
+    return wait
 
 
 async def admit(request: HTTPConnection, size: int, *, service: Service) -> Principal:

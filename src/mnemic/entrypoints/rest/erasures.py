@@ -83,7 +83,7 @@ class Erasures:
     def __init__(self, store: RecordStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._running: dict[tuple[str, str, bool], tuple[Job, asyncio.Task[None]]] = {}
+        self._running: dict[tuple[str, str, bool, str | None], tuple[Job, asyncio.Task[None]]] = {}
         self._turn = asyncio.Semaphore(AT_ONCE)
         self._places = Shares(most=MOST, reason="too_many_erasures", wait_seconds=10)
 
@@ -92,12 +92,14 @@ class Erasures:
         """The tasks of those of this process that have not ended."""
         return [task for _, task in self._running.values()]
 
-    async def begin(self, principal: Principal, subject: str, *, block: bool, run: Run) -> Job:
-        """Begin to erase `subject` with `run`; the job that does so already, where there is one. Refuses with 429 who
-        has begun too many, and raises StoreFailed: then nothing was begun.
+    async def begin(
+        self, principal: Principal, subject: str, *, run: Run, block: bool = False, key: str | None = None
+    ) -> Job:
+        """Begin to erase `subject`, or what is held under `key`, with `run`; the job that does so already, where there
+        is one. Refuses with 429 who has begun too many, and raises StoreFailed: then nothing was begun.
         """
         token = await subject_token(self._store, principal.tenant, subject)
-        named = (principal.tenant, token, block)
+        named = (principal.tenant, token, block, key)
         if named in self._running:
             return self._running[named][0]
         await self._sweep(principal.tenant)

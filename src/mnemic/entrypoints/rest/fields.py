@@ -209,6 +209,7 @@ FIELDS: dict[str, str] = {
     "shapes": "The shapes that are known.",
     "signatures_checked": "Whether the key was at hand; else the hashes alone were compared.",
     "signed": "How many lines are signed by a key that does not lie in the store.",
+    "unsigned_at": "The first line without a signature after lines were signed; null: there is none.",
     "signed_to": "The sequence of the last signed line; 0: none.",
     "since": "From when on it is true.",
     "skipped": "What was not kept, and why.",

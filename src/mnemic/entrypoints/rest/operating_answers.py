@@ -65,7 +65,7 @@ class RevocationAnswer(Answer):
 
     key: str
     hidden: int
-    erased: ErasureAnswer | None
+    erasure: ErasureJobAnswer | None
 
 
 class VerificationAnswer(Answer):

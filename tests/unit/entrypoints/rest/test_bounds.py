@@ -127,3 +127,32 @@ async def test_what_comes_without_its_length_is_counted_as_a_whole() -> None:
 
         answers = [await client.post("/v1/memories", content=pieces(), headers=headers) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [422, 422, 429]
+
+
+async def test_a_credential_that_is_faster_than_its_tenant_leaves_the_others_a_share() -> None:
+    """Alone it has what its tenant has in the long run; somebody else of the tenant is answered whenever."""
+    clock = ManualClock()
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock)
+    app = create_app(engine, per_second=10_000.0, burst=10_000, tenant_per_second=10.0)
+    async with engine, httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://service") as client:
+        keys = ApiKeys(engine.store, clock)
+        eve, ana = [
+            {"Authorization": f"Bearer {(await keys.create(tenant='acme', roles=['reader'], user=user))[1]}"}
+            for user in ("eve", "ana")
+        ]
+
+        async def answered(headers: dict[str, str], calls: int) -> int:
+            codes = [(await client.get("/v1/memories", headers=headers)).status_code for _ in range(calls)]
+            assert set(codes) <= {200, 429}
+            return codes.count(200)
+
+        assert 10 <= await answered(eve, 40) <= 11
+        alone = 0
+        for _ in range(5):
+            clock.advance(timedelta(seconds=1))
+            alone += await answered(eve, 40)
+        assert alone >= 45
+        for _ in range(5):
+            assert await answered(ana, 3) == 3
+            clock.advance(timedelta(seconds=1))
+            assert 0 < await answered(eve, 40) <= 10

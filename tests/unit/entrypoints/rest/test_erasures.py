@@ -76,6 +76,24 @@ async def test_who_erases_is_answered_at_once_and_fetches_the_receipt(running: R
     assert again == ended
 
 
+async def test_what_is_held_under_a_revoked_consent_is_erased_by_a_job(running: Running) -> None:
+    ana = await running.caller("writer", "reader", "subject")
+    await running.client.post("/v1/memories", json={"content": "vegan", "key": "diet"}, headers=ana)
+    await running.client.post("/v1/memories", json={"content": "Tea in Bergen"}, headers=ana)
+    hidden = (await running.client.delete("/v1/consents/diet", headers=ana)).json()
+    assert hidden == {"key": "diet", "hidden": 1, "erasure": None}
+    begun = await running.client.delete("/v1/consents/diet", params={"erase_held": True}, headers=ana)
+    assert (begun.status_code, begun.json()["erasure"]["state"]) == (202, "running")
+    place = begun.headers["location"]
+    assert place == f"/v1/erasures/{begun.json()['erasure']['erasure_id']}"
+    ended = (await running.client.get(place, params={"wait": 10}, headers=ana)).json()
+    assert (ended["state"], ended["erased"]["complete"], ended["erased"]["counts"]["memories"]) == ("done", True, 1)
+    ben = await running.caller("subject", user="ben")
+    assert (await running.client.get(place, headers=ben)).status_code == 404
+    left = (await running.client.get("/v1/memories", headers=ana)).json()["memories"]
+    assert [one["content"] for one in left] == ["Tea in Bergen"]
+
+
 async def test_others_are_answered_while_an_erasure_runs(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     ana, ben = await running.caller("subject"), await running.caller("reader", "writer", user="ben")
     scan = Blocked()

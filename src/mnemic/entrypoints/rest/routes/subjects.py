@@ -27,6 +27,7 @@ from mnemic.entrypoints.rest.shapes import Erasure
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
+from mnemic.requests import EraseKey
 
 router = APIRouter(prefix="/v1", tags=["subjects"], route_class=Parsed)
 
@@ -45,18 +46,28 @@ async def grant(key: Key, actor: OneselfOnly, service: TheService) -> None:
     await service.engine.grant_consent(key, actor=actor)
 
 
-@router.delete("/consents/{key}", **answering(RevocationAnswer))
+@router.delete("/consents/{key}", **answering(RevocationAnswer, 200, 202))
 async def revoke(
     key: Key,
     actor: OneselfOnly,
+    principal: Erasing,
     service: TheService,
+    response: Response,
     erase_held: Annotated[bool, Query(description="Erase what is held under the key as well.")] = False,
     erase: Annotated[bool, Query(deprecated=True, description="`erase_held`.")] = False,
 ) -> dict[str, Any]:
-    """From now on nothing is written or found under `key`; with `erase_held` what is held under it goes as well."""
-    revoked = await service.engine.revoke_consent(key, actor=actor, erase_held=erase_held or erase)
-    erased = None if revoked.erased is None else revoked.erased.as_dict()
-    return {"key": revoked.key, "hidden": revoked.hidden, "erased": erased}
+    """From now on nothing is written or found under `key`; with `erase_held` what is held under it goes as well: 202,
+    and a job as of `POST /v1/erasures`.
+    """
+    revoked = await service.engine.revoke_consent(key, actor=actor)
+    told = {"key": revoked.key, "hidden": revoked.hidden, "erasure": None}
+    if not (erase_held or erase):
+        return told
+    run = partial(service.engine.handle, EraseKey(key=revoked.key), actor=actor)
+    job = await service.erasures.begin(principal, actor.user or "", key=revoked.key, run=run)
+    response.status_code = HTTPStatus.ACCEPTED
+    response.headers["Location"] = f"/v1/erasures/{job.erasure_id}"
+    return told | {"erasure": job.as_dict()}
 
 
 @router.get("/export", response_class=StreamingResponse)

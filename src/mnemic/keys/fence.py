@@ -1,0 +1,31 @@
+"""The line of each tenant's audit since which lines are signed, kept beside the keys: whoever strips signatures in the
+store cannot take that away.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from mnemic.errors import KeyFailed
+from mnemic.keys.files import replace_file
+
+_NAME = "signed.json"
+
+
+def signed_since(folder: Path, name: str, first: int | None) -> int | None:
+    """The earliest line that is known for `name`, a salted hash of the tenant. `first`, the first that is signed now,
+    is kept where none is, or a later one. The caller holds the folder's lock. Raises KeyFailed (`unreadable`).
+    """
+    file, known = folder / _NAME, {}
+    try:
+        with suppress(FileNotFoundError):
+            known = json.loads(file.read_bytes())
+        before = None if known.get(name) is None else int(known[name])
+        if first is None or (before is not None and before <= first):
+            return before
+        replace_file(file, json.dumps(known | {name: first}).encode())
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise KeyFailed("unreadable", hint=f"{_NAME} in the key folder is damaged") from error
+    return first

@@ -1,0 +1,34 @@
+"""The check of a tenant's audit: its chain, and the signatures of its lines."""
+
+from __future__ import annotations
+
+from asyncio import to_thread
+from contextlib import suppress
+
+from mnemic.errors import StoreCorrupt
+from mnemic.maintain.belonging import audit_of
+from mnemic.maintain.reports import AuditReport
+from mnemic.ports import RecordStore
+from mnemic.ports.keyring import Fencing, Signing
+
+
+async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditReport:
+    """Check every line. `keyring` has the key that signs, and remembers since when; None: there is none."""
+    lines, broken_at, last_hash = await store.broken_audit(tenant)
+    signed: list[int] = []
+    unsigned: list[int] = []
+    with suppress(StoreCorrupt):  # a line that cannot be read is broken, and told as such
+        async for event in audit_of(store, tenant):
+            (signed if event.signed else unsigned).append(event.sequence)
+    since = min(signed, default=None)
+    if isinstance(keyring, Fencing):
+        since = await to_thread(keyring.signed_since, tenant, since)
+    return AuditReport(
+        lines=lines,
+        broken_at=broken_at,
+        last_hash=last_hash,
+        signed=len(signed),
+        signed_to=max(signed, default=0),
+        signatures_checked=isinstance(keyring, Signing),
+        unsigned_at=None if since is None else next((line for line in unsigned if line > since), None),
+    )

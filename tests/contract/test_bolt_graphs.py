@@ -19,3 +19,13 @@ class TestBoltGraph(GraphStoreContract):
 
     def new_store(self) -> GraphStore:
         return Neo4jGraph(self.url, timeout=60)
+
+
+class TestPlannedBoltGraph(TestBoltGraph):
+    """The same once the server has planned the statement that links by one way to it and back."""
+
+    def new_store(self) -> GraphStore:
+        store = super().new_store()
+        assert isinstance(store, Neo4jGraph)
+        store._planned = True
+        return store

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from unittest.mock import AsyncMock
 
 import pytest
 import pytest_asyncio
@@ -141,3 +142,30 @@ async def test_a_killed_server_keeps_what_it_acknowledged(bolt: BoltServer, grap
     await asyncio.to_thread(bolt.start)
     await healed(graph)
     assert {"a", "b0", "b1", "b2", "b3", "b4"} <= set(await names(graph))
+
+
+async def test_new_memories_are_linked_by_one_statement_once_the_server_has_planned_it(
+    graph: Neo4jGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await graph.link(scope(), [fragment("m1", ("a", "knows", "b"))])
+    while not graph._planned:
+        assert graph._planning is not None
+        await graph._planning
+        graph._plan(scope())
+    managed = AsyncMock(side_effect=AssertionError)
+    with monkeypatch.context() as patched:
+        patched.setattr(graph, "_write", managed)
+        await graph.link(scope(), [fragment("m2", ("b", "knows", "c"))])
+    await graph.link(scope(), [fragment("m2", ("b", "knows", "d"))])
+    assert await names(graph) == ["a", "b", "d"]
+
+
+async def test_a_statement_that_fails_is_planned_again(graph: Neo4jGraph, proxy: FaultProxy) -> None:
+    await graph.link(scope(), [fragment("m1", ("a", "knows", "b"))])
+    graph._planned = True
+    proxy.fault = BlackHole()
+    with pytest.raises(StoreFailed):
+        await graph.link(scope(), [fragment("m2", ("b", "knows", "c"))], deadline=soon())
+    assert not graph._planned
+    proxy.fault = None
+    await healed(graph)

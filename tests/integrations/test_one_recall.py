@@ -298,6 +298,19 @@ async def rest_and_client(engine: MemoryEngine, served: Served) -> AsyncIterator
         yield ask
 
 
+@asynccontextmanager
+async def console_run(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
+    """The console's "Try one" is a run over REST, of which it shows what was put before the model."""
+    with connect(served.address, api_key=served.key("reader", "writer", user="kim")) as client:
+
+        async def ask(question: str) -> list[str]:
+            report = await asyncio.to_thread(client.run, goal=question)
+            hits = {hit.memory.memory_id: hit for hit in await recalled(engine, question)}
+            return contents(hits[one] for one in report.audit.injected)
+
+        yield ask
+
+
 PATHS = [
     engine_context,
     manager,
@@ -311,6 +324,7 @@ PATHS = [
     langchain,
     mcp_prompt_and_tool,
     rest_and_client,
+    console_run,
 ]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
-from mnemic.errors import InvalidConfig, StoreUnavailable
+from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
 from mnemic.stores.neo4j import cypher
 from mnemic.stores.neo4j.connection import Connection, Transaction
@@ -32,14 +33,19 @@ class Neo4jGraph:
         if not 0 < timeout <= 3600 or pool_size < 1:
             raise InvalidConfig("graph", hint="timeout is above 0 and at most 3600, pool_size at least 1")
         self._connection = Connection(url, pool_size=pool_size, seconds=timeout)
-        self._open = self._ready = False
+        self._open = self._ready = self._planned = False
+        self._planning: asyncio.Task[None] | None = None
         self._turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self) -> None:
         self._open = True
 
     async def close(self) -> None:
-        self._open = self._ready = False
+        self._open = self._ready = self._planned = False
+        planning, self._planning = self._planning, None
+        if planning is not None:
+            planning.cancel()
+            await asyncio.gather(planning, return_exceptions=True)
         await self._connection.close()
 
     async def link(self, scope: Scope, fragments: Sequence[Fragment], *, deadline: Deadline | None = None) -> None:
@@ -58,6 +64,7 @@ class Neo4jGraph:
 
         if last and not await self._linked(scope, last, nodes, relations, deadline):
             await self._write(scope, write, deadline)
+            self._plan(scope)
 
     async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
         async def write(transaction: Transaction) -> None:
@@ -152,18 +159,41 @@ class Neo4jGraph:
         deadline: Deadline | None,
     ) -> bool:
         """Link memories of which none is known, as most are; False where one is, or the server could not finish."""
-        place = _place(scope)
-        rows = await (await self._prepared()).once(
-            cypher.LINK_RELATED if relations else cypher.LINK_NODES,
-            deadline,
-            turn=self._turn(scope),
-            place=place,
-            tenant=scope.tenant,
-            memories=_uids(place, memory_ids),
-            nodes=nodes,
-            relations=relations,
-        )
+        if not self._planned:
+            return False
+        given = {"memories": _uids(_place(scope), memory_ids), "nodes": nodes, "relations": relations}
+        statement = cypher.LINK_RELATED if relations else cypher.LINK_NODES
+        try:
+            rows = await self._once(statement, scope, given, deadline, turn=self._turn(scope))
+        except BaseException:
+            self._planned = False  # the server may have been started anew
+            raise
         return bool(rows and rows[0]["linked"])
+
+    def _plan(self, scope: Scope) -> None:
+        """Have the server plan the statements of `_linked`, beside the calls: after its start that may take seconds,
+        which no write has.
+        """
+        if not self._planned and (self._planning is None or self._planning.done()):
+            self._planning = asyncio.create_task(self._plans(scope), name="mnemic-graph-plans")
+
+    async def _plans(self, scope: Scope) -> None:
+        nothing: dict[str, Any] = {"memories": [], "nodes": [], "relations": []}
+        with suppress(MnemicError):
+            told = [await self._once(one, scope, nothing, None) for one in (cypher.LINK_NODES, cypher.LINK_RELATED)]
+            self._planned = all(told)
+
+    async def _once(
+        self,
+        statement: str,
+        scope: Scope,
+        given: dict[str, Any],
+        deadline: Deadline | None,
+        *,
+        turn: asyncio.Lock | None = None,
+    ) -> list[dict[str, Any]]:
+        connection = await self._prepared()
+        return await connection.once(statement, deadline, turn=turn, place=_place(scope), tenant=scope.tenant, **given)
 
     async def _write(
         self, scope: Scope, work: Callable[[Transaction], Awaitable[None]], deadline: Deadline | None

@@ -12,6 +12,7 @@ import pytest
 
 from mnemic.errors import InvalidInput, StoreFull, StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite import opened as opened_file
 from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.testing.record_store import EMBEDDER, memory, remember
 from mnemic.testing.record_store.setting import everything
@@ -72,8 +73,7 @@ async def test_two_who_write_the_file_anew_take_turns(tmp_path: Path) -> None:
 async def test_a_full_disk_gets_the_room_of_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = await opened(tmp_path / "m.db")
     await remember(store, memory("tea"))
-    file = store._ready
-    real, met = file._committed_work, []
+    real, met = opened_file.run_through, []
 
     def full(*given: Any) -> Any:
         if not met:
@@ -81,7 +81,7 @@ async def test_a_full_disk_gets_the_room_of_the_log(tmp_path: Path, monkeypatch:
             raise apsw.FullError("database or disk is full")
         return real(*given)
 
-    monkeypatch.setattr(file, "_committed_work", full)
+    monkeypatch.setattr(opened_file, "run_through", full)
     assert (tmp_path / "m.db-wal").stat().st_size
     await remember(store, memory("coffee"))
     assert len(await store.newest(everything(), limit=9)) == 2

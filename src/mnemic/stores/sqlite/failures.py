@@ -49,25 +49,29 @@ def typed(error: apsw.Error) -> MnemicError:
     return StoreFailed(type(error).__name__)
 
 
+_SENSELESS = (TypeError, ValueError, AttributeError, LookupError, OverflowError, struct.error)
+"""Errors of code that was given what it cannot make sense of."""
+
+
 @contextmanager
-def typed_failures() -> Iterator[None]:
+def typed_failures(connection: apsw.Connection | None = None) -> Iterator[None]:
     """Let only errors of mnemic's tree through. A text that is not UTF-8 is the caller's mistake on its way in, damage
-    on its way out.
+    on its way out. With the `connection`, as `suspected` too.
     """
     try:
         yield
+    except MnemicError:
+        raise
     except apsw.Error as error:
         raise typed(error) from error
-    except UnicodeEncodeError as error:
-        raise InvalidInput("surrogate") from error
-    except UnicodeDecodeError as error:
-        raise StoreCorrupt("text", hint="a row is damaged; `mnemic doctor` names it") from error
-
-
-def check_schema(connection: apsw.Connection) -> None:
-    """Raises StoreNewer for a file whose schema this version does not know."""
-    if connection.pragma("user_version") > newest_schema():
-        raise StoreNewer(hint="the file was written by a newer mnemic; update this one")
+    except _SENSELESS as error:
+        if connection is not None:
+            _suspect(connection, error)
+        if isinstance(error, UnicodeEncodeError):
+            raise InvalidInput("surrogate") from error
+        if isinstance(error, UnicodeDecodeError):
+            raise StoreCorrupt("text", hint="a row is damaged; `mnemic doctor` names it") from error
+        raise
 
 
 @contextmanager
@@ -81,10 +85,20 @@ def suspected(connection: apsw.Connection) -> Iterator[None]:
         yield
     except MnemicError:
         raise
-    except (TypeError, ValueError, AttributeError, LookupError, OverflowError, struct.error) as error:
-        if _is_damaged(connection):
-            raise StoreCorrupt("pages", hint="the file is damaged; see `mnemic doctor`, `mnemic salvage`") from error
+    except _SENSELESS as error:
+        _suspect(connection, error)
         raise
+
+
+def _suspect(connection: apsw.Connection, error: Exception) -> None:
+    if _is_damaged(connection):
+        raise StoreCorrupt("pages", hint="the file is damaged; see `mnemic doctor`, `mnemic salvage`") from error
+
+
+def check_schema(connection: apsw.Connection) -> None:
+    """Raises StoreNewer for a file whose schema this version does not know."""
+    if connection.pragma("user_version") > migrations()[-1].number:
+        raise StoreNewer(hint="the file was written by a newer mnemic; update this one")
 
 
 def _is_damaged(connection: apsw.Connection) -> bool:

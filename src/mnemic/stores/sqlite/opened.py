@@ -6,8 +6,8 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -27,10 +27,9 @@ from mnemic.stores.sqlite.rows import Rows, Terms, fetch
 from mnemic.stores.sqlite.threads import Fresh, Groups, Readers, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
 from mnemic.stores.sqlite.upkeep import files_of
-from mnemic.types import Deadline, Scope, Status, Vector, VectorSpace
+from mnemic.types import Scope, Status, Vector, VectorSpace
 
 if TYPE_CHECKING:
-    from mnemic.ports import Transaction
     from mnemic.stores.sqlite.indexes import ScopeIndexes
     from mnemic.text.bm25 import Bm25
 
@@ -72,35 +71,36 @@ class OpenFile:
         self._indexes: ScopeIndexes | None = None
         self._making = threading.Lock()
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
-        self._groups = Groups(self, self.writer)
+        self.groups = Groups(self, self.writer)
         self._changes_before = 0
-        self._unscrubbed = False
+        self._unscrubbed = self._removing = False
         self._path = path
         self._identity = _identity(path)
         self._ballast = ballast
         if not is_frozen(path):
             ballast.load()
 
-    def transact(self, work: Callable[[Transaction], Awaitable[T]], deadline: Deadline | None = None) -> Future[T]:
-        """Return what `work` gives once it is committed, together with others that wait for the writing thread."""
-        return self._groups.submit(work, deadline)
-
     def alone(self, work: Work) -> Any:
         """Run `work` to its end on this thread, and commit. On a full disk the log is emptied into the file, and work
         that removes may use the room kept for it.
         """
         self.check_identity()
-        transaction = self._transaction({})
+        self._removing = False
         try:
-            result = self._committed_work(work, transaction)
+            result, removed = self._committed_work(work)
         except apsw.FullError:
             emptied = self._emptied()
-            if not (transaction.removed and self._ballast.drop()) and not emptied:
+            if not (self._removing and self._ballast.drop()) and not emptied:
                 raise
-            transaction = self._transaction({})
-            result = self._committed_work(work, transaction)
-        self.scrub(removed=transaction.removed)
+            result, removed = self._committed_work(work)
+        self.scrub(removed=removed)
         return result
+
+    def _committed_work(self, work: Work) -> tuple[Any, bool]:
+        """The result of `work` in a transaction that is committed, and if it removed something."""
+        with immediate(self.writing):
+            self._changes_before = self.writing.total_changes()
+            return self._through(work, {})
 
     def check_identity(self) -> None:
         """Raises StoreUnavailable (`replaced`) where the name leads to another file by now, or to none: what is written
@@ -126,33 +126,19 @@ class OpenFile:
         if not fresh:
             self.check_identity()
             self._changes_before = self.writing.total_changes()
-        transaction = self._transaction(fresh)
+        with suspected(self.writing):
+            return self._through(work, fresh)
+
+    def _through(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
+        nearest = partial(self._nearest, fresh)
+        transaction = SqliteTransaction(self.writing, rows=self.rows, dimension=self.space.dimension, nearest=nearest)
         try:
-            with suspected(self.writing):
-                result = run_through(work, transaction)
+            result = run_through(work, transaction)
         finally:
             transaction.end()
+            self._removing = transaction.removed
         fresh.update(transaction.changed)
         return result, transaction.removed
-
-    def scrub(self, *, removed: bool) -> None:
-        """After a commit that `removed` something, leave nothing readable of it, and keep room for the next."""
-        self._scrub(removed=removed)
-        if removed:
-            self._ballast.load()
-
-    def _transaction(self, fresh: Fresh) -> SqliteTransaction:
-        nearest = partial(self._nearest, fresh)
-        return SqliteTransaction(self.writing, rows=self.rows, dimension=self.space.dimension, nearest=nearest)
-
-    def _committed_work(self, work: Work, transaction: SqliteTransaction) -> Any:
-        try:
-            with immediate(self.writing):
-                self._changes_before = self.writing.total_changes()
-                with suspected(self.writing):
-                    return run_through(work, transaction)
-        finally:
-            transaction.end()
 
     def tidy(self, *, whole: bool) -> int:
         """Empty the log into the file, and with `whole` write the file anew; the bytes given back."""
@@ -234,23 +220,28 @@ class OpenFile:
         close = [pair for pair in zip(changed, scores, strict=True) if pair[1] >= at_least]
         return best([*standing, *close], limit)
 
-    def _scrub(self, *, removed: bool) -> None:
-        """After an erasure, empty the log: old pages in it still show what was erased. A reader may delay that."""
+    def scrub(self, *, removed: bool) -> None:
+        """After a commit that `removed` something, empty the log, whose old pages still show it (a reader may delay
+        that), and keep room for the next.
+        """
         self._unscrubbed = self._unscrubbed or removed
         if self._unscrubbed:
             self.patience.wait(_SCRUB_SECONDS)
             try:
                 self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.Error:
-                return
-            self._unscrubbed = False
+                pass
+            else:
+                self._unscrubbed = False
+        if removed:
+            self._ballast.load()
 
     def close(self) -> None:
         """Finish what runs, then let go of the file."""
         self.writer.shutdown(wait=True)
         self.readers.close()
         self._committed.close()
-        self._scrub(removed=False)
+        self.scrub(removed=False)
         self.writing.close()
 
 

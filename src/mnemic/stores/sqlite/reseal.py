@@ -11,7 +11,7 @@ from mnemic.stores.codec import body_check, vector_check, words_check
 from mnemic.stores.sealing import body_anew, vector_anew, words_anew
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
-from mnemic.types import Level, Scope
+from mnemic.types import Kind, Level, Scope
 
 BATCH = 256
 
@@ -117,7 +117,8 @@ def seal_batch(connection: apsw.Connection, rows: Rows, tenant: str) -> int:
             searched, *checks = rows.search_columns(memory)
             connection.execute(_SEARCH, (*searched, *checks, row_id))
             connection.execute(_PHRASES, (row_id, tokens(scope_id, content), tokens(scope_id, context)))
-            mark_facets(connection, rows, scope_id, row_id, memory)
+            if memory.kind is Kind.STRUCTURED:
+                mark_facets(connection, rows, scope_id, row_id, memory)
         versions = [] if plain else fetch(connection, _PLAIN_VERSIONS, (tenant,))
         for memory_id, version, body, checksum, level, owner in versions:
             memory = rows.version(body, checksum, Scope(tenant=tenant, level=Level(level), owner=owner))

@@ -25,7 +25,7 @@ from mnemic.stores.codec import (
 )
 from mnemic.stores.sealing import NOTHING, Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
-from mnemic.types import Kind, Memory, Scope, Where
+from mnemic.types import Memory, Scope, Where
 from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
 
@@ -231,11 +231,10 @@ def _are_times(happened_at: object, *others: object) -> bool:
 
 
 def mark_facets(connection: apsw.Connection, rows: Rows, scope_id: int, row_id: int, memory: Memory) -> None:
-    """Let the facets of the row be those of `memory`, in the transaction that writes it."""
-    if memory.kind is Kind.STRUCTURED:
-        connection.execute("DELETE FROM facet WHERE row_id = ?", (row_id,))
-        marks = ((scope_id, facet, memory.memory_id, row_id) for facet in rows.facets_of(memory))
-        connection.executemany("INSERT INTO facet VALUES (?, ?, ?, ?)", marks)
+    """Let the facets of the row be those of `memory`, a structured one, in the transaction that writes it."""
+    connection.execute("DELETE FROM facet WHERE row_id = ?", (row_id,))
+    marks = ((scope_id, facet, memory.memory_id, row_id) for facet in rows.facets_of(memory))
+    connection.executemany("INSERT INTO facet VALUES (?, ?, ?, ?)", marks)
 
 
 def columns_of(memory: Memory) -> dict[str, Any]:
@@ -299,19 +298,14 @@ class Terms:
         return array("I", numbers).tobytes()
 
 
-def tokens(scope_id: int, packed: bytes) -> str:
-    """Packed terms as the text that the phrase table indexes for this scope."""
-    return " ".join(token(scope_id, number) for number in array("I", packed))
-
-
-def token(scope_id: int, number: int) -> str:
-    """One term of one scope, in letters and digits only."""
-    return f"s{scope_id:x}t{number:x}"
+def tokens(scope_id: int, numbers: bytes | Iterable[int]) -> str:
+    """Terms, packed or not, as the text that the phrase table indexes for this scope: letters and digits only."""
+    return " ".join([f"s{scope_id:x}t{number:x}" for number in array("I", numbers)])
 
 
 def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
     """A query for the rows of this scope that hold every one of `phrases`. It consists of numbers alone."""
-    quoted = (" ".join(token(scope_id, number) for number in phrase) for phrase in phrases)
+    quoted = (tokens(scope_id, phrase) for phrase in phrases)
     return " AND ".join(f'"{phrase}"' for phrase in quoted)
 
 

@@ -25,7 +25,7 @@ from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.file import Patience, prepare
 from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens
-from mnemic.types import Level, Memory, Scope
+from mnemic.types import Kind, Level, Memory, Scope
 
 _LEVELS = frozenset(level.value for level in Level)
 _SALT = b"term_salt"
@@ -265,7 +265,8 @@ class _Making:
         if cues and content:
             phrases = (row_id, tokens(row_id >> 32, content), tokens(row_id >> 32, context))
             connection.execute("INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", phrases)
-        mark_facets(connection, _Sealed(rows) if sealed else rows, row_id >> 32, row_id, memory)
+        if memory.kind is Kind.STRUCTURED:
+            mark_facets(connection, _Sealed(rows) if sealed else rows, row_id >> 32, row_id, memory)
         if not sealed:
             relate(connection, memory)
 

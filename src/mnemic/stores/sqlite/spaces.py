@@ -37,24 +37,20 @@ _SWITCH = """
 """
 
 
-def present(connection: apsw.Connection) -> VectorSpace | None:
-    """The file's vector space, or None while it has none."""
-    return _space(connection, _PRESENT)
-
-
-def _space(connection: apsw.Connection, sql: str) -> VectorSpace | None:
+def present(connection: apsw.Connection, sql: str = _PRESENT) -> VectorSpace | None:
+    """The file's vector space, or the one that `sql` selects; None while there is none."""
     rows = fetch(connection, sql)
     return VectorSpace(model=rows[0][0], dimension=rows[0][1]) if rows else None
 
 
 def is_filling(connection: apsw.Connection) -> bool:
     """Return True if a further space is being filled."""
-    return _space(connection, _NEXT) is not None
+    return present(connection, _NEXT) is not None
 
 
 def given_up(connection: apsw.Connection, space: VectorSpace) -> bool:
     """Give up what is being filled, unless it is `space`; whether that is to begin."""
-    if _space(connection, _NEXT) == space:
+    if present(connection, _NEXT) == space:
         return False
     with immediate(connection):
         connection.execute("DELETE FROM next_space; DROP INDEX IF EXISTS memory_search_unfilled")
@@ -64,7 +60,7 @@ def given_up(connection: apsw.Connection, space: VectorSpace) -> bool:
 def begin(connection: apsw.Connection, space: VectorSpace) -> None:
     """Begin to fill `space`, unless somebody else has begun by now."""
     with immediate(connection):
-        if _space(connection, _NEXT) == space:
+        if present(connection, _NEXT) == space:
             return
         connection.execute("INSERT INTO next_space VALUES (1, ?, ?)", (space.model, space.dimension))
         connection.execute("CREATE INDEX memory_search_unfilled ON memory_search (row_id) WHERE next_vector IS NULL")
@@ -85,7 +81,7 @@ def unfilled(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory
 def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory, Vector]]) -> int:
     """The port's `fill`."""
     with immediate(connection):
-        space = _space(connection, _NEXT)
+        space = present(connection, _NEXT)
         if space is None:
             raise InvalidInput("space", hint="no vector space is being filled")
         done = 0
@@ -105,7 +101,7 @@ def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory,
 def switch(connection: apsw.Connection) -> VectorSpace | None:
     """Make the filled space the present one; None, and nothing done, where a memory still has no vector in it."""
     with immediate(connection):
-        space = _space(connection, _NEXT)
+        space = present(connection, _NEXT)
         if space is None:
             raise InvalidInput("space", hint="no vector space is being filled")
         if fetch(connection, "SELECT 1 FROM memory_search WHERE next_vector IS NULL LIMIT 1"):

@@ -19,7 +19,7 @@ from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
-from mnemic.stores.sqlite.failures import suspected, typed_failures
+from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.stores.sqlite.rows import fetch, find_place
@@ -106,13 +106,9 @@ class SqliteStore(SingleReads):
             shared=True,
             phrase=True,
             exact_up_to=EXACT_UP_TO,
-            sealed=self._sealed,
+            sealed=frozenset({"content", "vectors", "words"} if self._sealer.seals else ()),
             grouped=True,
         )
-
-    @property
-    def _sealed(self) -> frozenset[str]:
-        return frozenset({"content", "vectors", "words"}) if self._sealer.seals else frozenset()
 
     async def open(self, space: VectorSpace | None) -> None:
         if self._opened is None:
@@ -144,7 +140,7 @@ class SqliteStore(SingleReads):
             await asyncio.to_thread(opened.close)
 
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        return await finished(self._ready.transact(work, deadline))
+        return await finished(self._ready.groups.submit(work, deadline))
 
     async def secret(self, tenant: str) -> bytes:
         return await self._write(lambda opened: opened.secret(tenant))
@@ -222,7 +218,7 @@ class SqliteStore(SingleReads):
         return await self._read(lambda connection: upkeep.waiting(connection, tenant))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        return await self._read(lambda connection: upkeep.marks(connection, tenant, prefix))
+        return await self._read(partial(upkeep.marks, tenant=tenant, prefix=prefix))
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
         return await self._read(lambda connection: upkeep.requests(connection, tenant, after, limit))
@@ -332,18 +328,14 @@ class SqliteStore(SingleReads):
         return self._opened
 
     async def _read(self, work: Callable[[apsw.Connection], T]) -> T:
-        def run(connection: apsw.Connection) -> T:
-            with typed_failures(), suspected(connection):
-                return work(connection)
-
-        return await self._ready.readers.run(run)
+        return await self._ready.readers.run(work)
 
     async def _write(self, work: Callable[[OpenFile], T]) -> T:
         opened = self._ready
 
         def run() -> T:
             opened.patience.wait(BUSY_SECONDS)
-            with typed_failures(), suspected(opened.writing):
+            with typed_failures(opened.writing):
                 return work(opened)
 
         return await finished(opened.writer.submit(run))

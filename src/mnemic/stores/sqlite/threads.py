@@ -63,7 +63,7 @@ class Readers:
     def _with_connection(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._connections.get()
         try:
-            with reading(connection):
+            with typed_failures(connection), reading(connection):
                 return work(connection)
         finally:
             self._connections.put(connection)
@@ -224,7 +224,7 @@ class Groups:
 
     def _alone(self, job: _Job) -> None:
         try:
-            with typed_failures():
+            with typed_failures(self._owner.writing):
                 self._owner.patience.wait(job.patience())
                 job.result = self._owner.alone(job.work)
         except BaseException as error:  # noqa: BLE001  (it is told to whoever asked)

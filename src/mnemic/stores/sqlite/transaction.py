@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
@@ -88,6 +88,16 @@ _UPDATE = """
 """
 
 
+class _Over:
+    """Connection of a transaction that has ended."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("the transaction is over")
+
+
+_OVER = _Over()
+
+
 class SqliteTransaction:
     """The port's `Transaction` on a connection that holds the write lock.
 
@@ -96,7 +106,7 @@ class SqliteTransaction:
     """
 
     def __init__(self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest) -> None:
-        self._connection: apsw.Connection | None = connection
+        self._open = connection
         self._kept = rows
         self._dimension = dimension
         self._nearest = nearest
@@ -105,31 +115,22 @@ class SqliteTransaction:
 
     def end(self) -> None:
         """From here on every call is refused: the transaction is over."""
-        self._connection = None
-
-    @property
-    def _open(self) -> apsw.Connection:
-        if self._connection is None:
-            raise RuntimeError("the transaction is over")
-        return self._connection
-
-    def _rows(self, sql: str, parameters: dict[str, Any] | tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        return fetch(self._open, sql, parameters)
+        self._open = cast("apsw.Connection", _OVER)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        rows = self._rows(GET_MANY, wanted_memories([memory_id], scopes))
+        rows = fetch(self._open, GET_MANY, wanted_memories([memory_id], scopes))
         return self._kept.named(self._open, rows[0]) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        rows = self._rows(BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
+        rows = fetch(self._open, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
         return self._kept.memory(rows[0]) if rows else None
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
-        rows = self._rows(PENDING_BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
+        rows = fetch(self._open, PENDING_BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
         return self._kept.memory(rows[0]) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
-        return [self._kept.named(self._open, row) for row in self._rows(_BY_KEY, place(scope) | {"key": key})]
+        return [self._kept.named(self._open, row) for row in fetch(self._open, _BY_KEY, place(scope) | {"key": key})]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)
@@ -145,10 +146,12 @@ class SqliteTransaction:
         given = {"row_id": row_id, "scope_id": scope_id, "changed": changed, "turn": turn}
         self._unless_taken(_INSERT, self._kept.columns(memory) | given)
         searched, *checks = self._kept.search_columns(memory)
-        self._rows(_INSERT_SEARCH, (row_id, *searched, *checks))
+        fetch(self._open, _INSERT_SEARCH, (row_id, *searched, *checks))
         self._index_phrases(scope_id, row_id, searched)
-        mark_facets(self._open, self._kept, scope_id, row_id, memory)
-        self._relate(memory)
+        if memory.kind is Kind.STRUCTURED:
+            mark_facets(self._open, self._kept, scope_id, row_id, memory)
+        if holds_graph(memory):
+            self._relate(memory)
         self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def replace(self, memory: Memory) -> None:
@@ -163,14 +166,16 @@ class SqliteTransaction:
         self._unless_taken(_UPDATE, self._kept.columns(memory) | {"row_id": row_id, "changed": changed})
         # As it is, with its checksum: what is damaged is not made to look whole.
         old = (memory.scope.tenant, memory.memory_id, version, body, checksum)
-        self._rows("INSERT INTO memory_version VALUES (?, ?, ?, CAST(? AS TEXT), ?)", old)
+        fetch(self._open, "INSERT INTO memory_version VALUES (?, ?, ?, CAST(? AS TEXT), ?)", old)
         searched, *checks = self._kept.search_columns(memory)
-        self._rows(_UPDATE_SEARCH, (*searched, *checks, row_id))
+        fetch(self._open, _UPDATE_SEARCH, (*searched, *checks, row_id))
         if packed != [searched.content, searched.context, searched.cues]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, searched)
-        mark_facets(self._open, self._kept, scope_id, row_id, memory)
-        self._relate(memory)
+        if memory.kind is Kind.STRUCTURED:
+            mark_facets(self._open, self._kept, scope_id, row_id, memory)
+        if holds_graph(memory):
+            self._relate(memory)
         self.changed[memory.scope.tenant, memory.memory_id] = memory
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
@@ -181,26 +186,30 @@ class SqliteTransaction:
         self.changed[scope.tenant, memory_id] = None
         row_id, scope_id, _, _, _, *packed = stored
         self._forget_phrases(scope_id, row_id, *packed)
-        self._rows("DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
+        fetch(self._open, "DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
         self._enter(scope)
-        self._rows("UPDATE scope SET removed_at = changes WHERE tenant = ? AND scope_id = ?", (scope.tenant, scope_id))
+        fetch(
+            self._open,
+            "UPDATE scope SET removed_at = changes WHERE tenant = ? AND scope_id = ?",
+            (scope.tenant, scope_id),
+        )
         return True
 
     async def append_audit(self, event: AuditEvent) -> None:
         sql = "SELECT sequence, hash FROM audit WHERE tenant = ? ORDER BY sequence DESC LIMIT 1"
-        last = self._rows(sql, (event.tenant,))
+        last = fetch(self._open, sql, (event.tenant,))
         sequence, previous = last[0] if last else (0, "")
         line = encode_event(replace(event, sequence=sequence + 1))
         chained = link(previous, line, self._kept.sealer.sign)
-        self._rows("INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, chained))
+        fetch(self._open, "INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, chained))
 
     async def enqueue(self, entry: OutboxEntry) -> None:
         where = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)
-        self._rows(_ENQUEUE, (*where, entry.action, entry.memory_id, entry.version))
+        fetch(self._open, _ENQUEUE, (*where, entry.action, entry.memory_id, entry.version))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
         sql = "SELECT digest, receipt, checksum FROM request WHERE tenant = ? AND idempotency_key = ?"
-        rows = self._rows(sql, (tenant, idempotency_key))
+        rows = fetch(self._open, sql, (tenant, idempotency_key))
         if not rows:
             return None
         return checked_request(*rows[0])
@@ -210,14 +219,14 @@ class SqliteTransaction:
     ) -> None:
         values = (tenant, idempotency_key, digest, receipt, to_micros(at), text_check(digest, receipt))
         try:
-            self._rows("INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)", values)
+            fetch(self._open, "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)", values)
         except apsw.ConstraintError as error:
             raise IdempotencyConflict from error
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
         self.removed = True
         named = {"tenant": tenant, "memory_ids": dump(sorted(memory_ids)), "prefix": owner and f"{owner}:"}
-        return len(self._rows(_FORGET_REQUESTS, named))
+        return len(fetch(self._open, _FORGET_REQUESTS, named))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return usage(self._open, tenant, since, scope)
@@ -228,54 +237,59 @@ class SqliteTransaction:
         return found
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
-        rows = self._rows("SELECT name, value, checksum FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
+        rows = fetch(self._open, "SELECT name, value, checksum FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
         return checked_marks(rows).get(name)
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         if value is None:
-            self._rows("DELETE FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
+            fetch(self._open, "DELETE FROM mark WHERE tenant = ? AND name = ?", (tenant, name))
         else:
-            self._rows(
-                "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?)", (tenant, name, value, text_check(name, value))
+            fetch(
+                self._open,
+                "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?)",
+                (tenant, name, value, text_check(name, value)),
             )
 
     def _enter(self, scope: Scope) -> tuple[int, int]:
         """Count one more change of `scope`: its number, and the new count."""
-        ((scope_id, changes),) = self._rows(_ENTER, (scope.tenant, scope.level.value, scope.owner))
+        ((scope_id, changes),) = fetch(self._open, _ENTER, (scope.tenant, scope.level.value, scope.owner))
         return scope_id, changes
 
     def _next_turn(self, scope_id: int, session: str | None) -> int:
         """The number of a further message of the session."""
         sql = "SELECT coalesce(max(turn) + 1, 0) FROM memory WHERE scope_id = ? AND session IS ? AND turn IS NOT NULL"
-        ((turn,),) = self._rows(sql, (scope_id, session))
+        ((turn,),) = fetch(self._open, sql, (scope_id, session))
         return int(turn)
 
     def _stored(self, memory_id: str, scope: Scope) -> tuple[Any, ...] | None:
-        rows = self._rows(_STORED, (scope.tenant, memory_id, scope.level.value, scope.owner))
+        rows = fetch(self._open, _STORED, (scope.tenant, memory_id, scope.level.value, scope.owner))
         return rows[0] if rows else None
 
     def _unless_taken(self, sql: str, columns: dict[str, Any]) -> None:
         """Write the row. A unique index refuses an identifier, or a fingerprint of an active memory, that is taken."""
         try:
-            self._rows(sql, columns)
+            fetch(self._open, sql, columns)
         except apsw.ConstraintError as error:
             if getattr(error, "extendedresult", None) == apsw.SQLITE_CONSTRAINT_UNIQUE:
                 raise VersionConflict from error
             raise
 
     def _relate(self, memory: Memory) -> None:
-        """Write what the memory holds of the graph, where it may hold something."""
-        if holds_graph(memory):
-            from mnemic.stores.sqlite.graph import relate
+        """Write what the memory holds of the graph."""
+        from mnemic.stores.sqlite.graph import relate
 
-            relate(self._open, memory)
+        relate(self._open, memory)
 
     def _index_phrases(self, scope_id: int, row_id: int, searched: Searched) -> None:
         if searched.cues:
             words = (row_id, tokens(scope_id, searched.content), tokens(scope_id, searched.context))
-            self._rows("INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", words)
+            fetch(self._open, "INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", words)
 
     def _forget_phrases(self, scope_id: int, row_id: int, content: bytes, context: bytes, cues: bytes) -> None:
         if cues:
             words = (row_id, tokens(scope_id, content), tokens(scope_id, context))
-            self._rows("INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)", words)
+            fetch(
+                self._open,
+                "INSERT INTO phrase (phrase, rowid, content, context) VALUES ('delete', ?, ?, ?)",
+                words,
+            )

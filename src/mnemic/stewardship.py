@@ -14,7 +14,6 @@ from mnemic.maintain.consent import subject_token
 from mnemic.requests import Approve, Consent, Erase, EraseKey, Forget, Reject, Reveal, Rollback, RotateDataKeys, Undo
 from mnemic.types import SHARED, Actor, AuditEvent, CarriedOut, Level, MemoryRequest, Scope, Status, Where, WriteReceipt
 from mnemic.upkeep import UpkeepVerbs
-from mnemic.write.vault import Vault
 
 if TYPE_CHECKING:
     from mnemic.maintain.erase import ErasureReceipt
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from mnemic.maintain.undo import UndoReceipt
     from mnemic.maintain.vault import Revealed
     from mnemic.ports import SessionStore
+    from mnemic.write.vault import Vault
 
 Form = Literal["json", "html"]
 _PAGE = 200

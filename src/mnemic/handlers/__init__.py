@@ -11,10 +11,10 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers.writing import Adding, AddingMany
 from mnemic.maintain.consent import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.vault import Vault
 
 if TYPE_CHECKING:
     from mnemic.ports import SessionStore
+    from mnemic.write.vault import Vault
 
 
 class Handlers(dict[type[requests.Request[Any]], Handler]):

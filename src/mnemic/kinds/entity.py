@@ -18,6 +18,7 @@ from mnemic.extract.entities.model import ModelEntityReader
 from mnemic.extract.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.face import Ground, M, verb
+from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.named import (
     MAX_VALUE_CHARS,
     ME_NODE,
@@ -34,7 +35,7 @@ from mnemic.kinds.named import (
     relating,
 )
 from mnemic.kinds.same import Same
-from mnemic.kinds.view import EngineVerbs, KindView
+from mnemic.kinds.view import KindView
 from mnemic.kinds.walks import Walks
 from mnemic.ports.graph import GraphStore
 from mnemic.types import (

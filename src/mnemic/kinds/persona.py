@@ -8,8 +8,9 @@ from mnemic.errors import MemoryNotFound
 from mnemic.face import Ground, M, verb
 from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.render import escape, new_nonce, visible
+from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.profile import Profile
-from mnemic.kinds.view import EngineVerbs, KindView
+from mnemic.kinds.view import KindView
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Where, WriteReceipt
 
 TRAIT = "trait"

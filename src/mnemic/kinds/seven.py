@@ -13,11 +13,12 @@ from mnemic.catalog import CATALOG, DURABLE_KINDS, Home, kind_of
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
 from mnemic.face import Ground, M, awaited, verb
 from mnemic.identity import new_id
-from mnemic.kinds.view import EngineVerbs, KindView
+from mnemic.kinds.view import KindView
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Outcome, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.extract.travel.airports import Airports
+    from mnemic.kinds.engine_verbs import EngineVerbs
     from mnemic.kinds.entity import EntityMemory
     from mnemic.kinds.episodic import EpisodicMemory
     from mnemic.kinds.long_term import LongTermMemory

@@ -13,10 +13,10 @@ from mnemic.errors import IdempotencyConflict
 from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
 from mnemic.unit_of_work import Answered, Mutation, Unit
 from mnemic.write.draft import Decision, Draft, Laps
-from mnemic.write.vault import Vault, vault_name, vault_prefix
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads
+    from mnemic.write.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +191,8 @@ def readied(draft: Draft, vault: Vault) -> Draft:
 
     It waits for a small file at most. Raises KeyFailed as the keyring raises it.
     """
+    from mnemic.write.vault import vault_name, vault_prefix
+
     prefix = vault_prefix(draft.secret, draft.subject)
     vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
     vault.keyring.seal(draft.subject, b"", b"")

@@ -27,10 +27,10 @@ from mnemic.types import (
     VectorSpace,
     subject_of,
 )
-from mnemic.write.vault import Vault
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock
+    from mnemic.write.vault import Vault
 
 THRESHOLDS = ("near_duplicate", "conflict", "nominate", "retold", "denied")
 """The cosines of `WriteRules`."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mnemic.errors import BudgetSpent, InvalidInput, SpaceMismatch, StoreFailed
+from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
@@ -38,12 +38,12 @@ from mnemic.write.lookup import is_known, settle
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.validate import validate
-from mnemic.write.vault import Vault, checked
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, RecordStore
     from mnemic.ports.projections import Projection
     from mnemic.write.judge import Judge
+    from mnemic.write.vault import Vault
 
 __all__ = ["MemoryWritePipeline", "WriteRules"]
 
@@ -75,7 +75,9 @@ class MemoryWritePipeline:
         self._store, self._embedder, self._clock = store, embedder, clock
         self._configured = self.rules = rules or WriteRules()
         self.redactor = redactor or Redactor()
-        self._vault, self._judge = checked(vault, needed=self.redactor.tokenises), judge
+        if self.redactor.tokenises and vault is None:
+            raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
+        self._vault, self._judge = vault, judge
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
         self.successor: Embedder | None = None

@@ -10,7 +10,7 @@ import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mnemic.errors import InvalidConfig, KeyFailed
+from mnemic.errors import KeyFailed
 from mnemic.identity import token_of
 from mnemic.types import Scope
 
@@ -44,11 +44,6 @@ class Vault:
 
     keyring: Keyring
 
-    @classmethod
-    def of(cls, keyring: Keyring | None) -> Vault | None:
-        """The vault of the keyring, or None: without a key nothing is sealed."""
-        return None if keyring is None else cls(keyring)
-
     def sealed(self, subject: Scope, name: str, value: str) -> str:
         """`value` as it is kept under `name`."""
         plain = value.encode("utf-8", "surrogatepass")
@@ -68,13 +63,6 @@ class Vault:
     def opened(self, subject: Scope, name: str, sealed: str) -> str:
         """The value that is kept under `name`."""
         return self.keyring.open(_raw(sealed), _bound(subject.tenant, name)).decode("utf-8", "surrogatepass")
-
-
-def checked(vault: Vault | None, *, needed: bool) -> Vault | None:
-    """`vault`. Raises InvalidConfig (`invalid_config:redaction.entities`) where it is needed and not there."""
-    if needed and vault is None:
-        raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
-    return vault
 
 
 def _bound(tenant: str, name: str) -> bytes:

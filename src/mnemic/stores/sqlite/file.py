@@ -14,7 +14,7 @@ import apsw
 
 from mnemic.errors import SpaceMismatch, StoreBusy, StoreCorrupt, StoreUnavailable
 from mnemic.stores.sqlite.failures import Migration, check_schema, immediate, migrations, newest_schema
-from mnemic.stores.sqlite.spaces import present
+from mnemic.stores.sqlite.rows import present
 from mnemic.types import VectorSpace
 
 APPLICATION_ID = 0x6D6E656D  # "mnem"

@@ -26,7 +26,6 @@ from mnemic.stores.sqlite.near import Found, best, near
 from mnemic.stores.sqlite.rows import Rows, Terms, fetch
 from mnemic.stores.sqlite.threads import Fresh, Groups, Readers, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
-from mnemic.stores.sqlite.upkeep import files_of
 from mnemic.types import Scope, Status, Vector, VectorSpace
 
 if TYPE_CHECKING:
@@ -166,6 +165,8 @@ class OpenFile:
                 time.sleep(random.uniform(0.01, 0.1))  # noqa: S311
 
     def _size(self) -> int:
+        from mnemic.stores.sqlite.upkeep import files_of
+
         return sum(file.stat().st_size for file in files_of(self._path))
 
     def secret(self, tenant: str, given: bytes | None = None) -> bytes:

@@ -16,6 +16,7 @@ from mnemic.stores.codec import (
     Noted,
     blob_check,
     body_check,
+    checked_marks,
     cues_of,
     dump,
     fields_of,
@@ -25,8 +26,7 @@ from mnemic.stores.codec import (
 )
 from mnemic.stores.sealing import NOTHING, Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
-from mnemic.types import Memory, Scope, Where
-from mnemic.types.facets import ANY, facets_of
+from mnemic.types import Memory, Scope, VectorSpace, Where
 from mnemic.types.scope import scope_named
 
 _FIRST = to_micros(datetime(1, 1, 1, tzinfo=UTC)) or 0
@@ -83,6 +83,14 @@ BY_FINGERPRINT = ACTIVE + _SAME
 PENDING_BY_FINGERPRINT = ACTIVE.replace("'active'", "'pending_review'") + _SAME + " ORDER BY m.memory_id LIMIT 1"
 
 
+_MARKS = """
+    SELECT name, value, checksum FROM mark
+    WHERE tenant = :tenant AND name >= :prefix
+    AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name
+"""
+_PRESENT = "SELECT model, dimension FROM space"
+
+
 def place(scope: Scope) -> dict[str, Any]:
     """The parameters that name a scope."""
     return {"tenant": scope.tenant, "level": scope.level.value, "owner": scope.owner}
@@ -93,6 +101,17 @@ def fetch(
 ) -> list[tuple[Any, ...]]:
     """All rows of a statement."""
     return connection.execute(sql, parameters).fetchall()
+
+
+def present(connection: apsw.Connection, sql: str = _PRESENT) -> VectorSpace | None:
+    """The file's vector space, or the one that `sql` selects; None while there is none."""
+    rows = fetch(connection, sql)
+    return VectorSpace(model=rows[0][0], dimension=rows[0][1]) if rows else None
+
+
+def marks(connection: apsw.Connection, tenant: str, prefix: str) -> dict[str, str]:
+    """The port's `marks`."""
+    return checked_marks(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
 
 
 def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[str, Any]:
@@ -187,6 +206,8 @@ class Rows:
         """Return the numbers that represent the facets of the memory: where it is sealed, the one that says it may have
         every one.
         """
+        from mnemic.types.facets import ANY, facets_of
+
         found = facets_of(memory)
         whole = ANY in found or (found and self.sealer.seals)
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))

@@ -28,9 +28,9 @@ from mnemic.stores.sqlite.rows import (
     holds_phrases,
     phrase_query,
     place,
+    present,
     wanted_memories,
 )
-from mnemic.stores.sqlite.spaces import present
 from mnemic.text.analyse import parse_query
 from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 

@@ -9,11 +9,10 @@ import apsw
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
+from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, present
 from mnemic.types import Memory, Vector, VectorSpace
 
 _CLEARED = 500
-_PRESENT = "SELECT model, dimension FROM space"
 _NEXT = "SELECT model, dimension FROM next_space"
 _UNFILLED = f"SELECT {MEMORY} FROM {SOURCES} WHERE s.next_vector IS NULL ORDER BY s.row_id LIMIT ?"  # noqa: S608
 _FOUND = "SELECT row_id, CAST(body AS BLOB) FROM memory WHERE tenant = ? AND memory_id = ? AND version = ?"
@@ -35,12 +34,6 @@ _SWITCH = """
     INSERT INTO space SELECT only, model, dimension FROM next_space;
     DELETE FROM next_space;
 """
-
-
-def present(connection: apsw.Connection, sql: str = _PRESENT) -> VectorSpace | None:
-    """The file's vector space, or the one that `sql` selects; None while there is none."""
-    rows = fetch(connection, sql)
-    return VectorSpace(model=rows[0][0], dimension=rows[0][1]) if rows else None
 
 
 def is_filling(connection: apsw.Connection) -> bool:

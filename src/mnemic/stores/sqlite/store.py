@@ -17,12 +17,11 @@ from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import EXACT_UP_TO, adopted, decode_event, dump, to_micros
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
-from mnemic.stores.sqlite import outbox, spaces, upkeep
 from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.stores.sqlite.rows import fetch, find_place
+from mnemic.stores.sqlite.rows import fetch, find_place, marks
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
 from mnemic.types import (
@@ -197,6 +196,8 @@ class SqliteStore(SingleReads):
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
+        from mnemic.stores.sqlite import upkeep
+
         wanted = {
             "tenant": tenant,
             "statuses": dump(sorted(statuses)),
@@ -212,15 +213,21 @@ class SqliteStore(SingleReads):
         return await self._read(lambda connection: upkeep.held(connection, rows, wanted, pending=pending))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        from mnemic.stores.sqlite import upkeep
+
         return await self._read(lambda connection: upkeep.usage(connection, tenant, since, scope))
 
     async def waiting(self, tenant: str) -> int:
+        from mnemic.stores.sqlite import upkeep
+
         return await self._read(lambda connection: upkeep.waiting(connection, tenant))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        return await self._read(partial(upkeep.marks, tenant=tenant, prefix=prefix))
+        return await self._read(partial(marks, tenant=tenant, prefix=prefix))
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        from mnemic.stores.sqlite import upkeep
+
         return await self._read(lambda connection: upkeep.requests(connection, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
@@ -250,22 +257,32 @@ class SqliteStore(SingleReads):
         return resealed
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+        from mnemic.stores.sqlite import upkeep
+
         found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
 
     async def begin_space(self, space: VectorSpace) -> None:
+        from mnemic.stores.sqlite import spaces
+
         if await self._write(lambda opened: spaces.given_up(opened.writing, space)):
             await self._cleared()
             await self._write(lambda opened: spaces.begin(opened.writing, space))
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
+        from mnemic.stores.sqlite import spaces
+
         rows = self._ready.rows
         return await self._read(lambda connection: spaces.unfilled(connection, rows, limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        from mnemic.stores.sqlite import spaces
+
         return await self._write(lambda opened: spaces.fill(opened.writing, opened.rows, filled))
 
     async def switch_space(self) -> bool:
+        from mnemic.stores.sqlite import spaces
+
         def change(opened: OpenFile) -> OpenFile | None:
             space = spaces.switch(opened.writing)
             if space is None:
@@ -280,12 +297,16 @@ class SqliteStore(SingleReads):
         return before is not None
 
     async def clear_space(self) -> None:
+        from mnemic.stores.sqlite import spaces
+
         await self._close_spent()
         if not await self._read(spaces.is_filling):
             await self._cleared()
 
     async def _cleared(self) -> None:
         """Whoever writes meanwhile waits for a few rows, not for all."""
+        from mnemic.stores.sqlite import spaces
+
         last: int | None = -1
         while last is not None:
             clear = partial(spaces.clear, after=last)
@@ -303,21 +324,33 @@ class SqliteStore(SingleReads):
         return [decode_event(event, digest) for event, digest in (rows if before is None else reversed(rows))]
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        from mnemic.stores.sqlite import upkeep
+
         return await self._read(lambda connection: upkeep.broken_audit(connection, tenant, self._sealer.sign))
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        from mnemic.stores.sqlite import outbox
+
         return await self._read(lambda connection: outbox.pending(connection, projection, limit))
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        from mnemic.stores.sqlite import outbox
+
         await self._write(lambda opened: outbox.acknowledge(opened.writing, sequences, projection))
 
     async def register(self, projection: str) -> None:
+        from mnemic.stores.sqlite import outbox
+
         await self._write(lambda opened: outbox.register(opened.writing, projection))
 
     async def unregister(self, projection: str) -> None:
+        from mnemic.stores.sqlite import outbox
+
         await self._write(lambda opened: outbox.unregister(opened.writing, projection))
 
     async def projections(self) -> dict[str, int]:
+        from mnemic.stores.sqlite import outbox
+
         return await self._read(outbox.projections)
 
     @property

@@ -33,11 +33,10 @@ from mnemic.stores.sqlite.rows import (
     fetch,
     mark_facets,
     place,
+    present,
     tokens,
     wanted_memories,
 )
-from mnemic.stores.sqlite.spaces import present
-from mnemic.stores.sqlite.upkeep import usage
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.graph import holds_graph
 
@@ -229,6 +228,8 @@ class SqliteTransaction:
         return len(fetch(self._open, _FORGET_REQUESTS, named))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        from mnemic.stores.sqlite.upkeep import usage
+
         return usage(self._open, tenant, since, scope)
 
     async def space(self) -> VectorSpace:

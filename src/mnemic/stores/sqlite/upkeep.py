@@ -13,7 +13,7 @@ import apsw
 
 from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import Sign, checked_marks, decode_event, dump, follows, moment_of, to_micros
+from mnemic.stores.codec import Sign, decode_event, dump, follows, moment_of, to_micros
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import KeptRequest, Kind, Memory, Scope, Usage
 
@@ -44,11 +44,6 @@ _RECENT = """
     WHERE m.tenant = :tenant AND m.memory_id >= :first
     AND CASE WHEN json_valid(m.body) THEN m.body ->> '$.created_at' END >= :since
     AND (:level IS NULL OR (c.level = :level AND c.owner = :owner)) GROUP BY m.kind
-"""
-_MARKS = """
-    SELECT name, value, checksum FROM mark
-    WHERE tenant = :tenant AND name >= :prefix
-    AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name
 """
 _REQUESTS = """
     SELECT idempotency_key, receipt, at FROM request
@@ -120,11 +115,6 @@ def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scop
     recent = dict(fetch(connection, _RECENT, wanted))
     rows = fetch(connection, _USAGE, wanted)
     return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows if count}
-
-
-def marks(connection: apsw.Connection, tenant: str, prefix: str) -> dict[str, str]:
-    """The port's `marks`."""
-    return checked_marks(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
 
 
 def requests(connection: apsw.Connection, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:

@@ -35,7 +35,7 @@ from mnemic.types import (
     Source,
     WriteReceipt,
 )
-from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+from mnemic.write.pipeline import MemoryWritePipeline, WriteRules, vault_of
 from mnemic.write.redact import Redactor
 
 if TYPE_CHECKING:
@@ -51,16 +51,6 @@ if TYPE_CHECKING:
     from mnemic.trace import RunReport, Watch
     from mnemic.turn import TurnParts
     from mnemic.write.judge import Judge
-    from mnemic.write.vault import Vault
-
-
-def _vault_of(keyring: Keyring | None) -> Vault | None:
-    """The vault of the keyring, or None: without a key nothing is sealed."""
-    if keyring is None:
-        return None
-    from mnemic.write.vault import Vault
-
-    return Vault(keyring)
 
 
 class _Turns:
@@ -142,7 +132,7 @@ class MemoryEngine(StewardVerbs):
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.graph, self.reads, self.clock = graph, reads, clock or SystemClock()
-        self.redaction, self.vault = redaction or RedactionRules(), _vault_of(keyring)
+        self.redaction, self.vault = redaction or RedactionRules(), vault_of(keyring)
         parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "redactor": Redactor.under(self.redaction)}
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections, **parts)
         self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote, urlsplit
 
 from mnemic.bootstrap.copies import plain, replica_of
@@ -90,13 +90,52 @@ def build_graph(settings: Settings) -> GraphStore:
         from mnemic.stores.graph import InProcessGraph
 
         return InProcessGraph()
-    if (dsn := postgres_dsn(settings.store)) is not None:
+    return cast("GraphStore", _AtFirstUse(lambda: _graph_of(settings.store)))
+
+
+def _graph_of(location: str) -> GraphStore:
+    """The graph in the record store at `location`."""
+    if (dsn := postgres_dsn(location)) is not None:
         with extra("postgres"):
             from mnemic.stores.postgres.graph import PostgresGraph
         return PostgresGraph(dsn)
     from mnemic.stores.sqlite.graph import SqliteGraph
 
-    return SqliteGraph(sqlite_path(settings.store))
+    return SqliteGraph(sqlite_path(location))
+
+
+class _AtFirstUse:
+    """A `GraphStore` that is loaded and opened with its first verb: the store itself writes the graph with the
+    memories, and most programs never walk it.
+    """
+
+    def __init__(self, make: Callable[[], GraphStore]) -> None:
+        self._make = make
+        self._graph: GraphStore | None = None
+        self._open = False
+
+    async def open(self) -> None:
+        self._open = True
+        if self._graph is not None:
+            await self._graph.open()
+
+    async def close(self) -> None:
+        self._open = False
+        if self._graph is not None:
+            await self._graph.close()
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        async def verb(*given: Any, **named: Any) -> Any:
+            if self._graph is None:
+                graph = self._make()
+                if self._open:
+                    await graph.open()
+                self._graph = self._graph or graph
+            return await getattr(self._graph, name)(*given, **named)
+
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return verb
 
 
 def keeps_graph(settings: Settings) -> bool:

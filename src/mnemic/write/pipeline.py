@@ -40,12 +40,12 @@ from mnemic.write.redact import Redactor, redact
 from mnemic.write.validate import validate
 
 if TYPE_CHECKING:
-    from mnemic.ports import Clock, Embedder, RecordStore
+    from mnemic.ports import Clock, Embedder, Keyring, RecordStore
     from mnemic.ports.projections import Projection
     from mnemic.write.judge import Judge
     from mnemic.write.vault import Vault
 
-__all__ = ["MemoryWritePipeline", "WriteRules"]
+__all__ = ["MemoryWritePipeline", "WriteRules", "vault_of"]
 
 MAX_SECRETS = 10_000
 
@@ -318,6 +318,15 @@ class MemoryWritePipeline:
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         durable = self._store.capabilities.durable
         return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
+
+
+def vault_of(keyring: Keyring | None) -> Vault | None:
+    """The vault of the keyring, or None: without a key nothing is sealed."""
+    if keyring is None:
+        return None
+    from mnemic.write.vault import Vault
+
+    return Vault(keyring)
 
 
 async def shown(pipeline: MemoryWritePipeline, text: str, *, tenant: str) -> str:

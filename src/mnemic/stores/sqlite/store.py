@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.forked import OneProcess
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import EXACT_UP_TO, adopted, decode_event, dump, to_micros
+from mnemic.stores.codec import EXACT_UP_TO, adopted, dump, to_micros
+from mnemic.stores.jobs import Jobs
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.sqlite.ballast import Ballast
@@ -25,15 +27,10 @@ from mnemic.stores.sqlite.rows import fetch, find_place, marks
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
 from mnemic.types import (
-    AuditEvent,
     Deadline,
-    KeptRequest,
-    Kind,
     Memory,
-    OutboxEntry,
     Scope,
     Status,
-    Usage,
     Vector,
     VectorSpace,
 )
@@ -46,16 +43,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_AUDIT = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-_AUDIT_END = """
-    SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
-"""
-
-
 _TENANTS = "SELECT tenant FROM tenant ORDER BY tenant"
 
 
-class SqliteStore(SingleReads):
+class SqliteStore(Jobs, SingleReads):
     """A `RecordStore` in the file at `path`, which many processes may open.
 
     `durability="durable"` syncs every commit to the disk; `"fast"` leaves that to the operating system and may lose
@@ -212,23 +203,8 @@ class SqliteStore(SingleReads):
         pending = set(statuses) == {Status.PENDING_REVIEW}
         return await self._read(lambda connection: upkeep.held(connection, rows, wanted, pending=pending))
 
-    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        from mnemic.stores.sqlite import upkeep
-
-        return await self._read(lambda connection: upkeep.usage(connection, tenant, since, scope))
-
-    async def waiting(self, tenant: str) -> int:
-        from mnemic.stores.sqlite import upkeep
-
-        return await self._read(lambda connection: upkeep.waiting(connection, tenant))
-
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._read(partial(marks, tenant=tenant, prefix=prefix))
-
-    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
-        from mnemic.stores.sqlite import upkeep
-
-        return await self._read(lambda connection: upkeep.requests(connection, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))
@@ -259,7 +235,7 @@ class SqliteStore(SingleReads):
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         from mnemic.stores.sqlite import upkeep
 
-        found = await self._read(lambda connection: upkeep.traces(connection, tenant, memory_ids, fingerprints))
+        found = await super().traces(tenant, memory_ids, fingerprints)
         return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
 
     async def begin_space(self, space: VectorSpace) -> None:
@@ -316,42 +292,10 @@ class SqliteStore(SingleReads):
         while self._spent:
             await asyncio.to_thread(self._spent.pop().close)
 
-    async def audit(
-        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
-    ) -> list[AuditEvent]:
-        sql, ends = (_AUDIT, (after,)) if before is None else (_AUDIT_END, (after, before))
-        rows = await self._read(lambda connection: fetch(connection, sql, (tenant, *ends, max(0, limit))))
-        return [decode_event(event, digest) for event, digest in (rows if before is None else reversed(rows))]
-
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         from mnemic.stores.sqlite import upkeep
 
         return await self._read(lambda connection: upkeep.broken_audit(connection, tenant, self._sealer.sign))
-
-    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        from mnemic.stores.sqlite import outbox
-
-        return await self._read(lambda connection: outbox.pending(connection, projection, limit))
-
-    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        from mnemic.stores.sqlite import outbox
-
-        await self._write(lambda opened: outbox.acknowledge(opened.writing, sequences, projection))
-
-    async def register(self, projection: str) -> None:
-        from mnemic.stores.sqlite import outbox
-
-        await self._write(lambda opened: outbox.register(opened.writing, projection))
-
-    async def unregister(self, projection: str) -> None:
-        from mnemic.stores.sqlite import outbox
-
-        await self._write(lambda opened: outbox.unregister(opened.writing, projection))
-
-    async def projections(self) -> dict[str, int]:
-        from mnemic.stores.sqlite import outbox
-
-        return await self._read(outbox.projections)
 
     @property
     def _ready(self) -> OpenFile:
@@ -359,6 +303,14 @@ class SqliteStore(SingleReads):
         if self._opened is None:
             raise StoreUnavailable("closed")
         return self._opened
+
+    async def _asked(self, room: str, name: str, *given: Any) -> Any:
+        work = getattr(import_module(f"mnemic.stores.sqlite.{room}"), name)
+        return await self._read(lambda connection: work(connection, *given))
+
+    async def _told(self, room: str, name: str, *given: Any) -> None:
+        work = getattr(import_module(f"mnemic.stores.sqlite.{room}"), name)
+        await self._write(lambda opened: work(opened.writing, *given))
 
     async def _read(self, work: Callable[[apsw.Connection], T]) -> T:
         return await self._ready.readers.run(work)

@@ -15,7 +15,7 @@ from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
 from mnemic.stores.codec import Sign, decode_event, dump, follows, moment_of, to_micros
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
-from mnemic.types import KeptRequest, Kind, Memory, Scope, Usage
+from mnemic.types import AuditEvent, KeptRequest, Kind, Memory, Scope, Usage
 
 _HELD = f"""
     SELECT {MEMORY} FROM {SOURCES}
@@ -85,6 +85,10 @@ _TRACES = {
 _AUDIT = """
     SELECT sequence, CAST(event AS BLOB), CAST(hash AS BLOB) FROM audit WHERE tenant = ? ORDER BY sequence
 """
+_LINES = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+_LAST_LINES = """
+    SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+"""
 _HASH = re.compile(rb"(?=([0-9a-f]{64}))")
 _IDENTIFIER = re.compile(
     rb"(upsert|remove|\"memory_id\": \"|.)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})", re.DOTALL
@@ -134,6 +138,15 @@ def traces(
         "fingerprints": dump(sorted(filter(None, fingerprints))),
     }
     return {place: fetch(connection, sql, wanted)[0][0] for place, sql in _TRACES.items()}
+
+
+def audit(connection: apsw.Connection, tenant: str, after: int, before: int | None, limit: int) -> list[AuditEvent]:
+    """The port's `audit`."""
+    if before is None:
+        rows = fetch(connection, _LINES, (tenant, after, max(0, limit)))
+    else:
+        rows = fetch(connection, _LAST_LINES, (tenant, after, before, max(0, limit)))[::-1]
+    return [decode_event(event, digest) for event, digest in rows]
 
 
 def broken_audit(connection: apsw.Connection, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.codec import first_broken
+from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START

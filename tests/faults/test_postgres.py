@@ -16,7 +16,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, StoreBusy, StoreFailed, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.codec import first_broken
+from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.oracle import ADA, statement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from mnemic.stores.codec import first_broken
+from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.redis import RedisHotSet, RedisLink
 from mnemic.testing.faults.crowd import crowded_engine, run_crowd
 from mnemic.testing.faults.oracle import ADA

@@ -6,13 +6,13 @@ Times are integer microseconds since 1970, UTC. JSON is strict: no NaN, no infin
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import logging
 import struct
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import mul
@@ -277,27 +277,10 @@ def link(previous: str, event: str, sign: Sign | None = None) -> str:
     return digest if sign is None else f"{digest}:{sign(digest)}"
 
 
-def follows(hashed: str, previous: str, event: str, sign: Sign | None = None) -> bool:
-    """Check whether a line with this hash follows from the one before. Its signature is checked where there is a key to
-    do so: one by another key does not count as a signature.
-    """
-    digest, colon, signature = hashed.partition(":")
-    if digest != link(previous, event):
-        return False
-    return not colon or sign is None or hmac.compare_digest(signature.encode(), sign(digest).encode())
-
-
-def first_broken(events: Iterable[AuditEvent], *, previous: str = "") -> int | None:
-    """The sequence of the first line that does not follow from the one before, or None where the whole chain holds.
-
-    `events` start behind the line whose hash is `previous`: from the tenant's first line, that is the empty text.
-    """
-    expected = None
-    for event in events:
-        if not follows(event.hash, previous, encode_event(event)) or expected not in (None, event.sequence):
-            return event.sequence
-        previous, expected = event.hash, event.sequence + 1
-    return None
+def next_line(event: AuditEvent, sequence: int, previous: str, sign: Sign | None = None) -> tuple[int, str, str]:
+    """The audit line of `event` after the one with this sequence and hash: its sequence, canonical JSON and hash."""
+    line = encode_event(replace(event, sequence=sequence + 1))
+    return sequence + 1, line, link(previous, line, sign)
 
 
 logger = logging.getLogger(__name__)

@@ -21,16 +21,15 @@ from mnemic.errors import (
 )
 from mnemic.ports import Anew, Capabilities, Snapshot, Transaction
 from mnemic.stores.atomic import run_through
+from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.codec import (
     adopted,
     checked_vector,
     decode_memory,
-    encode_event,
     encode_memory,
-    first_broken,
     is_message,
-    link,
     load,
+    next_line,
 )
 from mnemic.stores.held import Held, HeldSnapshot, Terms, by_cosine
 from mnemic.stores.single_reads import SingleReads
@@ -172,9 +171,8 @@ class _InProcessTransaction(Transaction):
 
     async def append_audit(self, event: AuditEvent) -> None:
         chain = self._state.audit.get(event.tenant, ())
-        event = replace(event, sequence=len(chain) + 1)
-        digest = link(chain[-1].hash if chain else "", encode_event(event))
-        self._state.audit[event.tenant] = (*chain, replace(event, hash=digest))
+        sequence, _, digest = next_line(event, len(chain), chain[-1].hash if chain else "")
+        self._state.audit[event.tenant] = (*chain, replace(event, sequence=sequence, hash=digest))
 
     async def enqueue(self, entry: OutboxEntry) -> None:
         self._state.sequence += 1

@@ -16,7 +16,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore, Transaction
-from mnemic.stores.codec import first_broken
+from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.record_store import EMBEDDER, memory, scope
 from mnemic.testing.record_store.setting import START

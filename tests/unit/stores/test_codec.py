@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput, StoreCorrupt
+from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.codec import (
     decode_event,
     decode_memory,
@@ -16,7 +17,6 @@ from mnemic.stores.codec import (
     dump,
     encode_memory,
     encode_message,
-    first_broken,
     from_micros,
     link,
     to_micros,

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemic.stores.codec import first_broken
+from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.setting import START, change, day, everything

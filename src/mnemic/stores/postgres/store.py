@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from importlib import import_module
 from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.offers import Damage
 from mnemic.stores.codec import adopted, checked_secret, text_check
+from mnemic.stores.jobs import Jobs
 from mnemic.stores.postgres import damage, outbox, reseal, spaces, upkeep
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
@@ -31,15 +33,11 @@ from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
-    AuditEvent,
     Deadline,
-    KeptRequest,
-    Kind,
     Memory,
     OutboxEntry,
     Scope,
     Status,
-    Usage,
     Vector,
     VectorSpace,
 )
@@ -52,7 +50,7 @@ _EXAMINING = 3600.0
 """Seconds that it may take to read every row of a tenant."""
 
 
-class PostgresStore(SingleReads):
+class PostgresStore(Jobs, SingleReads):
     """A `RecordStore` in the database at `dsn` (a `postgresql://` URL), which many processes may open.
 
     Needs PostgreSQL 16 or newer with pgvector. Everything lies in the schema `mnemic`; the store works as the role
@@ -245,17 +243,8 @@ class PostgresStore(SingleReads):
         rest = {"memory_ids": memory_ids, "scope": scope, "after": after, "limit": limit}
         return await self._ready.connections.read(partial(asked, **rest))
 
-    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        return await self._ready.connections.read(lambda session: upkeep.usage(session, tenant, since, scope))
-
-    async def waiting(self, tenant: str) -> int:
-        return await self._ready.connections.read(lambda session: upkeep.waiting(session, tenant))
-
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await upkeep.marks(self._ready.connections, tenant, prefix)
-
-    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
-        return await self._ready.connections.read(lambda session: upkeep.requests(session, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Give back no room, which the server's vacuum does, as its checkpoints end the log. `whole` gives checksums to
@@ -309,16 +298,6 @@ class PostgresStore(SingleReads):
     async def clear_space(self) -> None:
         """Nothing is left: the server gave up the column with the change itself."""
 
-    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        return await self._ready.connections.read(
-            lambda session: upkeep.traces(session, tenant, memory_ids, fingerprints)
-        )
-
-    async def audit(
-        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
-    ) -> list[AuditEvent]:
-        return await self._ready.connections.read(lambda session: upkeep.audit(session, tenant, after, before, limit))
-
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         return await self._ready.connections.read(
             lambda session: upkeep.broken_audit(session, tenant, self._sealer.sign)
@@ -330,14 +309,13 @@ class PostgresStore(SingleReads):
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
         await outbox.acknowledge(self._ready.connections, sequences, projection)
 
-    async def register(self, projection: str) -> None:
-        await self._ready.connections.write(lambda session: outbox.register(session, projection))
+    async def _asked(self, room: str, name: str, *given: Any) -> Any:
+        work = getattr(import_module(f"mnemic.stores.postgres.{room}"), name)
+        return await self._ready.connections.read(lambda session: work(session, *given))
 
-    async def unregister(self, projection: str) -> None:
-        await self._ready.connections.write(lambda session: outbox.unregister(session, projection))
-
-    async def projections(self) -> dict[str, int]:
-        return await self._ready.connections.read(outbox.projections)
+    async def _told(self, room: str, name: str, *given: Any) -> None:
+        work = getattr(import_module(f"mnemic.stores.postgres.{room}"), name)
+        await self._ready.connections.write(lambda session: work(session, *given))
 
     @property
     def _ready(self) -> _Opened:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from mnemic.stores.codec import Sign, encode_event, link
+from mnemic.stores.codec import Sign, next_line
 from mnemic.stores.postgres.rows import columns
 from mnemic.types import AuditEvent
 
@@ -55,9 +54,7 @@ class Trails:
         sequence, previous = end
         lines = []
         for event in events:
-            sequence += 1
-            line = encode_event(replace(event, sequence=sequence))
-            previous = link(previous, line, sign)
+            sequence, line, previous = next_line(event, sequence, previous, sign)
             lines.append((sequence, line, previous))
         given = (*columns(lines, 3), sequence, previous, *columns(entries, 5), *end)
         if not await ask("append_trail", tenant, *given):

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import Sign, checked_marks, decode_event, follows, moment_of, to_micros
+from mnemic.stores.audit_chain import Chain
+from mnemic.stores.codec import Sign, checked_marks, decode_event, moment_of, to_micros
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.rows import Bodies, raw, storable
 from mnemic.stores.postgres.statements import load
@@ -114,26 +114,13 @@ async def audit(session: Session, tenant: str, after: int, before: int | None, l
 
 
 async def broken_audit(session: Session, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:
-    """The port's `broken_audit`, page by page. The text itself is checked, so that no changed byte escapes."""
+    """The port's `broken_audit`, page by page."""
     await session.enter(tenant)
-    lines, last, previous = 0, 0, ""
-    broken: int | None = None
+    chain, last = Chain(tenant, sign), 0
     while page := await session.fetch(_UPKEEP["audit"], tenant, last, _PAGE):
         for last, event, digest in page:
-            lines += 1
-            whole = last == lines and follows(digest, previous, event, sign) and _tells(event, tenant, lines)
-            if broken is None and not whole:
-                broken = last
-            previous = digest
-    return lines, broken, previous
-
-
-def _tells(event: str, tenant: str, sequence: int) -> bool:
-    try:
-        decoded = decode_event(event, "")
-    except StoreCorrupt:
-        return False
-    return (decoded.tenant, decoded.sequence) == (tenant, sequence)
+            chain.take(last, event, digest)
+    return chain.found
 
 
 def in_json(memory_ids: Collection[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -17,9 +16,8 @@ from mnemic.stores.codec import (
     checked_vector,
     damaged,
     dump,
-    encode_event,
     is_message,
-    link,
+    next_line,
     text_check,
     to_micros,
 )
@@ -198,9 +196,8 @@ class SqliteTransaction:
         sql = "SELECT sequence, hash FROM audit WHERE tenant = ? ORDER BY sequence DESC LIMIT 1"
         last = fetch(self._open, sql, (event.tenant,))
         sequence, previous = last[0] if last else (0, "")
-        line = encode_event(replace(event, sequence=sequence + 1))
-        chained = link(previous, line, self._kept.sealer.sign)
-        fetch(self._open, "INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence + 1, line, chained))
+        line = next_line(event, sequence, previous, self._kept.sealer.sign)
+        fetch(self._open, "INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, *line))
 
     async def enqueue(self, entry: OutboxEntry) -> None:
         where = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)

@@ -11,9 +11,9 @@ from typing import Any
 
 import apsw
 
-from mnemic.errors import StoreCorrupt
 from mnemic.identity import first_id
-from mnemic.stores.codec import Sign, decode_event, dump, follows, moment_of, to_micros
+from mnemic.stores.audit_chain import Chain
+from mnemic.stores.codec import Sign, decode_event, dump, moment_of, to_micros
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import AuditEvent, KeptRequest, Kind, Memory, Scope, Usage
 
@@ -150,26 +150,12 @@ def audit(connection: apsw.Connection, tenant: str, after: int, before: int | No
 
 
 def broken_audit(connection: apsw.Connection, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:
-    """The port's `broken_audit`. The canonical text itself is checked, so that no changed byte escapes."""
-    lines, previous = 0, ""
-    broken: int | None = None
+    """The port's `broken_audit`."""
+    chain = Chain(tenant, sign)
     for sequence, event, digest in connection.execute(_AUDIT, (tenant,)):
-        lines += 1
         # As bytes: a changed one may leave no valid text behind.
-        text, told = (bytes(value).decode("utf-8", "replace") for value in (event, digest))
-        whole = sequence == lines and follows(told, previous, text, sign) and _tells(text, tenant, lines)
-        if broken is None and not whole:
-            broken = sequence
-        previous = told
-    return lines, broken, previous
-
-
-def _tells(event: str, tenant: str, sequence: int) -> bool:
-    try:
-        decoded = decode_event(event, "")
-    except StoreCorrupt:
-        return False
-    return (decoded.tenant, decoded.sequence) == (tenant, sequence)
+        chain.take(sequence, *(bytes(value).decode("utf-8", "replace") for value in (event, digest)))
+    return chain.found
 
 
 _PIECE_BYTES, _OVERLAP = 64 * 1024, 128

@@ -13,7 +13,8 @@ from typing import Any
 
 import apsw
 
-from mnemic.stores.codec import decode_event, first_broken
+from mnemic.stores.audit_chain import first_broken
+from mnemic.stores.codec import decode_event
 from mnemic.types import Status
 
 _MEMORIES = """

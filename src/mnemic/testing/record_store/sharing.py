@@ -12,7 +12,7 @@ import pytest
 
 from mnemic.errors import SpaceMismatch, StoreUnavailable, VersionConflict
 from mnemic.ports import RecordStore, Transaction
-from mnemic.stores.codec import first_broken
+from mnemic.stores.audit_chain import first_broken
 from mnemic.testing.record_store.setting import (
     EMBEDDER,
     START,

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports import RecordStore, Transaction
-from mnemic.stores.codec import first_broken
+from mnemic.stores.audit_chain import first_broken
 from mnemic.testing.record_store.setting import START, Setting, day, everything, memory, scope
 from mnemic.types import AuditEvent, Level, OutboxEntry
 

@@ -11,7 +11,8 @@ from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported
 from mnemic.face import M, verb
 from mnemic.kinds.view import KindView
 from mnemic.types import Candidate, Kind, Level, Memory, Neighbour, Origin, Source, WriteReceipt
-from mnemic.types.graph import EPISODE, MAX_NAME_CHARS, episode_node
+from mnemic.types.graph import MAX_NAME_CHARS, episode_node
+from mnemic.types.memory import EPISODE
 
 Ending = Literal["success", "failure", "partial"]
 

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 
 from mnemic.ports.graph import GraphStore
 from mnemic.types import Change, Fragment, Scope
-from mnemic.types.graph import fragment_of, holds_graph
+from mnemic.types.graph import fragment_of
+from mnemic.types.memory import holds_graph
 
 
 class GraphProjection:

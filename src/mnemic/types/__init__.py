@@ -6,18 +6,9 @@ quotes) is left out of every `repr`, so that it cannot reach a log by accident.
 
 from __future__ import annotations
 
-from mnemic.types.asking import CarriedOut, MemoryRequest, MemoryRequestKind
-from mnemic.types.documents import (
-    Document,
-    DocumentAnswer,
-    DocumentOperation,
-    FindDocuments,
-    GetDocument,
-    ListNamespaces,
-    Namespace,
-    PutDocument,
-)
-from mnemic.types.graph import Fragment, Neighbour, Node, Relation
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Cost, Prompt, VectorSpace
 from mnemic.types.reading import (
@@ -33,13 +24,49 @@ from mnemic.types.reading import (
     Usage,
     Where,
 )
-from mnemic.types.recalling import ContextBlock, Recalled, RecallRequest
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import Deadline, FrozenDict, JsonValue, Vector, aware, checked_identifier, frozen
 from mnemic.types.words import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
 from mnemic_redact.types import Detector, Found
+
+if TYPE_CHECKING:
+    from mnemic.types.asking import CarriedOut, MemoryRequest, MemoryRequestKind
+    from mnemic.types.documents import (
+        Document,
+        DocumentAnswer,
+        DocumentOperation,
+        FindDocuments,
+        GetDocument,
+        ListNamespaces,
+        Namespace,
+        PutDocument,
+    )
+    from mnemic.types.graph import Fragment, Neighbour, Node, Relation
+    from mnemic.types.recalling import ContextBlock, Recalled, RecallRequest
+
+_LATE = {
+    "CarriedOut": "asking",
+    "ContextBlock": "recalling",
+    "Document": "documents",
+    "DocumentAnswer": "documents",
+    "DocumentOperation": "documents",
+    "FindDocuments": "documents",
+    "Fragment": "graph",
+    "GetDocument": "documents",
+    "ListNamespaces": "documents",
+    "MemoryRequest": "asking",
+    "MemoryRequestKind": "asking",
+    "Namespace": "documents",
+    "Neighbour": "graph",
+    "Node": "graph",
+    "PutDocument": "documents",
+    "RecallRequest": "recalling",
+    "Recalled": "recalling",
+    "Relation": "graph",
+}
+"""Names that are loaded when they are first used, with the module each is in: most programs need none of them."""
 
 __all__ = [
     "ROLES",
@@ -112,3 +139,9 @@ __all__ = [
     "subject_of",
     "to_json",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'mnemic.types' has no attribute {name!r}")
+    return getattr(import_module(f"mnemic.types.{_LATE[name]}"), name)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.types.memory import Memory
+from mnemic.types.memory import Memory, holds_graph
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import aware
 from mnemic.types.words import Kind, Status
@@ -133,8 +133,6 @@ class Neighbour(Serialisable):
         return len(self.path)
 
 
-EPISODE = "episode"
-"""The category of a memory that tells an episode."""
 _OF_EPISODE = "@episode:"
 """Prefix of the identities of an episode's parts, which no name given by a user has: it begins with its label."""
 _HOW = {True: "worked", False: "failed", None: "done"}
@@ -149,11 +147,6 @@ def episode_node(memory_id: str, part: str) -> str:
 def is_of_episode(node: Node) -> bool:
     """Return True if the node is a part of an episode, and not a thing that a user has named."""
     return node.node.startswith(_OF_EPISODE)
-
-
-def holds_graph(memory: Memory) -> bool:
-    """Return True if a memory may hold a part of the graph: a memory that names things does, and an episode does."""
-    return memory.kind is Kind.ENTITY or (memory.kind is Kind.EPISODIC and memory.category == EPISODE)
 
 
 def fragment_of(memory: Memory) -> Fragment | None:

@@ -152,3 +152,12 @@ class Memory(Serialisable):
     def next_version(self, updated_at: datetime, **changes: object) -> Memory:
         """This memory changed, one version on."""
         return replace(self, version=self.version + 1, updated_at=updated_at, **changes)  # type: ignore[arg-type]
+
+
+EPISODE = "episode"
+"""The category of a memory that tells an episode."""
+
+
+def holds_graph(memory: Memory) -> bool:
+    """Return True if a memory may hold a part of the graph: a memory that names things does, and an episode does."""
+    return memory.kind is Kind.ENTITY or (memory.kind is Kind.EPISODIC and memory.category == EPISODE)

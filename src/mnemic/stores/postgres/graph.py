@@ -22,7 +22,8 @@ from mnemic.stores.postgres.rows import place_of
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.walks import check_limit, check_walk, halves, joined, other_names, ways
 from mnemic.types import Deadline, Fragment, Memory, Neighbour, Node, Relation, Scope
-from mnemic.types.graph import fragment_of, holds_graph
+from mnemic.types.graph import fragment_of
+from mnemic.types.memory import holds_graph
 
 T = TypeVar("T")
 Fetch = Callable[..., Awaitable[list[Any]]]

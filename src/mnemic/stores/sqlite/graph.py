@@ -26,7 +26,8 @@ from mnemic.stores.sqlite.rows import fetch, place
 from mnemic.stores.sqlite.threads import Readers, finished
 from mnemic.stores.walks import check_limit, check_walk, halves, joined, other_names, ways
 from mnemic.types import Deadline, Fragment, Memory, Neighbour, Node, Relation, Scope
-from mnemic.types.graph import fragment_of, holds_graph
+from mnemic.types.graph import fragment_of
+from mnemic.types.memory import holds_graph
 
 T = TypeVar("T")
 

@@ -36,7 +36,7 @@ from mnemic.stores.sqlite.rows import (
     wanted_memories,
 )
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
-from mnemic.types.graph import holds_graph
+from mnemic.types.memory import holds_graph
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 

@@ -157,14 +157,12 @@ class Door:
     handlers: Mapping[type[Request[Any]], Handler]
     middleware: Sequence[Middleware] = ()
 
-    async def handle(self, call: Call) -> Any:
-        """The answer to the request. Raises InvalidInput, the breaches of policy (RunStopped), and what the engine's
-        method of that name says; then nothing was stored.
+    async def handle(self, call: Call, proceed: Proceed | None = None) -> Any:
+        """The answer to the request: of the steps, or of `proceed` in their place, called through the middleware, the
+        first one outermost. Raises InvalidInput, the breaches of policy (RunStopped), and what the engine's method of
+        that name says; then nothing was stored.
         """
-        return await self.around(call, self._steps)
-
-    async def around(self, call: Call, proceed: Proceed) -> Any:
-        """The answer of `proceed`, called through the middleware, the first one outermost."""
+        proceed = proceed or self._steps
         for one in reversed(self.middleware):
             proceed = partial(one, proceed=proceed)
         return await proceed(call)

@@ -385,5 +385,5 @@ class MemoryEngine(StewardVerbs):
             return await run_turn(self._turns.parts(self.gateway), request)
 
         call = Call(request=turn, actor=actor, rules=self.rules, engine=self)
-        report: RunReport = await self.door.around(call, proceed)
+        report: RunReport = await self.door.handle(call, proceed)
         return report

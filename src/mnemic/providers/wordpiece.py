@@ -83,21 +83,16 @@ class WordPiece:
         pieces: list[int] = []
         start = 0
         while start < len(word):
-            match = self._longest(word, start)
-            if match is None:
+            prefix = "##" if start else ""
+            for end in range(min(len(word), start + self._longest_piece), start, -1):
+                number = self._vocabulary.get(prefix + word[start:end])
+                if number is not None:
+                    pieces.append(number)
+                    start = end
+                    break
+            else:
                 return [self._unknown]
-            number, start = match
-            pieces.append(number)
         return pieces
-
-    def _longest(self, word: str, start: int) -> tuple[int, int] | None:
-        """The id of the longest piece at `start` and where it ends, or None."""
-        prefix = "##" if start else ""
-        for end in range(min(len(word), start + self._longest_piece), start, -1):
-            number = self._vocabulary.get(prefix + word[start:end])
-            if number is not None:
-                return number, end
-        return None
 
 
 def _plain(text: str) -> str:

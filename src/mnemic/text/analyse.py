@@ -114,13 +114,10 @@ def _term(word: str) -> str:
     folded = word.casefold()
     if not folded.isascii():
         folded = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c)).casefold()
-    return _stem(folded)[:_LONGEST_TERM] if folded.isascii() else folded[:_LONGEST_TERM]
-
-
-def _stem(word: str) -> str:
-    """The English stem. A stemmer must not be shared between threads."""
-    stemmer = getattr(_local, "stemmer", None)
-    if stemmer is None:
-        stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
-    stem: str = stemmer.stemWord(word)
-    return stem
+    if folded.isascii():
+        # A stemmer must not be shared between threads.
+        stemmer = getattr(_local, "stemmer", None)
+        if stemmer is None:
+            stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
+        folded = stemmer.stemWord(folded)
+    return folded[:_LONGEST_TERM]

@@ -16,8 +16,8 @@ LIMITS = {
     "way_functions": 98,
     "files": 53,
     "functions": 221,
-    "loaded_modules": 99,
-    "loaded_lines": 13_400,
+    "loaded_modules": 100,
+    "loaded_lines": 13_600,
 }
 
 

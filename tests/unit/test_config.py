@@ -9,6 +9,7 @@ import pytest
 
 from mnemic.config import MAX_SECRET_BYTES, SECRETS, Settings, secret_named
 from mnemic.errors import InvalidConfig
+from mnemic.setting import Secret
 
 NAMES = {declared.name for declared in fields(Settings)}
 SECRET = "postgresql://mnemic:CANARYsecretQ7@db/mnemic"
@@ -20,8 +21,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def said(settings: Settings, name: str) -> str | None:
-    value = settings.api_key.get_secret_value() if name == "api_key" and settings.api_key else getattr(settings, name)
-    return None if value is None else str(value)
+    value = getattr(settings, name)
+    return value.get_secret_value() if isinstance(value, Secret) else None if value is None else str(value)
 
 
 @pytest.mark.parametrize("name", SECRETS)

@@ -1,4 +1,4 @@
-"""Escaped characters are read as what they are, and nothing that was found without is lost."""
+"""Escaped and spelled characters are read as what they are, and nothing that was found without is lost."""
 
 from __future__ import annotations
 
@@ -51,3 +51,34 @@ def test_twice_is_once(pieces: list[str]) -> None:
     secret = b"k" * 32
     once = redact("".join(pieces), secret=secret).text
     assert redact(once, secret=secret).text == once
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("write to jane at acme dot com please", "jane at acme dot com"),
+        ("Jane dot Doe At Mail dot Acme dot Co dot Uk", "Jane dot Doe At Mail dot Acme dot Co dot Uk"),
+        ("it is j.doe+x at acme-labs dot org.", "j.doe+x at acme-labs dot org"),
+    ],
+)
+def test_a_spelled_address_is_found(text: str, hidden: str) -> None:
+    assert [(span.entity, text[span.start : span.end]) for span in redact(text).spans] == [("EMAIL", hidden)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "look at example dot com",
+        "at the dot on the map",
+        "meet me at noon dot sharp",
+        "Ana at Acme",
+        "a dot at home dot x",
+    ],
+)
+def test_other_dots_are_left(text: str) -> None:
+    assert redact(text).text == text
+
+
+def test_a_spelled_address_is_the_address() -> None:
+    secret = b"k" * 32
+    assert redact("Jane at Acme dot com", secret=secret).text == redact("jane@acme.com", secret=secret).text

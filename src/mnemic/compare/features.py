@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from mnemic.compare.frame import MEMBERS, SLOTS, Frame
 
 ALIKE_FROM = 0.66
-"""How much of two names is the same letters in the same order, from which one may be the other misspelled."""
+"""Least share of letters in the same order from which one name may be the other misspelled."""
 
 NAMES = (
     "cosine", "cosine_cue", "shared", "shared_1", "shared_2", "echo", "same_frame", "contained",

@@ -230,7 +230,7 @@ class Searcher:
     async def _shown(
         self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot
     ) -> tuple[Found, Mapping[str, str]]:
-        """What was found, and the texts of the best for the reranker, by id."""
+        """Return the hits, and the texts of the best for the reranker, by id."""
         found = await self._found(early, served, search, moment)
         scores = found.ranked.scores
         best = nlargest(max(RERANKED, search.request.top_k), scores, key=lambda one: (scores[one], one))

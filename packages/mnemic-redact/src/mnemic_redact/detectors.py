@@ -35,6 +35,31 @@ _OPENING = tuple(f"{bracket}{gap}at" for bracket in "([{<" for gap in ("", " "))
 _HIDDEN_DOT = re.compile(r"(?i) ?(?:\.|[(\[{<] ?(?:dot|\.) ?[)\]}>]) ?")
 
 
+_ENDS = (
+    "com|org|net|edu|gov|info|io|dev|app|ai|co|uk|us|ca|au|nz|in|za|br|mx|ar|cl|de|at|ch|fr|be|nl|es|pt|it|ie|dk|se|no|fi"
+    "|pl|cz|hu|ro|gr|ua|eu|jp|kr|cn|sg"
+)
+_SPELLED = AnyCase(
+    r"(?<![\w.+\-])(?P<local>[\w+\-][\w.+\-]{0,63}(?: dot [\w+\-]{1,32}){0,2}) at "
+    rf"(?P<host>[^\W_](?:[^\W_]|-){{0,62}}(?: dot [^\W_](?:[^\W_]|-){{0,62}}){{0,3}} dot (?:{_ENDS}))(?![^\W_])"
+)
+_NO_NAMES = frozenset(
+    "a again am an and are available be been find found here hosted i is it live look me meet not online or page read"
+    " readable see shop site store that the them there they up us was we website were work works you".split()
+)
+"""Words before "at" that say where something is, and are no name of a mailbox."""
+
+
+def spelled_emails(text: str) -> Iterator[Found]:
+    """Addresses written "jane at acme dot com"."""
+    if not holds(text, (" dot ",)):
+        return
+    for match in _SPELLED.finditer(text):
+        if match["local"] not in _NO_NAMES:
+            plain = f"{match['local']}@{match['host']}".replace(" dot ", ".")
+            yield Found(match.start(), match.end(), plain.casefold())
+
+
 def emails(text: str) -> Iterator[Found]:
     """Addresses, found from their @ outwards: each character is looked at once from either side."""
     if "@" not in text:
@@ -120,7 +145,7 @@ def detectors(regions: Sequence[str] = (), optional: Collection[str] = ()) -> tu
         Finder("BANK_ACCOUNT", documents.accounts),
         Finder("VIN", documents.vehicles),
         Finder("WALLET", documents.wallets),
-        Finder("EMAIL", (emails, hidden_emails)),
+        Finder("EMAIL", (emails, hidden_emails, spelled_emails)),
         Finder("PHONE", (Phones(regions),)),
         Finder("MAC", macs),
         Finder("IP", ips),

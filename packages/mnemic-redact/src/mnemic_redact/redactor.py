@@ -18,10 +18,12 @@ from mnemic_redact.types import Action, Detector, Redaction, Span
 if TYPE_CHECKING:
     from mnemic_redact.replacement import Finds
 
-_SUSPECT = re.compile(r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at|\S{14}|private key|phrase|words", re.IGNORECASE)
+_SUSPECT = re.compile(
+    r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at| dot |\S{14}|private key|phrase|words", re.IGNORECASE
+)
 """Signs of which a text must contain one for any detector of `mnemic_redact.detectors` to find something: a character
-beyond ASCII, a digit, a sign of addresses, assignments and passwords, an `at` in brackets, a word as long as the
-shortest token or hardware address, or a name of keys and seeds.
+beyond ASCII, a digit, a sign of addresses, assignments and passwords, an `at` in brackets, a spelled `dot`, a word as
+long as the shortest token or hardware address, or a name of keys and seeds.
 """
 
 

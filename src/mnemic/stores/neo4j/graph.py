@@ -35,6 +35,7 @@ class Neo4jGraph:
         self._connection = Connection(url, pool_size=pool_size, seconds=timeout)
         self._open = self._ready = self._planned = False
         self._planning: asyncio.Task[None] | None = None
+        self._made = 0
         self._turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self) -> None:
@@ -42,6 +43,7 @@ class Neo4jGraph:
 
     async def close(self) -> None:
         self._open = self._ready = self._planned = False
+        self._made = 0
         planning, self._planning = self._planning, None
         if planning is not None:
             planning.cancel()
@@ -209,8 +211,10 @@ class Neo4jGraph:
         if not self._open:
             raise StoreUnavailable("closed")
         if not self._ready:
-            for statement in cypher.SCHEMA:
-                await self._connection.run_alone(statement)
+            for number, statement in enumerate(cypher.SCHEMA):
+                if number >= self._made:  # a call that was cut off has made those before
+                    await self._connection.run_alone(statement)
+                    self._made = max(self._made, number + 1)
             self._ready = True
         return self._connection
 

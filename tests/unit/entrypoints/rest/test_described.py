@@ -46,6 +46,17 @@ async def test_every_json_answer_has_a_named_schema(document: Any) -> None:
     assert len(list(operations(document))) > 80
 
 
+async def test_every_answer_with_a_body_has_a_schema(document: Any) -> None:
+    bare = [
+        f"{name} {status}"
+        for name, operation in operations(document)
+        for status, answer in operation["responses"].items()
+        if status.startswith("2") and status != "204"
+        if not answer.get("content") or not all(one.get("schema") for one in answer["content"].values())
+    ]
+    assert bare == []
+
+
 async def test_every_field_and_every_parameter_says_what_it_means(document: Any) -> None:
     fields = {
         f"{shape}.{name}"

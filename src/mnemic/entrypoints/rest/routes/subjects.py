@@ -70,7 +70,13 @@ async def revoke(
     return told | {"erasure": job.as_dict()}
 
 
-@router.get("/export", response_class=StreamingResponse)
+LINES = {
+    "description": "One memory a line, as `mnemic export` writes it.",
+    "content": {"application/x-ndjson": {"schema": {"type": "string", "description": "JSON objects, one a line."}}},
+}
+
+
+@router.get("/export", response_class=StreamingResponse, responses={200: LINES})
 async def export(actor: OneselfOnly, service: TheService) -> StreamingResponse:
     """Everything held about oneself, whatever its status, as JSON lines."""
 

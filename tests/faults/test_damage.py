@@ -122,6 +122,25 @@ async def test_pages_of_a_list_go_on_beyond_damaged_rows(made: tuple[Path, dict[
     assert len(seen) == len(said) - 11
 
 
+async def test_pages_of_a_list_end_wherever_an_identifier_is_damaged(made: tuple[Path, dict[str, str]]) -> None:
+    """In an index that is not in order any more, a page would lead back to the one before."""
+    path, said = made
+    whole, hurt = path.read_bytes(), named(said, "Parcel 12 ").encode()
+    places = [place for place in range(len(whole)) if whole.startswith(hurt, place)]
+    assert len(places) > 3
+    for letter in (b"z", b"!"):
+        for place in places:
+            path.write_bytes(whole[:place] + letter + whole[place + 1 :])
+            seen: list[str] = []
+            async with engine_of(path) as engine:
+                before = None
+                while len(seen) <= len(said) and (page := await engine.list(actor=ADA, limit=3, before=before)):
+                    seen += [memory.memory_id for memory in page]
+                    before = page[-1].memory_id
+            assert len(seen) == len(set(seen)), place
+            assert len(said) - 1 <= len(seen) <= len(said), place
+
+
 async def test_the_same_statement_again_is_refused_and_says_why(made: tuple[Path, dict[str, str]]) -> None:
     path, _ = made
     spoil(path, b'"content":"Parcel 7 ', b'"content":"Parcel 8 ')

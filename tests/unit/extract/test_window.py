@@ -20,7 +20,7 @@ from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ScriptedModelServer
+from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Message
 
@@ -184,3 +184,21 @@ async def test_the_turns_before_a_window_are_shown_and_not_read_again(tmp_path: 
     assert [turn["content"] for turn in shown["turns"]] == [one.content for one in talk[12:]]
     assert shown["readable"] == [0, 1]
     assert [len(report.receipts) for report in reports[-2:]] == [1, 0]
+
+
+async def test_a_model_that_never_answers_leaves_the_reading_to_rules(tmp_path: Path) -> None:
+    with ScriptedModelServer([Reply.broken(Fault.HANG)] * 3) as server:
+        completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test", timeout=0.2)
+        async with MemoryEngine(
+            store=SqliteStore(tmp_path / "m.db"),
+            embedder=WordEmbedder(),
+            clock=ManualClock(),
+            policy=RULES,
+            extractor=FallbackExtractor(ModelExtractor(completer)),
+        ) as engine:
+            report = await engine.capture("I live in Bergen.", actor=ANA)
+            held = [one.content for one in await engine.list(actor=ANA)]
+        await completer.close()
+    assert report.status == "ok"
+    assert any("llm_timeout" in one for one in report.errors)
+    assert any("Bergen" in one for one in held)

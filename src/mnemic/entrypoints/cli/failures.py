@@ -84,6 +84,8 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
 
 
 def _told(error: Exception) -> int:
+    while isinstance(error, ExceptionGroup):  # of tasks that ran together: the first says what ended them
+        error = error.exceptions[0]
     if isinstance(error, errors.MnemicError):
         complain(error.reason, error.hint)
         return exit_code(type(error))

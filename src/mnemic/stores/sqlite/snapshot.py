@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -45,6 +46,10 @@ _VERSIONS = """
 _NEWEST = (
     f"SELECT {MEMORY} FROM {SOURCES} WHERE {ACCEPTED} "  # noqa: S608
     "AND (:before IS NULL OR m.memory_id < :before) ORDER BY m.memory_id DESC LIMIT :limit"
+)
+# The same where the index by identifier is not in order: read from the rows themselves.
+_NEWEST_ROWS = _NEWEST.replace("FROM memory m ", "FROM memory m NOT INDEXED ").replace(
+    "WHERE ", "WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1 AND ", 1
 )
 _NEWEST_OF = f"""
     SELECT {MEMORY} FROM facet f CROSS JOIN {SOURCES}
@@ -123,10 +128,12 @@ class SqliteSnapshot:
     def _newest_in(self, scope_id: int, wanted: dict[str, Any]) -> list[Memory]:
         """The newest of one scope: as many as are wanted, however many rows between them are damaged."""
         found: list[Memory] = []
-        wanted = wanted | {"scope_id": scope_id}
+        given = wanted = wanted | {"scope_id": scope_id}
         while True:
             rows = fetch(self._connection, _NEWEST, wanted)
             whole = list(self._rows.whole(rows))
+            if not _in_order(whole, wanted["before"]):
+                return list(self._rows.whole(fetch(self._connection, _NEWEST_ROWS, wanted | given)))
             found += whole
             if len(whole) == len(rows) or not rows:
                 return found
@@ -235,3 +242,9 @@ class SqliteSnapshot:
         sealed = self._connection.execute(_SEALED, {"scope_id": scope_id})
         opened = ((row_id, self._rows.sealer.found(memory_id, Searched(*row))) for row_id, memory_id, *row in sealed)
         return {row_id for row_id, found in opened if holds_phrases(found.content, found.context, phrases)}
+
+
+def _in_order(memories: Sequence[Memory], before: str | None) -> bool:
+    """Check whether each is older than the one in front of it: a page that is not would lead round in a circle."""
+    said = [before, *(one.memory_id for one in memories)] if before else [one.memory_id for one in memories]
+    return all(newer > older for newer, older in itertools.pairwise(said))

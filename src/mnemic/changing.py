@@ -19,6 +19,7 @@ from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
 
 DOUBTFUL = frozenset({"not_understood", "not_durable", "opinion", "transient", "third_party"})
 """Reasons for leaving something out that the memory which it changes may outweigh."""
+_CORRECTS = frozenset({"correct", "weak_correct"})
 NEAR = 8
 MOST = 6
 """Sentences of one message that are looked at."""
@@ -54,12 +55,23 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
     for one in found.skipped:
         if one.reason not in DOUBTFUL or one.span is None or one.key is not None:
             continue
-        start = one.span[0]
-        for first, last in sentences(message.content[start : one.span[1]]):
-            text = message.content[start + first : start + last]
+        for start, end in _whole_corrections(message.content, *one.span):
+            text = message.content[start:end]
             if len(text) <= LONGEST and len(text.split()) >= SHORTEST_WORDS and framed(text).turns:
-                told.append((text, (start + first, start + last)))
+                told.append((text, (start, end)))
     return told[:MOST]
+
+
+def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The sentences between two places; one that only says that something was wrong, with the next, which says what."""
+    found: list[tuple[int, int]] = []
+    for first, last in sentences(text[start:end]):
+        before = found[-1] if found else None
+        if before is not None and framed(text[before[0] : before[1]]).cues & _CORRECTS:
+            found[-1] = before[0], start + last
+        else:
+            found.append((start + first, start + last))
+    return found
 
 
 async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: bytes) -> bool:

@@ -294,7 +294,7 @@ class MemoryEngine(StewardVerbs):
         for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
         """
         from mnemic.extract.model import TURNS_BEFORE, windows
-        from mnemic.proposing import read_messages
+        from mnemic.proposing import beside_known, read_messages
 
         keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
         extractor = self._turns.parts(self.gateway).extractor
@@ -305,7 +305,8 @@ class MemoryEngine(StewardVerbs):
             read = await read_messages(self.gateway, extractor, actor, part, before=before)
             for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
                 turn = Run(message=message, idempotency_key=key)
-                reports.append(None if one is None else await self._turn(turn, actor, read=one))
+                told = await beside_known(self.gateway, extractor, actor, message, one)
+                reports.append(None if told is None else await self._turn(turn, actor, read=told))
         return reports
 
     async def update(

@@ -39,6 +39,22 @@ async def read_message(
     return found, unknown
 
 
+async def beside_known(
+    gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, read: Extraction | MnemicError | None
+) -> Extraction | MnemicError | None:
+    """`read`, which was read with other messages, with what of `message` changes something known by now. To be asked
+    once what was said before it is written.
+    """
+    if not isinstance(read, Extraction):
+        return read
+    (shown,) = await _shown(gateway, extractor, actor, [message])
+    deadline = gateway.budget.deadline(gateway.clock.monotonic)
+    try:
+        return await with_changes(gateway, actor, shown, read, deadline=deadline)
+    except StoreFailed:  # the rest is written all the same; whether it can be kept, the write says
+        return read
+
+
 async def read_messages(
     gateway: MemoryGateway,
     extractor: Extractor,

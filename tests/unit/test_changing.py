@@ -1,65 +1,50 @@
-"""A left-out sentence is kept where it changes something known, and only there."""
+"""Changes of something known that a message implies: they take its place, however the messages come in."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import EmbedderFailed, StoreUnavailable
-from mnemic.guard.policy import Policy
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.types import Actor
+from mnemic.types import Actor, Message
 
-ANA = Actor(user="ana", session="s1")
-KNOWN = "I live in Leeds, near Headingley."
-CHANGE = "so we're finally unpacked in Sheffield lol, boxes everywhere."
+ACTOR = Actor(user="ada")
+FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def said(text: str, days: int, role: str = "user") -> Message:
+    return Message(role=role, content=text, sent_at=FIRST + timedelta(days=days), session=f"day {days}")
+
+
+KNOWN = said("Please remember that our cruise leaves from Genoa.", 0)
+IMPLIED = said("Sorry, I mixed that up: it's Savona, not Genoa.", 1)
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[MemoryEngine]:
-    async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder()) as made:
-        yield made
+def engine() -> MemoryEngine:
+    return MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder())
 
 
-async def texts(engine: MemoryEngine) -> list[str]:
-    return sorted(one.content for one in await engine.list(actor=ANA))
+async def live(engine: MemoryEngine) -> list[str]:
+    return [memory.content for memory in await engine.list(actor=ACTOR)]
 
 
-async def test_beside_what_it_changes_it_is_kept(engine: MemoryEngine) -> None:
-    await engine.add(KNOWN, actor=ANA)
-    report = await engine.capture(CHANGE, actor=ANA)
-    assert [one.outcome for one in report.receipts] == ["superseded"]
-    assert report.skipped == ()
-    assert await texts(engine) == ["S" + CHANGE[1:]]
+async def test_beside_what_it_changes_it_takes_its_place(engine: MemoryEngine) -> None:
+    async with engine:
+        await engine.capture(KNOWN, actor=ACTOR)
+        await engine.capture(IMPLIED, actor=ACTOR)
+        told = await live(engine)
+    assert len(told) == 1
+    assert "Savona" in told[0]
 
 
-async def test_alone_it_is_not(engine: MemoryEngine) -> None:
-    assert (await engine.capture(CHANGE, actor=ANA)).receipts == ()
-    await engine.add("My bike has a red bell.", actor=ANA)
-    assert (await engine.capture("the printer is finally quiet now lol", actor=ANA)).receipts == ()
-
-
-async def test_a_policy_without_statements_takes_none() -> None:
-    policy = Policy.of("home_city")
-    async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder(), policy=policy) as engine:
-        await engine.add("Leeds", key="home_city", actor=ANA)
-        assert (await engine.capture(CHANGE, actor=ANA)).receipts == ()
-
-
-@pytest.mark.parametrize(("part", "verb"), [("store", "nearest"), ("embedder", "embed")])
-async def test_an_outage_keeps_the_rest(
-    engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch, part: str, verb: str
-) -> None:
-    await engine.add(KNOWN, actor=ANA)
-
-    async def broken(*_: Any, **__: Any) -> Any:
-        raise StoreUnavailable if part == "store" else EmbedderFailed("down")
-
-    monkeypatch.setattr(getattr(engine, part), verb, broken)
-    report = await engine.capture(CHANGE, actor=ANA)
-    assert report.receipts == ()
-    assert ("capture:known: store_unavailable" in report.errors) is (part == "store")
+async def test_messages_captured_together_change_what_those_before_them_told(engine: MemoryEngine) -> None:
+    async with engine:
+        reports = await engine.capture_many([KNOWN, said("Noted.", 0, "assistant"), IMPLIED], actor=ACTOR)
+        told = await live(engine)
+    assert [report is None for report in reports] == [False, True, False]
+    assert len(told) == 1
+    assert "Savona" in told[0]

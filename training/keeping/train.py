@@ -1,9 +1,11 @@
 """Train the classifier of statements: `python training/keeping/train.py [--held-out] [--weights FILE]`.
 
 Sentences are generated from `frames/*.txt` and `lexicon.toml`, embedded with the default embedder, and two models are
-fitted with Adam: a softmax over hashed words, and a network with one hidden layer over the vectors. `--held-out` trains
-on every second frame and measures on the others; without it all frames train and the weights are written. The seed
-is fixed: the same frames give the same weights.
+fitted with Adam: a softmax over hashed words, and a network with one hidden layer over the vectors. Each is fitted
+`ROUNDS` times, on other sentences of the frames, and the mean is kept: one fit alone swings by several points with its
+seed. `--held-out` trains on every second frame and measures on the others; without it all frames train and the weights
+are written. The seeds are fixed, and each frame has its own: the same frames give the same weights, and a new frame
+leaves the sentences of the others as they are.
 """
 
 from __future__ import annotations
@@ -23,20 +25,22 @@ from mnemic.extract.classify.features import WIDTH, buckets
 from mnemic.providers.minilm import MiniLmEmbedder
 
 SEED = 20261123
-HIDDEN = 96
+HIDDEN = 64
+ROUNDS = 3
 FOLDER = Path(__file__).parents[2]
 WEIGHTS = FOLDER / "src/mnemic/extract/classify/weights.npz"
 CACHE = FOLDER / "build/keeping"
 Row = tuple[str, str, str, int]
 
 
-def generated(chosen: list[tuple[int, Frame]], each: int) -> list[Row]:
-    """(text, label, language, frame) of every chosen frame."""
-    dice, words, rows = random.Random(SEED), lexicon(), []
+def generated(chosen: list[tuple[int, Frame]], each: int, turn: int = 0) -> list[Row]:
+    """(text, label, language, frame) of every chosen frame; other sentences at each `turn`."""
+    words, rows = lexicon(), []
     for number, frame in chosen:
+        dice = random.Random(f"{SEED}:{turn}:{frame.language}:{frame.label}:{frame.text}")
         count = each if frame.language == "en" else each * 2
         rows += [(t, frame.label, frame.language, number) for t in sentences(frame, words[frame.language], dice, count)]
-    dice.shuffle(rows)
+    random.Random(SEED + turn).shuffle(rows)
     return rows
 
 
@@ -76,9 +80,9 @@ class Adam:
             self.arrays[name] -= self.rate * (first / (np.sqrt(second) + 1e-7) + self.decay * self.arrays[name])
 
 
-def fit_words(rows: list[Row], weight: np.ndarray, epochs: int = 10) -> dict[str, np.ndarray]:
+def fit_words(rows: list[Row], weight: np.ndarray, seed: int, epochs: int = 10) -> dict[str, np.ndarray]:
     """The words' model. A tenth of the features is dropped at each look, so that no single word carries a sentence."""
-    dice = np.random.default_rng(SEED)
+    dice = np.random.default_rng(seed)
     found = [buckets(row[0]) for row in rows]
     wanted = np.array([LABELS.index(row[1]) for row in rows])
     model = {"words": np.zeros((WIDTH, len(LABELS)), np.float32), "words_bias": np.zeros(len(LABELS), np.float32)}
@@ -102,9 +106,11 @@ def fit_words(rows: list[Row], weight: np.ndarray, epochs: int = 10) -> dict[str
     return model
 
 
-def fit_vectors(rows: list[Row], points: np.ndarray, weight: np.ndarray, epochs: int = 24) -> dict[str, np.ndarray]:
+def fit_vectors(
+    rows: list[Row], points: np.ndarray, weight: np.ndarray, seed: int, epochs: int = 24
+) -> dict[str, np.ndarray]:
     """The vector's model."""
-    dice = np.random.default_rng(SEED)
+    dice = np.random.default_rng(seed)
     wanted = np.array([LABELS.index(row[1]) for row in rows])
     model = {
         "inner": (dice.standard_normal((points.shape[1], HIDDEN)) * 0.2).astype(np.float32),
@@ -163,12 +169,22 @@ def report(name: str, weights: Weights, rows: list[Row], points: np.ndarray | No
         print(f"  {language}: precision {right / max(1, said):.3f} recall {right / max(1, kept):.3f} label {exact:.3f}")
 
 
-def trained(rows: list[Row], points: np.ndarray) -> Weights:
-    """Both models of `rows`."""
-    weight = weighted(rows)
-    by_words, by_vector = fit_words(rows, weight), fit_vectors(rows, points, weight)
+def trained(chosen: list[tuple[int, Frame]], each: int) -> Weights:
+    """Both models, each the mean of `ROUNDS` fits: of the words' scores, and of the networks side by side."""
+    words, nets = [], []
+    for turn in range(ROUNDS):
+        rows = generated(chosen, each, turn)
+        print(len(rows), "sentences of", len(chosen), "frames", flush=True)
+        weight = weighted(rows)
+        words.append(fit_words(rows, weight, SEED + turn))
+        nets.append(fit_vectors(rows, vectors([row[0] for row in rows]), weight, SEED + turn))
     return Weights(
-        words=by_words["words"].T.copy(), words_bias=by_words["words_bias"], **by_vector,
+        words=np.mean([one["words"] for one in words], axis=0).T.copy(),
+        words_bias=np.mean([one["words_bias"] for one in words], axis=0),
+        inner=np.concatenate([one["inner"] for one in nets], axis=1),
+        inner_bias=np.concatenate([one["inner_bias"] for one in nets]),
+        outer=np.concatenate([one["outer"] for one in nets], axis=0) / np.float32(ROUNDS),
+        outer_bias=np.mean([one["outer_bias"] for one in nets], axis=0),
         mixing=(0.6, 0.6), space=MiniLmEmbedder().space.model,
     )  # fmt: skip
 
@@ -197,10 +213,7 @@ def main() -> None:
     asked = parser.parse_args()
     numbered = list(enumerate(frames()))
     learnt = [pair for pair in numbered if pair[0] % 2 == 0] if asked.held_out else numbered
-    rows = generated(learnt, asked.each)
-    print(len(rows), "sentences of", len(learnt), "frames")
-    points = vectors([row[0] for row in rows])
-    made = trained(rows, points)
+    made = trained(learnt, asked.each)
     if asked.held_out:
         others = generated([pair for pair in numbered if pair[0] % 2], max(2, asked.each // 3))
         seen = vectors([row[0] for row in others])

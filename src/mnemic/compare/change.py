@@ -30,10 +30,10 @@ CERTAIN = 0.5
 """The probability from which a statement takes the place of another."""
 OPPOSED = 0.25
 """The same where words say that the two contradict each other."""
-CROWD, CROWDED = 0.7, 8
-"""Further log odds asked of a change among many memories, and the number that counts as many; chosen on chats in which
-nothing changes.
-"""
+FEW = 6
+"""Of so many none is like a statement by chance."""
+CROWD, CROWDED = 1.5, 4
+"""Addition, in log odds, to what is asked among more, and how many more are many: in a long chat much is alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def bears(old: Frame, new: Frame, cosine: float) -> bool:
 
 def required(among: int, alone: float = CERTAIN) -> float:
     """The probability that is asked for where `among` statements are compared, if `alone` is enough for one."""
-    odds = log(alone / (1 - alone)) + CROWD * log1p((among - 1) / CROWDED)
+    odds = log(alone / (1 - alone)) + CROWD * log1p(max(0, among - FEW) / CROWDED)
     return 1.0 / (1.0 + exp(-odds))
 
 

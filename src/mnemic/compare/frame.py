@@ -61,7 +61,7 @@ _IS = re.compile(
 _DENIED = re.compile(
     r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu de|plutot que|no|en vez de"
     r"|en lugar de|non|invece di|nao|em vez de|niet|in plaats van)\s+"
-    r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_][\w.:/-]*)"
+    r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_](?:[\w.:/-]*\w)?)"
 )
 _NOT = re.compile(
     r"\b(?:no|not|never|none|without|\w+n't|cannot|kein\w*|nicht|nie|ohne|pas|jamais|sans|nunca|sin|non|mai|senza|nao|sem"

@@ -8,6 +8,7 @@ from typing import Any
 
 from mnemic.evaluate import (
     beam,
+    captured,
     commands,
     extraction,
     locomo,
@@ -38,5 +39,6 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "extraction": extraction.run,
         "commands": commands.run,
         "truth": truth.run,
+        "captured": captured.run,
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from mnemic.extract.clauses import Clause
@@ -142,6 +143,22 @@ def mood_of(sentence: str) -> Mood:
     return Mood(standing=standing, reason=reason, quoted_from=reported.start() if reported else None)
 
 
+_CALLED_OUT = re.compile(
+    r"\A\W*(?:(?:(?i:yep|yes|yeah|yup|wow|woah|whoa|congrats|congratulations|thanks|thank you|definitely|totally"
+    r"|absolutely|exactly|hey|hi|hello|sure|right|cool|nice|great|awesome|indeed|agreed|same here|no way|good luck"
+    r"|ja|genau|danke|oui|merci|claro|gracias|certo|grazie|sim|obrigad[oa]|nee|bedankt)\b[\s,!.]*)+"
+    r"(?:[A-Z][\w'’-]{1,20})?[\s!.,]*|[A-Z][\w'’-]{1,20}!+\W*)\Z"
+)
+"""A word of agreement or greeting and a name: "Wow, Maria!" states nothing."""
+_STAGE = re.compile(r"\A\W{0,3}\[[^\]\n]*\s[^\]\n]*\]?\W*\Z")
+"""A whole clause in square brackets: a caption or a stage direction, not the user's words."""
+
+
+def is_called_out(text: str) -> bool:
+    """Return True if a clause only calls somebody by name, agrees or greets, or is a caption in square brackets."""
+    return bool(_CALLED_OUT.search(text) or _STAGE.search(text))
+
+
 def is_certain(clause: Clause, reason: str) -> bool:
     """Return True if the reason that `left_out` gives for a clause admits no doubt: a request may last ("keep answers
     short"), a question does not.
@@ -150,6 +167,7 @@ def is_certain(clause: Clause, reason: str) -> bool:
     return (
         reason in (SARCASM, HYPOTHETICAL, QUOTED)
         or clause.asks
+        or is_called_out(text)
         or bool(_REMEMBER_TO.search(text) or _CHAT.search(text) or others.LEANING.search(text))
     )
 
@@ -170,7 +188,7 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return mood.reason
     if mood.quotes(clause):
         return QUOTED
-    if _CHAT.search(text):
+    if _CHAT.search(text) or is_called_out(text):
         return NOT_DURABLE
     if mood.standing or _PREFERENCE.search(text):
         return None

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import chain, product
+from itertools import chain
 
 from mnemic.write.statement import Statement, any_opposite
 from mnemic.write.synonyms import BROADER
@@ -120,8 +120,8 @@ def retold(one: Statement, other: Statement) -> bool:
     if not (one.comparable and other.comparable) or one.asks or other.asks or one.denied != other.denied:
         return False
     first, second = sorted((one, other), key=lambda told: (len(told.words), told.stems))
-    compared = (_compared(mine, theirs) for mine, theirs in product(first.readings, second.readings))
-    return any((found.added or found.reworded) and not found.opposed for found in compared)
+    found = _compared(first.words, second.words)
+    return (found.added or found.reworded) and not found.opposed
 
 
 def _compared(one: Sequence[Word], other: Sequence[Word]) -> Comparison:

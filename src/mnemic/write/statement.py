@@ -14,19 +14,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
-from itertools import chain, product
+from itertools import chain
 from typing import NamedTuple
 
 from mnemic.text.normalise import nfkc
 from mnemic.write.synonyms import BROADER, PHRASES, same_word
-from mnemic.write.voice import LINKING, actives, attributes
 from mnemic.write.wording import ANTONYMS, NEGATIONS, NEGATIVE_PREFIXES, QUALIFIERS, RELATIONS, is_negative
-from mnemic.write.words import PRESENT, Word, glance, parts_of, starts_sentence, value_class, words_of
+from mnemic.write.words import Word, glance, parts_of, starts_sentence, value_class, words_of
 
 MAX_COMPARED_WORDS = 200
 """Longer texts are not one claim; they are never called opposite or covered."""
 MAX_CLAUSES = 24
-_LINKING = frozenset(stem for token in LINKING for stem in glance(token)[0])
 
 _TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
 _PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
@@ -108,11 +106,6 @@ class Statement:
         return _denied(self._tokens) if self.negations else ()
 
     @cached_property
-    def readings(self) -> tuple[tuple[Word, ...], ...]:
-        """The orders in which it may be told: as it stands, and a passive also as its active."""
-        return (self.words, *_retold(self._tokens))
-
-    @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """Its clauses, one for the whole where it has no parts; most statements are compared without."""
         told = [Statement(part) for part in self.parts] or [self]
@@ -142,28 +135,25 @@ def _said_plainly(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """A text token by token, each in small letters: what stands in front of it, and the words of content it has."""
+    """A text token by token, each in small letters, with the words of content it has."""
 
     low: list[str]
-    gaps: list[str]
     told: list[tuple[Word, ...]]
 
     @classmethod
     def of(cls, plain: str) -> _Tokens:
-        low, gaps, told = [], [], []
-        ended, before = 0, ""
+        low, told = [], []
+        before = ""
         for match in _TOKEN.finditer(plain):
-            start, end = match.span()
+            start = match.start()
             for token in parts_of(match.group()):
                 initial = not token[0].isupper() or starts_sentence(plain, start)
                 small = token.casefold()
                 empty = small in NEGATIONS or (small == "one" and before == "no")
                 low.append(small)
-                gaps.append(plain[ended:start])
-                ended = end
                 told.append(() if empty else words_of(token, before, initial=initial))
                 before = small
-        return cls(low, gaps, told)
+        return cls(low, told)
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -172,17 +162,6 @@ class _Tokens:
     @property
     def negations(self) -> int:
         return sum(token in NEGATIONS for token in self.low)
-
-
-def _retold(tokens: _Tokens) -> Iterator[tuple[Word, ...]]:
-    """The same words in the orders in which the same might be said."""
-    told = tokens.told
-    for active in actives(tokens.low):
-        verb = told[active.verb] if active.past else [word._replace(form=PRESENT) for word in words_of(active.base)]
-        yield tuple(word for place in active.order for word in (verb if place == active.verb else told[place]))
-    order = attributes(tokens.low, tokens.gaps)
-    if order is not None:
-        yield tuple(word for place in order for word in told[place])
 
 
 def _denied(tokens: _Tokens) -> tuple[str, ...]:
@@ -326,26 +305,19 @@ def beyond(full: Statement, part: Statement) -> int | None:
     that `part` says, or says something that could take it back.
 
     Every word of content of `part` stands in `full` in the same order, from the first word on, or a narrower word does
-    ("man" says "person"); a passive may be told as its active. What `full` has beyond them is little, negates and
-    qualifies nothing, brings in nobody else, and adds no value of a class of which `part` already names one. Questions
-    claim nothing: they cover nothing.
+    ("man" says "person"). What `full` has beyond them is little, negates and qualifies nothing, brings in nobody else,
+    and adds no value of a class of which `part` already names one. Questions claim nothing: they cover nothing.
     """
     if not (full.comparable and part.comparable) or full.asks or part.asks:
         return None
     if not (_holds(full, part) and full.denied == part.denied):
         return None
-    readings = product(full.readings, part.readings)
-    found = [_beyond(said, wanted, exact=full.negations > 0) for said, wanted in readings]
-    return min((count for count in found if count is not None), default=None)
+    return _beyond(full.words, part.words, exact=full.negations > 0)
 
 
 def _holds(full: Statement, part: Statement) -> bool:
-    """Return True if each word of `part` may have its like in `full`, at a glance: a passive, told as its active, may
-    have other words, and a clause told as an adjective fewer of them.
-    """
-    if "by" in full.plain.lower() or "by" in part.plain.lower():
-        return True
-    return full.wide.issuperset(part.stems) or full.wide.issuperset(set(part.stems) - _LINKING)
+    """Return True if each word of `part` may have its like in `full`, at a glance."""
+    return full.wide.issuperset(part.stems)
 
 
 def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int | None:

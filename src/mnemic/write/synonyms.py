@@ -192,20 +192,6 @@ BROADER = _narrower(_BROADER)
 
 GROUP_HEADS = frozenset(SAME_WORD.values())
 
-PARTICIPLES: Mapping[str, str] = MappingProxyType(
-    dict(
-        pair.split(":")
-        for pair in """
-        held:hold eaten:eat thrown:throw ridden:ride driven:drive written:write sung:sing taken:take given:give
-        worn:wear broken:break drawn:draw done:do made:make cut:cut hit:hit put:put fed:feed led:lead read:read
-        caught:catch taught:teach bought:buy brought:bring built:build swept:sweep blown:blow torn:tear shot:shoot
-        told:tell sold:sell paid:pay seen:see chosen:choose stolen:steal spoken:speak frozen:freeze beaten:beat
-        bitten:bite hidden:hide known:know shown:show flown:fly grown:grow won:win met:meet left:leave lost:lose
-        """.split()
-    )
-)
-"""Irregular participles, by which a passive is known, and their verbs."""
-
 PHRASES: Mapping[str, str] = MappingProxyType(
     {
         "close to": "near",

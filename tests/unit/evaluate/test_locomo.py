@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import locomo
+from mnemic.evaluate import captured, locomo
 from mnemic.evaluate.registry import SETS
 from mnemic.evaluate.tables import recall_table
 from mnemic.testing.embedder import WordEmbedder
@@ -109,4 +109,14 @@ def test_what_is_not_locomo_is_refused(tmp_path: Path, content: str | None, reas
 def test_the_registry_names_the_sets() -> None:
     assert SETS["locomo"] is locomo.run
     searched = {"locomo", "longmemeval", "realtalk", "beam", "precision"}
-    assert set(SETS) == searched | {"pairs", "pii", "structured", "extraction", "commands", "truth"}
+    assert set(SETS) == searched | {"pairs", "pii", "structured", "extraction", "commands", "truth", "captured"}
+
+
+def test_chats_are_captured_in_order_with_a_sample_to_judge(data: Path, tmp_path: Path) -> None:
+    lines = tmp_path / "sample.jsonl"
+    result = captured.run(data, embedder=WordEmbedder(), per_question=lines, limit=4)
+    sample = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+    assert result["turns"] == 4
+    assert result["stored"] == len([one for one in sample if one["set"] == "stored"]) > 0
+    assert result["changes"] == len([one for one in sample if one["set"] == "changes"])
+    assert {one["message"] for one in sample} <= {text for _, text in SAID}

@@ -126,7 +126,7 @@ async def test_typed_facts_go_under_their_key(text: str, key: str, value: str) -
         ("I don't like window seats", "preference", "I don't like window seats."),
         ("I'm allergic to nuts and pollen.", "constraint", "I'm allergic to nuts and pollen."),
         ("My wife Julia is a lawyer.", "relation", "My wife Julia is a lawyer."),
-        ("We have two kids", "fact", "We have two kids."),
+        ("We have two kids", "relation", "We have two kids."),
         ("Remember that my sister's birthday is on May 4", "event", "My sister's birthday is on May 4."),
         ("I'm moving to Berlin in June", "event", "I'm moving to Berlin in June."),
         ("I just adopted a kitten named Oliver.", "event", "I just adopted a kitten named Oliver."),
@@ -413,3 +413,10 @@ async def test_a_sentence_that_begins_with_never_or_always_is_no_standing_instru
 async def test_a_favourite_without_a_name_is_no_value() -> None:
     assert await keyed("My favorite one is ones that have ice cream") == {}
     assert await keyed("My favourite colour is green now") == {"favorite_color": "green"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Wow, Maria!", "Yep, Jon.", "Congrats, Ann!", "Maria!", "[shares a picture: two dogs in the snow]"]
+)
+async def test_a_call_and_a_caption_state_nothing(text: str) -> None:
+    assert (await extract(text)).candidates == ()

@@ -22,6 +22,7 @@ SETS = (
     "locomo",
     "longmemeval",
     "realtalk",
+    "captured",
     "beam",
     "precision",
     "pairs",

@@ -1,0 +1,94 @@
+"""Long chats between two people, captured in order: what is stored of them, and what takes the place of what.
+
+PATH is LoCoMo's file or folder. Each speaker is a user, and each of their messages is captured at its time, as an agent
+that listens to them would. No label says what is worth keeping of such a chat, so the figures count, and a sample drawn
+by the seed is written for a person to judge: of what was stored, and all that was superseded or flagged, with what took
+its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mnemic.engine import MemoryEngine
+from mnemic.evaluate.conditions import conditions
+from mnemic.evaluate.locomo import conversations
+from mnemic.evaluate.outcome import SEED
+from mnemic.evaluate.progress import Progress, silent
+from mnemic.evaluate.replay import chosen_embedder, throwaway_engine
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Message
+
+TURNS = 4_000
+SAMPLE = 100
+Line = dict[str, Any]
+
+
+def run(
+    path: str | Path,
+    *,
+    progress: Progress = silent,
+    per_question: Path | None = None,
+    limit: int | None = None,
+    vectors: Path | None = None,
+    embedder: Embedder | None = None,
+    seed: int = SEED,
+    **_: object,
+) -> dict[str, Any]:
+    """Capture the first `limit` turns (4,000) under `path`: `turns`, `stored`, `outcomes`, `changes` and `settings`;
+    `per_question` is a file for the sample, one JSON line each.
+
+    Raises InvalidInput for data that is not there or has another shape.
+    """
+    made = chosen_embedder(embedder, vectors)
+    turns = [message for chat in conversations(Path(path)) for message in chat.messages][: limit or TURNS]
+    told = asyncio.run(_captured(turns, made, progress))
+    stored = [one for one in told if one["stored"]]
+    changes = [one for one in told if one["against"]]
+    if per_question is not None:
+        drawn = random.Random(seed).sample(stored, min(SAMPLE, len(stored)))  # noqa: S311
+        lines = [{"set": "stored", **one} for one in drawn] + [{"set": "changes", **one} for one in changes]
+        per_question.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), encoding="utf-8")
+    return {
+        "turns": len(turns),
+        "stored": len(stored),
+        "outcomes": dict(Counter(one["outcome"] for one in told)),
+        "changes": len(changes),
+        "settings": conditions(seed=seed, set="captured", embedder=made.space.model),
+    }
+
+
+async def _captured(turns: Sequence[Message], embedder: Embedder, progress: Progress) -> list[Line]:
+    found: list[Line] = []
+    async with throwaway_engine(embedder) as engine:
+        for place, turn in enumerate(turns, start=1):
+            found += await _turn(engine, turn)
+            if place % 200 == 0 or place == len(turns):
+                progress("turns", place, len(turns))
+    return found
+
+
+async def _turn(engine: MemoryEngine, turn: Message) -> list[Line]:
+    actor = Actor(user=(turn.speaker or "user").casefold())
+    own = Message(role="user", content=turn.content, session=turn.session, sent_at=turn.sent_at)
+    report = await engine.capture(own, actor=actor)
+    told = []
+    for receipt in report.receipts:
+        against = [*receipt.superseded, *receipt.conflicts_with]
+        olds = [(await engine.history(one, actor=actor))[-1].content for one in dict.fromkeys(against)]
+        memory = await engine.get(receipt.memory_id, actor=actor) if receipt.memory_id and receipt.stored else None
+        told.append({
+            "message": turn.content,
+            "outcome": str(receipt.outcome),
+            "stored": receipt.stored,
+            "key": memory.key if memory else None,
+            "content": memory.content if memory else None,
+            "against": olds,
+        })  # fmt: skip
+    return told

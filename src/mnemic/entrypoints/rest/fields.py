@@ -66,6 +66,7 @@ FIELDS: dict[str, str] = {
     "episode_id": "The identifier of the episode at its source; a second delivery changes nothing.",
     "episodes": "Episodes, newest or most similar first.",
     "erased": "The receipt of what was erased; null where nothing was, or not yet.",
+    "erasure": "The job that erases it; null where nothing is erased.",
     "erasure_id": "The identifier of the erasure, under which alone its receipt can be fetched.",
     "errors": "What failed, by name, or as a list of reasons.",
     "events": "Lines of the audit, in order.",

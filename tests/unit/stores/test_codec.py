@@ -15,6 +15,7 @@ from mnemic.stores.codec import (
     decode_memory,
     decode_message,
     dump,
+    encode_event,
     encode_memory,
     encode_message,
     from_micros,
@@ -22,7 +23,7 @@ from mnemic.stores.codec import (
     to_micros,
 )
 from mnemic.testing.record_store import memory, scope
-from mnemic.types import Message, Origin
+from mnemic.types import AuditEvent, Message, Origin
 
 JSON = st.recursive(
     st.none()
@@ -82,3 +83,10 @@ def test_text_that_is_not_ours_is_corrupt(text: str) -> None:
 def test_links_depend_on_every_part() -> None:
     assert len({link("", "a"), link("", "b"), link("a", ""), link("a", "b")}) == 4
     assert first_broken([]) is None
+
+
+def test_an_audit_line_whose_hash_is_no_text_is_damaged() -> None:
+    event = AuditEvent(tenant="acme", action="created", at=datetime(2026, 3, 1, tzinfo=UTC), actor="ana")
+    for hashed in (b"a" * 64, 7, None):
+        with pytest.raises(StoreCorrupt):
+            decode_event(encode_event(event), hashed)  # type: ignore[arg-type]

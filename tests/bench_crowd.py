@@ -34,7 +34,7 @@ from mnemic.evaluate.place import place
 from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import HashedEmbedder
 from mnemic.stores.postgres.scratch import bare_commits as in_database
-from mnemic.stores.sqlite.bare import bare_commits as in_file
+from mnemic.stores.sqlite.baseline import bare_commits as in_file
 from mnemic.types import Actor, Candidate, Kind, VectorSpace
 from tests.processes import running
 from tests.servers import PostgresServer

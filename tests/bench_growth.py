@@ -35,7 +35,7 @@ from mnemic.evaluate.texts import questions, statements
 from mnemic.evaluate.vectors import HashedEmbedder
 from mnemic.identity import new_id
 from mnemic.ports import Transaction
-from mnemic.stores.sqlite.bare import bare_commits
+from mnemic.stores.sqlite.baseline import bare_commits
 from mnemic.types import Actor, Kind, Level, Memory, VectorSpace
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)

@@ -26,10 +26,10 @@ from mnemic.config import Settings
 from mnemic.evaluate.locomo import conversations
 from mnemic.evaluate.progress import silent
 from mnemic.evaluate.replay import Told, throwaway_engine
-from mnemic.face import awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.maintain.derived import DERIVED
+from mnemic.sync_facade import awaited
 from mnemic.types import Actor, Message
 from tests.model.local import LocalModel
 from tests.processes import running

@@ -10,6 +10,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from mnemic.administration_verbs import StewardVerbs
 from mnemic.catalog import kind_of
 from mnemic.clock import SystemClock
 from mnemic.door import Call, Door, Middleware, Rules, Watchers, Written
@@ -23,7 +24,6 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers import Handlers
 from mnemic.maintain.consent import Limiter
 from mnemic.requests import Add, AddMany, Forget, Record, Run, Update
-from mnemic.stewardship import StewardVerbs
 from mnemic.types import (
     Actor,
     Candidate,
@@ -98,7 +98,7 @@ class MemoryEngine(StewardVerbs):
     """
 
     background = False
-    """True where adapters capture in the background (`mnemic.later`)."""
+    """True where adapters capture in the background (`mnemic.background_capture`)."""
     _drainer: Drainer | None = None
 
     def __init__(
@@ -160,9 +160,9 @@ class MemoryEngine(StewardVerbs):
 
     def _beside(self) -> dict[str, Any]:
         """Return what a search finds beside the lists of the store: by walking the graph, and by a search service."""
-        from mnemic.kinds.elsewhere import IndexedElsewhere
-        from mnemic.kinds.near import GraphSurroundings
+        from mnemic.kinds.graph_search import GraphSurroundings
         from mnemic.kinds.optional_backend import OptionalBackend
+        from mnemic.kinds.search_service import IndexedElsewhere
 
         near = None if self.graph is None else GraphSurroundings(self.graph, OptionalBackend(self.clock))
         elsewhere = IndexedElsewhere.among(self._projections, self.clock)

@@ -10,13 +10,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from mnemic import bootstrap
+from mnemic.administration_verbs import Form
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.face import Awaited, Blocking, Ground, M, awaited, blocking
 from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import SevenKinds
 from mnemic.portal import Portal, PortalOwner
-from mnemic.stewardship import Form
+from mnemic.sync_facade import Awaited, Blocking, Ground, M, awaited, blocking
 from mnemic.types import Actor, AuditEvent
 from mnemic.verbs import MemoryVerbs
 

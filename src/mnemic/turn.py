@@ -31,7 +31,7 @@ from mnemic.guard.contract import Answer, check_answer
 from mnemic.guard.echo import echoed
 from mnemic.guard.intent import check_intent
 from mnemic.inject.compact import within_tokens
-from mnemic.inject.recall import record_injection
+from mnemic.inject.injection_log import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.ports.metering import counting

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.face import Face, Ground, M, verb
 from mnemic.kinds.seven import Retrieved, SevenKinds
+from mnemic.sync_facade import Face, Ground, M, verb
 from mnemic.types import (
     Actor,
     AuditEvent,

@@ -15,7 +15,17 @@ FUNCTION_LINES, CLASS_LINES = 40, 300
 # Rooms whose drivers or models cost start-up time, or may be absent: they import where they use.
 DRIVERS = {"stores", "providers", "bootstrap", "entrypoints", "testing", "evaluate"}
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
-VERBS = {"engine", "stewardship", "upkeep", "reading", "handlers", "kinds", "verbs", "write", "types"}
+VERBS = {
+    "engine",
+    "administration_verbs",
+    "maintenance_verbs",
+    "read_verbs",
+    "handlers",
+    "kinds",
+    "verbs",
+    "write",
+    "types",
+}
 # Packages that a program uses with texts of which most need nothing of what they would load.
 PLUGGED = {"mnemic_redact"}
 LATE_IMPORTS = DRIVERS | VERBS | PLUGGED

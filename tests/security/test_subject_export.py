@@ -19,7 +19,7 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Quota
 from mnemic.guard.redaction import RedactionRules
 from mnemic.keys import KeyFolder, MasterKeys
-from mnemic.maintain import belonging, subject
+from mnemic.maintain import subject, subject_data
 from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.session import InProcessSessions
@@ -209,7 +209,7 @@ async def test_what_cannot_be_asked_for(engine: MemoryEngine, tmp_path: Path) ->
 
 
 async def test_it_is_read_page_by_page(engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (subject, belonging):
+    for module in (subject, subject_data):
         monkeypatch.setattr(module, "PAGE", 2)
     ana = Actor(user="ana", workspace="office")
     for number in range(7):

@@ -18,11 +18,11 @@ from mnemic.client.memory import MemoryClient
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.face import verb
 from mnemic.integrations.mcp import memory_server
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.manager import AsyncMemoryManager, MemoryManager
 from mnemic.stores.inprocess import InProcessStore
+from mnemic.sync_facade import verb
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
 from mnemic.verbs import MemoryVerbs

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mnemic import bootstrap, requests, stewardship
+from mnemic import administration_verbs, bootstrap, requests
 from mnemic.engine import MemoryEngine
 from mnemic.handlers.writing import Adding
 from mnemic.maintain import reports
@@ -23,10 +23,10 @@ def engine() -> MemoryEngine:
 
 def test_names_of_a_package_are_loaded_when_they_are_asked_for() -> None:
     assert bootstrap.load_profile.__module__ == "mnemic.bootstrap.profiles"
-    assert stewardship.AuditReport is reports.AuditReport
+    assert administration_verbs.AuditReport is reports.AuditReport
 
 
-@pytest.mark.parametrize("module", [bootstrap, stewardship], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [bootstrap, administration_verbs], ids=lambda module: module.__name__)
 def test_another_name_is_no_attribute(module: object) -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         module.no_such_name  # type: ignore[attr-defined]  # noqa: B018

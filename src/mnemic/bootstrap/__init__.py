@@ -158,7 +158,7 @@ def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Mid
     """Build what the policy file asks for around every request: entities that are noticed in ordinary texts."""
     if guard.entities is None:
         return ()
-    from mnemic.noticing import EntityNoticing
+    from mnemic.entity_noticing import EntityNoticing
 
     return (EntityNoticing(build_entity_reader(guard.entities, completer)),)
 

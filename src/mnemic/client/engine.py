@@ -14,11 +14,11 @@ from mnemic.client.remote import Remote
 from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.face import Awaited, Ground, M
 from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.review import Waiting
+from mnemic.sync_facade import Awaited, Ground, M
 from mnemic.types import Actor, AuditEvent, Memory, WriteReceipt
 
 SAME = frozenset(

@@ -14,11 +14,11 @@ from mnemic.client.answers import receipt_of
 from mnemic.client.failures import failure_of
 from mnemic.client.remote import Remote
 from mnemic.errors import MnemicError, StoreFailed
-from mnemic.face import Face, Ground, M, verb
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.export import from_dict
 from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
+from mnemic.sync_facade import Face, Ground, M, verb
 from mnemic.types import AuditEvent, Level, Scope, WriteReceipt
 
 PAGE = 200

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from mnemic.client.answers import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
 from mnemic.client.remote import Remote
-from mnemic.face import Face, Ground, M, verb
 from mnemic.kinds.episodic import Ending, Episode, Lesson
 from mnemic.maintain.export import from_dict
+from mnemic.sync_facade import Face, Ground, M, verb
 from mnemic.types import Memory, Neighbour, Node, Relation, WriteReceipt
 
 

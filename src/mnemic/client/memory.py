@@ -31,10 +31,10 @@ from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, Remo
 from mnemic.client.remote import events
 from mnemic.client.upkeep import RemoteUpkeep
 from mnemic.errors import MemoryNotFound
-from mnemic.face import Ground, M, verb
 from mnemic.maintain.export import from_dict
 from mnemic.maintain.lineage import Lineage, Use
 from mnemic.maintain.undo import UndoReceipt
+from mnemic.sync_facade import Ground, M, verb
 from mnemic.trace import RunReport
 from mnemic.types import Candidate, Kind, Level, Memory, Message, WriteReceipt, from_json
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS

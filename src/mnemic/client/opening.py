@@ -10,8 +10,8 @@ import httpx
 
 from mnemic.client.memory import MemoryClient
 from mnemic.client.remote import Remote
-from mnemic.face import Awaited, Blocking, awaited, blocking
 from mnemic.portal import Portal, PortalOwner
+from mnemic.sync_facade import Awaited, Blocking, awaited, blocking
 
 
 class AsyncClient(MemoryClient[Awaited]):

@@ -6,10 +6,10 @@ from typing import Any
 
 from mnemic.client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
 from mnemic.client.remote import Remote
-from mnemic.face import Face, Ground, M, awaited, verb
 from mnemic.maintain.consolidate import Consolidated
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import MaintenanceReport
+from mnemic.sync_facade import Face, Ground, M, awaited, verb
 from mnemic.types import from_json
 
 

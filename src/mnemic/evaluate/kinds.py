@@ -12,8 +12,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.evaluate.floors import WARM
 from mnemic.evaluate.latency import Bench
 from mnemic.evaluate.metrics import percentiles
-from mnemic.face import Awaited, awaited
 from mnemic.kinds.seven import SevenKinds
+from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind
 
 HELD = 200

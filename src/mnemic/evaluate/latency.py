@@ -20,7 +20,7 @@ from mnemic.evaluate.metrics import percentiles
 from mnemic.evaluate.progress import Progress
 from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.inject import InjectionConfig, Injector
-from mnemic.inject.bound import ActorMemories, injector_for
+from mnemic.inject.engine_injector import ActorMemories, injector_for
 from mnemic.inject.entry import Entry
 from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Embedder

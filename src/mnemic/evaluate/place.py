@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from mnemic.bootstrap import build_scratch
-from mnemic.stores.sqlite.bare import bare_commits
+from mnemic.stores.sqlite.baseline import bare_commits
 
 Commits = Callable[[Sequence[tuple[str, bytes]]], list[float]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.inject.bound import ActorMemories, account_for, injector_for
+from mnemic.inject.engine_injector import ActorMemories, account_for, injector_for
 from mnemic.inject.entry import Entry, MemorySource
 from mnemic.inject.fold import Folded, Placement, fold
 from mnemic.inject.injection import Injection, InjectionRun

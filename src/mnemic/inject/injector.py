@@ -18,11 +18,11 @@ from mnemic.clock import SystemClock
 from mnemic.errors import InjectionFailed, InvalidConfig
 from mnemic.inject.carry import Carried, carry
 from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, standing_cut
+from mnemic.inject.fail_open import guarded, named, within
 from mnemic.inject.fold import Placement, fold
-from mnemic.inject.guarded import guarded, named, within
 from mnemic.inject.injection import Injection, InjectionRun, Placed, Skip
+from mnemic.inject.injection_log import digest_of
 from mnemic.inject.messages import default_query, is_user_turn, text_of
-from mnemic.inject.recall import digest_of
 from mnemic.inject.render import Rendered, render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock

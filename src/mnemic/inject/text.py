@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from mnemic.clock import SystemClock
+from mnemic.inject.fail_open import guarded, within
 from mnemic.inject.fold import SEPARATOR, Placement, fold
-from mnemic.inject.guarded import guarded, within
 from mnemic.inject.injection import Injection, Skip
 from mnemic.inject.injector import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of, fires, tell
 from mnemic.ports import Clock

@@ -12,13 +12,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
+from mnemic.background_capture import BackgroundCapture
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import is_recorded
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.messages import is_user_turn, text_of
-from mnemic.later import BackgroundCapture
 from mnemic.portal import Portal
 from mnemic.trace import RunStatus
 from mnemic.types import (

@@ -17,9 +17,8 @@ from mnemic.extract.entities import ME, ROLE, EntityReader, Named, Told
 from mnemic.extract.entities.model import ModelEntityReader
 from mnemic.extract.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic.extract.entities.rules import RuleEntityReader
-from mnemic.face import Ground, M, verb
 from mnemic.kinds.engine_verbs import EngineVerbs
-from mnemic.kinds.named import (
+from mnemic.kinds.entity_names import (
     MAX_VALUE_CHARS,
     ME_NODE,
     SAME,
@@ -34,10 +33,11 @@ from mnemic.kinds.named import (
     node_of,
     relating,
 )
-from mnemic.kinds.same import Same
+from mnemic.kinds.entity_resolution import Same
 from mnemic.kinds.view import KindView
 from mnemic.kinds.walks import Walks
 from mnemic.ports.graph import GraphStore
+from mnemic.sync_facade import Ground, M, verb
 from mnemic.types import (
     Actor,
     Candidate,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.face import M, verb
 from mnemic.guard.expiry import ttl_of
 from mnemic.kinds.view import KindView
+from mnemic.sync_facade import M, verb
 from mnemic.types import Hit, Kind, WriteReceipt
 
 

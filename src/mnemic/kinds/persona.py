@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.errors import MemoryNotFound
-from mnemic.face import Ground, M, verb
 from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.render import escape, new_nonce, visible
 from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.view import KindView
+from mnemic.sync_facade import Ground, M, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Where, WriteReceipt
 
 TRAIT = "trait"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.catalog import CATALOG, DURABLE_KINDS, Home, kind_of
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
-from mnemic.face import Ground, M, awaited, verb
 from mnemic.identity import new_id
 from mnemic.kinds.view import KindView
+from mnemic.sync_facade import Ground, M, awaited, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Outcome, WriteReceipt
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.face import M, verb
 from mnemic.identity import new_id
 from mnemic.kinds.compaction import Compaction, lineage, split, tokens_of
 from mnemic.kinds.view import KindView
-from mnemic.maintain.shorten import SUMMARY, shortened
+from mnemic.maintain.summarise import SUMMARY, shortened
 from mnemic.ports import SessionStore
+from mnemic.sync_facade import M, verb
 from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
 
 _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "tool": Origin.TOOL_OUTPUT}
@@ -65,7 +65,7 @@ class ShortTermMemory(KindView[M]):
         prompt; the summary gets a quarter of that. The newest `keep` messages stay as they are, whatever they cost.
 
         A model writes the summary where there is one, else it is chosen among the sentences; see
-        `mnemic.maintain.shorten`. Messages that come in meanwhile are untouched. Raises InvalidInput
+        `mnemic.maintain.summarise`. Messages that come in meanwhile are untouched. Raises InvalidInput
         (`invalid_input:max_tokens`, `:keep`).
         """
         for name, number, least in (("max_tokens", max_tokens, 100), ("keep", keep, 1)):

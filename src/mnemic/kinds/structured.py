@@ -14,9 +14,9 @@ from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
 from mnemic.extract.travel.airports import Airports
 from mnemic.extract.travel.schema_org import RESERVATIONS
-from mnemic.face import Ground, M, verb
 from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.view import KindView
+from mnemic.sync_facade import Ground, M, verb
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
 
 PAGE = 500

@@ -15,7 +15,7 @@ from mnemic.guard.execution import consent_required, retention_denied
 from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
 from mnemic.guard.policy import Policy
 from mnemic.identity import token_of
-from mnemic.maintain.room import room_in
+from mnemic.maintain.eviction import room_in
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
 from mnemic.unit_of_work import Mutation, Unit, commit

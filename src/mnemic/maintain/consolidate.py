@@ -25,8 +25,8 @@ from mnemic.maintain.derived import (
     take_away,
 )
 from mnemic.maintain.reflect import reflections
-from mnemic.maintain.shorten import SUMMARY as SUMMARY_ROLE
-from mnemic.maintain.shorten import shortened
+from mnemic.maintain.summarise import SUMMARY as SUMMARY_ROLE
+from mnemic.maintain.summarise import shortened
 from mnemic.maintain.topics import Topic, topics_of
 from mnemic.ports import Clock, Completer, RecordStore
 from mnemic.types import (

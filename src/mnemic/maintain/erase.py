@@ -17,19 +17,19 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
 from mnemic.identity import new_id
-from mnemic.maintain.belonging import PAGE, conversation, leave, written_elsewhere
+from mnemic.maintain.bulk_import import import_prefix
+from mnemic.maintain.capture_queue import waiting_prefix
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
 from mnemic.maintain.derived import derived_from
-from mnemic.maintain.intake import import_prefix
 from mnemic.maintain.project import drain
+from mnemic.maintain.subject_data import PAGE, conversation, leave, written_elsewhere
 from mnemic.maintain.vault import sweep
-from mnemic.maintain.waiting import waiting_prefix
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.offers import Vacuumed
 from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, aware, checked_identifier
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
-from mnemic.write.feed import Feed
+from mnemic.write.outbox_consumer import Feed
 from mnemic.write.vault import token_prefix
 
 BATCH = 256

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from mnemic.inject.recall import INJECTED, injected_in
-from mnemic.maintain.belonging import audit_of
+from mnemic.inject.injection_log import INJECTED, injected_in
+from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status, Where
 from mnemic.write.statement import Statement, beyond, opposition

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.inject.recall import injected_in
+from mnemic.inject.injection_log import injected_in
 from mnemic.maintain.trail import latest
 from mnemic.ports import RecordStore
 from mnemic.text.normalise import canonical_key

@@ -17,7 +17,7 @@ from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 from mnemic.errors import InvalidInput, NotSupported, StoreCorrupt
-from mnemic.maintain.belonging import audit_of
+from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
 from mnemic.ports.offers import Adopting
 from mnemic.types import AuditEvent, KeptRequest, Memory, Scope, Status

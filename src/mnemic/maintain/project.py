@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from mnemic.ports import RecordStore
-from mnemic.write.feed import BATCH, SHORTEST_REST, Feed
+from mnemic.write.outbox_consumer import BATCH, SHORTEST_REST, Feed
 
 IDLE_SECONDS = 30.0
 """Seconds between two looks of the background worker for entries that other processes left."""

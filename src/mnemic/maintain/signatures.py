@@ -6,8 +6,8 @@ from asyncio import to_thread
 from contextlib import suppress
 
 from mnemic.errors import StoreCorrupt
-from mnemic.maintain.belonging import audit_of
 from mnemic.maintain.reports import AuditReport
+from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
 from mnemic.ports.keyring import Fencing, Signing
 

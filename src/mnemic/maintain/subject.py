@@ -17,11 +17,11 @@ from typing import Any
 from mnemic.errors import NotSupported, RevealDenied
 from mnemic.guard.limits import MINUTE, Quota
 from mnemic.identity import token_of
-from mnemic.inject.recall import INJECTED, injected_in
-from mnemic.maintain.belonging import PAGE, conversation, touched_elsewhere, written_elsewhere
+from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.maintain.consent import consent_prefix, tombstone
 from mnemic.maintain.erase import made_of
 from mnemic.maintain.export import as_dict, plain
+from mnemic.maintain.subject_data import PAGE, conversation, touched_elsewhere, written_elsewhere
 from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_identifier
 from mnemic.unit_of_work import Mutation, apply

@@ -21,8 +21,8 @@ SHARES = frozenset({"graph"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
     """Weight of each list, as a part of the fused score. `graph` and `near` are made where a query names what has
-    relations (`mnemic.retrieve.surroundings`); with both at 0 nobody looks. `search_index`: of a search service beside
-    the store, where there is one.
+    relations (`mnemic.retrieve.graph_neighbourhood`); with both at 0 nobody looks. `search_index`: of a search service
+    beside the store, where there is one.
     """
 
     vector: float = 0.4

@@ -17,8 +17,8 @@ from types import MappingProxyType
 
 from mnemic.retrieve.asked_keys import asked_keys
 from mnemic.retrieve.fuse import rarity
+from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.surroundings import GRAPH, SAID
 from mnemic.types import Scored
 
 RELATED = 0.5

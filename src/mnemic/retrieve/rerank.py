@@ -8,7 +8,7 @@ from dataclasses import replace
 from mnemic.errors import MnemicError
 from mnemic.ports import Reranker
 from mnemic.retrieve.result import Ranked
-from mnemic.retrieve.underway import Search
+from mnemic.retrieve.search_state import Search
 from mnemic.types import Deadline, Scored
 
 RERANKER = "reranker"

@@ -12,23 +12,23 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
-from mnemic.retrieve.ahead import Embedding, Spoken
-from mnemic.retrieve.anchor import Anchor, anchor_of, anchored
 from mnemic.retrieve.bias import Bias
-from mnemic.retrieve.effective import with_anchor
-from mnemic.retrieve.elsewhere import INDEX, Elsewhere, accepted
+from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.fuse import Weights, either, fuse, longer
+from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.outdated import COMPARED
 from mnemic.retrieve.past import LIFT
+from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import Gauge, relevance
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
+from mnemic.retrieve.search_service import INDEX, Elsewhere, accepted
+from mnemic.retrieve.search_state import Lists, Request, Search
 from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
-from mnemic.retrieve.surroundings import GRAPH, Surroundings, Walk, around
-from mnemic.retrieve.underway import Lists, Request, Search
+from mnemic.retrieve.time_anchor import Anchor, anchor_of, anchored
 from mnemic.types import Deadline, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100

@@ -12,7 +12,7 @@ from mnemic.gateway import MemoryGateway
 from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject.entry import is_trusted, said_by
-from mnemic.inject.recall import record_injection
+from mnemic.inject.injection_log import record_injection
 from mnemic.recall import recall
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where

@@ -18,7 +18,7 @@ from mnemic.extract.messages import is_recorded
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.inject.entry import Entry
-from mnemic.inject.recall import digest_of
+from mnemic.inject.injection_log import digest_of
 from mnemic.inject.render import render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock

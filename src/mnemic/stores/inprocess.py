@@ -31,7 +31,7 @@ from mnemic.stores.codec import (
     load,
     next_line,
 )
-from mnemic.stores.held import Held, HeldSnapshot, Terms, by_cosine
+from mnemic.stores.in_memory_reads import Held, HeldSnapshot, Terms, by_cosine
 from mnemic.stores.single_reads import SingleReads
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (

@@ -25,8 +25,8 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.record_store import EMBEDDER, memory, scope
 from mnemic.testing.record_store.setting import START
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
-from mnemic.write.feed import LONGEST_REST, Feed, standing
-from mnemic.write.lapse import lapse
+from mnemic.write.outbox_compaction import lapse
+from mnemic.write.outbox_consumer import LONGEST_REST, Feed, standing
 
 T = TypeVar("T")
 

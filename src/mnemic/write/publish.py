@@ -14,7 +14,7 @@ from mnemic.types import Change, Deadline
 if TYPE_CHECKING:
     from mnemic.ports import Clock, RecordStore
     from mnemic.ports.projections import Projection
-    from mnemic.write.feed import Feed
+    from mnemic.write.outbox_consumer import Feed
 
 MOST_WAITING = 100_000
 """Entries that may wait for one projection."""
@@ -60,7 +60,7 @@ class Publisher:
         )
 
     async def _look_after(self) -> None:
-        from mnemic.write.lapse import lapse
+        from mnemic.write.outbox_compaction import lapse
 
         self._unseen = 0
         try:
@@ -76,6 +76,6 @@ class Publisher:
 
 
 def _feeds(projections: Sequence[Projection], store: RecordStore, clock: Clock) -> tuple[Feed, ...]:
-    from mnemic.write.feed import Feed
+    from mnemic.write.outbox_consumer import Feed
 
     return tuple(Feed(projection, store, clock) for projection in projections)

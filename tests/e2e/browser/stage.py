@@ -20,12 +20,12 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys, Role
-from mnemic.face import awaited
 from mnemic.guard.limits import Quota
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
-from mnemic.maintain.runs import record_run
+from mnemic.maintain.run_history import record_run
 from mnemic.maintain.tenants import Tenants
+from mnemic.sync_facade import awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from tests.servers import in_thread

@@ -11,7 +11,7 @@ import pytest
 from mnemic.evaluate.bench import BenchOptions, run
 from mnemic.evaluate.starts import cold_starts
 from mnemic.evaluate.tables import bench_table
-from mnemic.stores.sqlite.bare import bare_commits
+from mnemic.stores.sqlite.baseline import bare_commits
 from mnemic.testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer

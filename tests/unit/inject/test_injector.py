@@ -14,7 +14,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, InvalidConfig, StoreBusy
 from mnemic.inject import Entry, InjectionConfig, InjectionContext, InjectionRun, Injector, injector_for
-from mnemic.inject.recall import digest_of
+from mnemic.inject.injection_log import digest_of
 from mnemic.inject.usage import Verdict
 from mnemic.retrieve.relevance import LEAST_MEMORIES
 from mnemic.stores.inprocess import InProcessStore

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pytest_asyncio
 
 from mnemic.engine import MemoryEngine
-from mnemic.face import Awaited, awaited
 from mnemic.kinds.seven import SevenKinds
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
+from mnemic.sync_facade import Awaited, awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import message_candidates
 from mnemic.kinds.compaction import lineage, split, tokens_of
-from mnemic.maintain.shorten import SUMMARY
+from mnemic.maintain.summarise import SUMMARY
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.testing.scripted_model import Fault, ScriptedModelServer
 from mnemic.types import Message, Origin

@@ -12,13 +12,13 @@ import pytest_asyncio
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
-from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.named import SAME
+from mnemic.kinds.entity_names import SAME
 from mnemic.kinds.seven import SevenKinds
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.sync_facade import Awaited, awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Fragment, Kind, Level, Neighbour, Node, Outcome, Relation

@@ -12,11 +12,11 @@ import pytest_asyncio
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import IdempotencyConflict, InvalidInput, MemoryNotFound, NotSupported
-from mnemic.face import awaited
 from mnemic.kinds.episodic import Step
 from mnemic.kinds.seven import SevenKinds
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.sync_facade import awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Kind, Level, Memory, Outcome

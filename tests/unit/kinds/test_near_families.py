@@ -12,14 +12,14 @@ from mnemic.bootstrap import build_embedder
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.face import awaited
 from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.near import GraphSurroundings
+from mnemic.kinds.graph_search import GraphSurroundings
 from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.ports import Embedder
 from mnemic.retrieve.fuse import Weights
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.sync_facade import awaited
 from mnemic.types import Actor
 
 ANA = Actor(user="ana")

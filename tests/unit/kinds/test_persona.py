@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mnemic.errors import InvalidConfig, MemoryNotFound
-from mnemic.face import awaited
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.profile import Profile
+from mnemic.sync_facade import awaited
 from mnemic.types import Actor, Outcome
 from tests.unit.kinds.conftest import ANA, BEN, House
 

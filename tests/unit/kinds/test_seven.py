@@ -9,11 +9,11 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
-from mnemic.face import awaited
 from mnemic.kinds.seven import SevenKinds
 from mnemic.ports import Snapshot
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
+from mnemic.sync_facade import awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Kind, Message, Outcome, Scope

@@ -15,7 +15,6 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.rules import RuleExtractor
-from mnemic.face import awaited
 from mnemic.guard.budget import Budget
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
@@ -27,6 +26,7 @@ from mnemic.maintain.expire import ExpiryRules
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.sync_facade import awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer

@@ -14,7 +14,6 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull
-from mnemic.face import awaited
 from mnemic.guard.execution import Grant
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintain import erase
@@ -22,6 +21,7 @@ from mnemic.maintain.erase import ErasureReceipt
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.sync_facade import awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.faults.disk import FullDisk

@@ -16,17 +16,17 @@ from mnemic.errors import InvalidInput, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.guard.execution import Grant
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain import erase
+from mnemic.maintain.bulk_import import take_part
 from mnemic.maintain.consent import subject_token, tombstone
 from mnemic.maintain.derived import noted
 from mnemic.maintain.erase import ErasureReceipt, erase_key, made_of, verify
-from mnemic.maintain.intake import take_part
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
-from mnemic.write.feed import Feed
+from mnemic.write.outbox_consumer import Feed
 from tests.projections import Copy
 
 DAY = timedelta(days=1)

@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
+from mnemic.sync_facade import Awaited, awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.graph_store import mention, node
 from mnemic.types import Actor, Deadline, Fragment, Outcome, Scope
-from mnemic.write.feed import Feed
+from mnemic.write.outbox_consumer import Feed
 
 ANA = Actor(user="ana")
 OPERATOR = Actor(user="operator")

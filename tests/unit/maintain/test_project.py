@@ -21,8 +21,8 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
-from mnemic.write.feed import Feed
-from mnemic.write.lapse import lapse
+from mnemic.write.outbox_compaction import lapse
+from mnemic.write.outbox_consumer import Feed
 from mnemic.write.publish import Publisher
 from tests.projections import Copy
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.wire import result_dict
 from mnemic.errors import EmbedderFailed
+from mnemic.retrieve.graph_neighbourhood import SAID
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import LEAST_MEMORIES, RELATED, SCALES, WORDS_ALONE, relevance
-from mnemic.retrieve.surroundings import SAID
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message, Scored, Vector

@@ -11,7 +11,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy
 from mnemic.ports import Snapshot
-from mnemic.retrieve import underway
+from mnemic.retrieve import search_state
 from mnemic.retrieve.lists import by_keyword, by_recency
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.search import Searcher
@@ -80,7 +80,7 @@ async def test_a_long_query_is_read_beside_the_loop(
         threads.append(threading.current_thread() is not threading.main_thread())
         return read_question(text, **given)
 
-    monkeypatch.setattr(underway, "read_question", watched)
+    monkeypatch.setattr(search_state, "read_question", watched)
     result = await Searcher(store, WordEmbedder()).search(query, MINE, top_k=3)
     assert result.hits
     assert threads == [beside]

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.inject.bound import injector_for
+from mnemic.inject.engine_injector import injector_for
 from mnemic.stores.azure_search import AzureSearchIndex
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock

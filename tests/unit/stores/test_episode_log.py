@@ -12,15 +12,15 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreCorrupt, StoreUnavailable
-from mnemic.face import awaited
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.stores.episode_log import EpisodeLog
 from mnemic.stores.inprocess import InProcessStore
+from mnemic.sync_facade import awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import memory
 from mnemic.types import Actor, Change, Kind, Memory, OutboxEntry
-from mnemic.write.feed import Feed
+from mnemic.write.outbox_consumer import Feed
 
 ANA, OPERATOR = Actor(user="ana"), Actor(user="operator")
 STEPS = [{"action": "look", "result": "sold out", "ok": False}, {"action": "ask", "result": "found one", "ok": True}]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.retrieve.hot import HotReader
+from mnemic.retrieve.hot_set import HotReader
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.redis import RedisHotSet, RedisLink
 from mnemic.testing.clock import ManualClock

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mnemic
-from mnemic import stewardship, types
+from mnemic import administration_verbs, types
 from mnemic.errors import InvalidInput
 from mnemic.maintain import consolidate, erase, expire, health, lineage, reembed, review, rotate, undo, vault
 from mnemic.trace import RunReport, UseAudit
@@ -52,10 +52,10 @@ WITHOUT_JSON = {"Deadline", "Detector", "FrozenDict", "Serialisable"}
 REPORTS = [
     RunReport,
     UseAudit,
-    stewardship.AuditReport,
-    stewardship.Decided,
-    stewardship.MaintenanceReport,
-    stewardship.Revocation,
+    administration_verbs.AuditReport,
+    administration_verbs.Decided,
+    administration_verbs.MaintenanceReport,
+    administration_verbs.Revocation,
     consolidate.Consolidated,
     erase.ErasureReceipt,
     expire.ExpiryReport,

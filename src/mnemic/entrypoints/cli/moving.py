@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterator
 
+    from mnemic.administration_verbs import Form
     from mnemic.engine import MemoryEngine
     from mnemic.entrypoints.cli.importing import Summary
-    from mnemic.stewardship import Form
     from mnemic.types import Actor
 
 FORMATS = ("auto", "mnemic", "archive", "chat", "locomo", "longmemeval", "beam", "realtalk")

@@ -16,11 +16,11 @@ from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.addresses import is_loopback
-from mnemic.entrypoints.rest.boundary import BODY_BYTES, REFUSED
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.erasures import Erasures
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.problems import Refused, unauthenticated
+from mnemic.entrypoints.rest.request_limits import BODY_BYTES, REFUSED
 from mnemic.entrypoints.rest.sessions import CSRF_HEADER, Sessions, session_cookie
 from mnemic.entrypoints.rest.sign_on import SignOn
 from mnemic.entrypoints.rest.streams import Streams

@@ -15,14 +15,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest import problems
 from mnemic.entrypoints.rest.access import Rate, Service, admit
-from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.described import describe
 from mnemic.entrypoints.rest.erasures import Erasures
 from mnemic.entrypoints.rest.loop_lag import watched_loop
 from mnemic.entrypoints.rest.meter import Meter
-from mnemic.entrypoints.rest.observed import Observed, Observer
+from mnemic.entrypoints.rest.observability import Observed, Observer
 from mnemic.entrypoints.rest.problems import MEDIA_TYPE, Problem
+from mnemic.entrypoints.rest.request_limits import Boundary, Bounds
 from mnemic.entrypoints.rest.routes import (
     changes,
     console,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from mnemic.entrypoints.rest.boundary import OPEN_ENDED
-from mnemic.entrypoints.rest.observed import Observation
+from mnemic.entrypoints.rest.observability import Observation
+from mnemic.entrypoints.rest.request_limits import OPEN_ENDED
 
 _DENIED = (401, 403)
 _log = logging.getLogger("mnemic.service")

@@ -9,7 +9,7 @@ from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from mnemic.entrypoints.rest.observed import Observation
+from mnemic.entrypoints.rest.observability import Observation
 from mnemic.types import SearchResult, WriteReceipt
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)

@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
-from mnemic.entrypoints.rest.boundary import BODY_VALUE
+from mnemic.entrypoints.rest.request_limits import BODY_VALUE
 
 
 class Parsed(APIRoute):

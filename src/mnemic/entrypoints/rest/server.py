@@ -19,13 +19,13 @@ from mnemic.config import ENV_FILE, Settings
 from mnemic.entrypoints.log_lines import configure
 from mnemic.entrypoints.rest.addresses import is_loopback
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.connections import Connections, Timeouts, place_of
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
 from mnemic.entrypoints.rest.lasting import keep_what_lasts
 from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.protocol import Protocol
+from mnemic.entrypoints.rest.request_limits import Bounds
 from mnemic.entrypoints.rest.sign_on import Client
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Claims, Provider

@@ -29,7 +29,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from mnemic.entrypoints.rest.meter import Meter
-from mnemic.entrypoints.rest.observed import Observation
+from mnemic.entrypoints.rest.observability import Observation
 
 
 class Telemetry:

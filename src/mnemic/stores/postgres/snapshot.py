@@ -12,7 +12,7 @@ from typing import Any
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import CUES, checked_vector, from_micros
-from mnemic.stores.held import believed
+from mnemic.stores.in_memory_reads import believed
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.indexes import Indexes, coded
 from mnemic.stores.postgres.rows import (

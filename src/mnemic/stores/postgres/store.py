@@ -17,6 +17,7 @@ from mnemic.ports.offers import Damage
 from mnemic.stores.codec import adopted, checked_secret, text_check
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.postgres import damage, outbox, reseal, spaces, upkeep
+from mnemic.stores.postgres.audit_chain import Trails
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.opening import Access, Opened
@@ -26,7 +27,6 @@ from mnemic.stores.postgres.rows import Bodies, Terms, place_of, places_of, stor
 from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.postgres.trail import Trails
 from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads

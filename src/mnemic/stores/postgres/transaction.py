@@ -21,6 +21,7 @@ from mnemic.stores.codec import (
     text_check,
     to_micros,
 )
+from mnemic.stores.postgres.audit_chain import Trails
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.graph import relate
 from mnemic.stores.postgres.indexes import Indexes
@@ -45,7 +46,6 @@ from mnemic.stores.postgres.rows import (
     words_are_whole,
 )
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.postgres.trail import Trails
 from mnemic.stores.postgres.upkeep import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.steps import Step

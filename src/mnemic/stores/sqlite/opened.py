@@ -19,10 +19,10 @@ from mnemic.errors import StoreUnavailable
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.sealing import Sealer
-from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import immediate, suspected
 from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, claim_space, connect, is_frozen, prepare
 from mnemic.stores.sqlite.near import Found, best, near
+from mnemic.stores.sqlite.reserved_space import Ballast
 from mnemic.stores.sqlite.rows import Rows, Terms, fetch
 from mnemic.stores.sqlite.threads import Fresh, Groups, Readers, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction

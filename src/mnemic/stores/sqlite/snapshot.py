@@ -200,7 +200,7 @@ class SqliteSnapshot:
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        from mnemic.stores.held import believed
+        from mnemic.stores.in_memory_reads import believed
 
         return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._indexes().bm25)
 

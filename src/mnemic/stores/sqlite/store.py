@@ -19,10 +19,10 @@ from mnemic.stores.codec import EXACT_UP_TO, adopted, dump, to_micros
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
-from mnemic.stores.sqlite.ballast import Ballast
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
+from mnemic.stores.sqlite.reserved_space import Ballast
 from mnemic.stores.sqlite.rows import fetch, find_place, marks
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished

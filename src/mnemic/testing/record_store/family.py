@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.clock import SystemClock
-from mnemic.kinds.named import ME_NODE, name_key
-from mnemic.kinds.near import GraphSurroundings
+from mnemic.kinds.entity_names import ME_NODE, name_key
+from mnemic.kinds.graph_search import GraphSurroundings
 from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore

@@ -12,8 +12,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys
+from mnemic.entrypoints.rest.request_limits import Bounds
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Quota

@@ -12,9 +12,9 @@ import pytest
 from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
-from mnemic.entrypoints.rest.boundary import Boundary, Bounds
 from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.problems import Refused, unauthenticated
+from mnemic.entrypoints.rest.request_limits import Boundary, Bounds
 from mnemic.entrypoints.rest.shares import Shares
 
 BOUNDS = Bounds(at_once=4, models_at_once=2)

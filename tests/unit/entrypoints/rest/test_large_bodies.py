@@ -12,8 +12,8 @@ import pytest
 from fastapi.routing import APIRoute
 
 from mnemic.entrypoints.rest.app import _PARTS
-from mnemic.entrypoints.rest.boundary import QUICK_BYTES
 from mnemic.entrypoints.rest.parsed import Parsed
+from mnemic.entrypoints.rest.request_limits import QUICK_BYTES
 from mnemic.guard import strict_json
 from tests.unit.entrypoints.rest.conftest import Running
 

@@ -24,7 +24,7 @@ from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.entrypoints.rest.logs import RequestLog
 from mnemic.entrypoints.rest.meter import Meter
-from mnemic.entrypoints.rest.observed import Observation
+from mnemic.entrypoints.rest.observability import Observation
 from mnemic.entrypoints.rest.telemetry import Telemetry
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder

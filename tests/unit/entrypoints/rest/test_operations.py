@@ -12,9 +12,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.boundary import Bounds
 from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.entrypoints.rest.problems import Refused
+from mnemic.entrypoints.rest.request_limits import Bounds
 from mnemic.entrypoints.rest.streams import Streams, changes
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from mnemic.entrypoints.rest.logs import RequestLog
-from mnemic.entrypoints.rest.observed import Observation
+from mnemic.entrypoints.rest.observability import Observation
 from mnemic.entrypoints.rest.watch import BURST
 from mnemic.errors import StoreFull
 from mnemic.maintain.tenants import SERVICE_TENANT

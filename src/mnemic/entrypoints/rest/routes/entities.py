@@ -29,8 +29,8 @@ from mnemic.entrypoints.rest.operating_answers import EndedAnswer, ExtractedAnsw
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import Moment
 from mnemic.entrypoints.wire import receipt_dict
-from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
+from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 
 router = APIRouter(prefix="/v1/entities", tags=["kinds"], route_class=Parsed)

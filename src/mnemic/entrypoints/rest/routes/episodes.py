@@ -14,8 +14,8 @@ from mnemic.entrypoints.rest.operating_answers import LessonsAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import MemoryId
 from mnemic.entrypoints.wire import receipt_dict
-from mnemic.face import awaited
 from mnemic.kinds.episodic import EpisodicMemory, Step
+from mnemic.sync_facade import awaited
 
 router = APIRouter(prefix="/v1/episodes", tags=["kinds"], route_class=Parsed)
 

@@ -12,7 +12,7 @@ from mnemic.entrypoints.rest.answers import ImportAnswer, answering
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.shapes import ImportPart
 from mnemic.entrypoints.wire import receipt_dict
-from mnemic.maintain.intake import ImportProgress, import_progress, take_part
+from mnemic.maintain.bulk_import import ImportProgress, import_progress, take_part
 from mnemic.types import Candidate, Origin
 
 router = APIRouter(prefix="/v1/imports", tags=["imports"], route_class=Parsed)

@@ -14,8 +14,8 @@ from mnemic.entrypoints.rest.operating_answers import PersonaAnswer, TextAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.errors import MemoryNotFound
-from mnemic.face import Awaited, awaited
 from mnemic.kinds.persona import PersonaMemory
+from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Status
 
 router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=Parsed)

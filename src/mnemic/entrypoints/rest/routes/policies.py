@@ -23,7 +23,7 @@ from mnemic.entrypoints.rest.shapes import PolicyBack, PolicyWanted
 from mnemic.errors import MemoryNotFound, VersionConflict
 from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.maintain.policies import PolicyVersion
-from mnemic.maintain.trial import tried
+from mnemic.maintain.policy_dry_run import tried
 from mnemic.tenancy import guard_of
 
 router = APIRouter(prefix="/v1/policy", tags=["operations"], route_class=Parsed)

@@ -17,7 +17,7 @@ from mnemic.entrypoints.rest.shapes import IdempotencyKey, Turn
 from mnemic.entrypoints.rest.streams import DESCRIBED, EventStream, written
 from mnemic.entrypoints.wire import memory_dict, report_dict
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
-from mnemic.maintain.runs import RunRecord, record_run, run_of, runs
+from mnemic.maintain.run_history import RunRecord, record_run, run_of, runs
 from mnemic.trace import UseAudit, Watch
 from mnemic.types import Actor
 

@@ -12,8 +12,8 @@ from mnemic.entrypoints.rest.kind_shapes import DataWanted, NewData, StructuredT
 from mnemic.entrypoints.rest.operating_answers import DataAnswer, ShapesAnswer
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
-from mnemic.face import Awaited, awaited
 from mnemic.kinds.structured import StructuredMemory
+from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 
 router = APIRouter(prefix="/v1/structured", tags=["kinds"], route_class=Parsed)

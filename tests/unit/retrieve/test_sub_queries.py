@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.retrieve.fuse import either, longer
-from mnemic.retrieve.parts import parts_of
+from mnemic.retrieve.sub_queries import parts_of
 from mnemic.types import Scored
 
 

@@ -17,7 +17,7 @@ from mnemic.types import Deadline, Scored, Where
 
 @dataclass(frozen=True, slots=True)
 class IndexedElsewhere:
-    """`mnemic.retrieve.elsewhere.Elsewhere` by a `SearchIndex`, within the time limit of `backend`."""
+    """`mnemic.retrieve.search_service.Elsewhere` by a `SearchIndex`, within the time limit of `backend`."""
 
     index: SearchIndex
     backend: OptionalBackend

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from mnemic.background_capture import BackgroundCapture
 from mnemic.engine import MemoryEngine
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.small_talk import is_small_talk
 from mnemic.integrations.turns import TurnMemory
-from mnemic.later import BackgroundCapture
-from mnemic.maintain.waiting import Lease, messages_of, waiting
+from mnemic.maintain.capture_queue import Lease, messages_of, waiting
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock

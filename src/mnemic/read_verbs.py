@@ -86,7 +86,7 @@ class ReadVerbs:
 
     def load(self) -> None:
         """Load what searches and model calls need, so that the first of them, which has a deadline, need not wait."""
-        for name in ("mnemic.inject", "mnemic.recall", "mnemic.inject.compact", "mnemic.retrieve.asked"):
+        for name in ("mnemic.inject", "mnemic.recall", "mnemic.inject.compact", "mnemic.retrieve.caller_intents"):
             import_module(name)
         _ = self.gateway
 
@@ -150,7 +150,7 @@ class ReadVerbs:
         (`mnemic.retrieve.named`). Lists that failed are named in `errors`; if all failed, the first failure is raised.
         Raises ScopeDenied for a level that is not granted.
         """
-        from mnemic.retrieve.asked import checked_standing, intent_of
+        from mnemic.retrieve.caller_intents import checked_standing, intent_of
 
         window, times = (happened_from, happened_to), (as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
@@ -209,7 +209,7 @@ class ReadVerbs:
         """The newest memories by when they happened, for the head of a prompt: through the hot set where there is one,
         whose failure is named in `errors`. What another process has written may come a moment late.
         """
-        from mnemic.retrieve.hot import HotReader
+        from mnemic.retrieve.hot_set import HotReader
 
         where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
         return await HotReader.among(self._projections, self.store).newest(where, limit=limit)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnemic.ports import Snapshot
-from mnemic.retrieve.clause import Clause, Side
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import relevance
+from mnemic.retrieve.time_clause import Clause, Side
 from mnemic.text.analyse import terms
 from mnemic.types import Scored, Signals, Where
 

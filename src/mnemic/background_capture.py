@@ -19,7 +19,7 @@ from mnemic.errors import MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.model import windows
 from mnemic.extract.small_talk import is_small_talk
-from mnemic.maintain.waiting import Lease, Waiting, enqueue, messages_of, take_out, waiting
+from mnemic.maintain.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
 from mnemic.trace import RunReport, RunStatus
 from mnemic.types import Actor, Message, WriteReceipt
 

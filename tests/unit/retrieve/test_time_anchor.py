@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.ports import RecordStore
-from mnemic.retrieve.anchor import Anchor, anchored
-from mnemic.retrieve.clause import Clause, Side
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
+from mnemic.retrieve.time_anchor import Anchor, anchored
+from mnemic.retrieve.time_clause import Clause, Side
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder

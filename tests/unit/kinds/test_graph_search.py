@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy, StoreUnavailable
-from mnemic.face import Awaited, awaited
 from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.near import MOST_REACHED, MOST_UNSAID, GraphSurroundings
+from mnemic.kinds.graph_search import MOST_REACHED, MOST_UNSAID, GraphSurroundings
 from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.sync_facade import Awaited, awaited
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Kind, Level, SearchResult, Where

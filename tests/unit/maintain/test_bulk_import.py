@@ -12,7 +12,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.errors import EmbedderFailed
-from mnemic.maintain.intake import import_progress, take_part
+from mnemic.maintain.bulk_import import import_progress, take_part
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder

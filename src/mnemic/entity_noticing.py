@@ -11,10 +11,10 @@ from mnemic.errors import MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
 from mnemic.extract.messages import MESSAGE_CATEGORY
-from mnemic.face import awaited
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.export import accepted, everything
 from mnemic.requests import Add, AddMany, Forget, Run, Update
+from mnemic.sync_facade import awaited
 from mnemic.trace import RunReport
 from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteReceipt
 
@@ -23,7 +23,7 @@ ENTITIES = "entities"
 
 _READ_KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _NEW = frozenset({Outcome.CREATED, Outcome.MERGED, Outcome.SUPERSEDED})
-_log = logging.getLogger("mnemic.noticing")
+_log = logging.getLogger("mnemic.entity_noticing")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from typing import Any
 
 from mnemic.extract.entities.asking import AskedRelations, read_asked
 from mnemic.extract.entities.relations import LABELS, THING
-from mnemic.kinds.named import ME_NODE, SAME, key_of, node_of
+from mnemic.kinds.entity_names import ME_NODE, SAME, key_of, node_of
+from mnemic.kinds.entity_resolution import Same
 from mnemic.kinds.optional_backend import OptionalBackend
-from mnemic.kinds.same import Same
 from mnemic.kinds.walks import Walks
 from mnemic.ports import Snapshot
 from mnemic.ports.graph import GraphStore
+from mnemic.retrieve.graph_neighbourhood import SAID, Reached, Walk
 from mnemic.retrieve.question import COMMON
-from mnemic.retrieve.surroundings import SAID, Reached, Walk
 from mnemic.text.names import slug
 from mnemic.text.spelled import spelled_names
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
@@ -39,8 +39,8 @@ _ME: str = ME_NODE["node"]
 
 @dataclass(frozen=True, slots=True)
 class GraphSurroundings:
-    """`mnemic.retrieve.surroundings.Surroundings` by the graph of entities: from at most four things, at most two
-    relations far, to at most twenty that the query asks for and six others. The second relation is only gone along
+    """`mnemic.retrieve.graph_neighbourhood.Surroundings` by the graph of entities: from at most four things, at most
+    two relations far, to at most twenty that the query asks for and six others. The second relation is only gone along
     where the query says it ("employer", "city").
 
     Nobody goes through the user, to whom everything is near; from the user only along a relation that the query calls

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.clause import LONGEST, READ, Clause, Side, clause_of
+from mnemic.retrieve.time_clause import LONGEST, READ, Clause, Side, clause_of
 
 
 @pytest.mark.parametrize(

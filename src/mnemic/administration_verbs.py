@@ -11,9 +11,9 @@ from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import consent
 from mnemic.maintain.consent import subject_token
+from mnemic.maintenance_verbs import UpkeepVerbs
 from mnemic.requests import Approve, Consent, Erase, EraseKey, Forget, Reject, Reveal, Rollback, RotateDataKeys, Undo
 from mnemic.types import SHARED, Actor, AuditEvent, CarriedOut, Level, MemoryRequest, Scope, Status, Where, WriteReceipt
-from mnemic.upkeep import UpkeepVerbs
 
 if TYPE_CHECKING:
     from mnemic.maintain.erase import ErasureReceipt
@@ -36,7 +36,7 @@ _REPORTS = frozenset({"AuditReport", "Decided", "MaintenanceReport", "Revocation
 def __getattr__(name: str) -> Any:
     """The reports under the names by which programs know them (`mnemic.maintain.reports`)."""
     if name not in _REPORTS:
-        raise AttributeError(f"module 'mnemic.stewardship' has no attribute {name!r}")
+        raise AttributeError(f"module 'mnemic.administration_verbs' has no attribute {name!r}")
     from mnemic.maintain import reports
 
     return getattr(reports, name)

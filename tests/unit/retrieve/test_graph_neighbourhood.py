@@ -11,8 +11,8 @@ import pytest
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Snapshot
 from mnemic.retrieve.fuse import Weights, fuse
+from mnemic.retrieve.graph_neighbourhood import Reached, Walk, around
 from mnemic.retrieve.search import Searcher
-from mnemic.retrieve.surroundings import Reached, Walk, around
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.record_store.setting import EMBEDDER, everything, memory, remember, scope
 from mnemic.types import Deadline, Kind, Memory, Scored, Status, Where

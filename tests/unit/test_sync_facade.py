@@ -6,8 +6,8 @@ import inspect
 
 import pytest
 
-from mnemic.face import Face, M, awaited, blocking, verb
 from mnemic.portal import Portal
+from mnemic.sync_facade import Face, M, awaited, blocking, verb
 
 
 class Doubler(Face[M]):

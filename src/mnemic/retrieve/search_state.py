@@ -11,12 +11,12 @@ from functools import partial
 from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import Bias
-from mnemic.retrieve.clause import Clause, clause_of
+from mnemic.retrieve.graph_neighbourhood import Reached
 from mnemic.retrieve.lists import RankedList
-from mnemic.retrieve.parts import parts_of
 from mnemic.retrieve.past import past_of
 from mnemic.retrieve.question import Question, read_question
-from mnemic.retrieve.surroundings import Reached
+from mnemic.retrieve.sub_queries import parts_of
+from mnemic.retrieve.time_clause import Clause, clause_of
 from mnemic.text.times import READ
 from mnemic.types import Scored, Vector, VectorSpace, Where
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.errors import InvalidInput
-from mnemic.reading import ReadVerbs
+from mnemic.read_verbs import ReadVerbs
 from mnemic.requests import Derive, Expire, Restore, RestoreConsent
 from mnemic.types import Actor, Candidate, WriteReceipt
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mnemic.maintain.health import Health
     from mnemic.maintain.reembed import Reembedded
     from mnemic.ports import Completer, Embedder
-    from mnemic.write.feed import Feed
+    from mnemic.write.outbox_consumer import Feed
 
 
 class UpkeepVerbs(ReadVerbs):

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic.retrieve.ahead import MOST, Spoken
+from mnemic.retrieve.prefetch import MOST, Spoken
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.testing.embedder import WordEmbedder

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
-from mnemic.retrieve.anchor import Anchor
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.underway import Search
+from mnemic.retrieve.search_state import Search
+from mnemic.retrieve.time_anchor import Anchor
 from mnemic.types import SearchPlan
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import NotSupported, StoreBusy
-from mnemic.kinds.elsewhere import IndexedElsewhere
 from mnemic.kinds.optional_backend import OptionalBackend
+from mnemic.kinds.search_service import IndexedElsewhere
 from mnemic.retrieve.question import read_question
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.record_store import scope

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Owner:
-    """One connection that sees every tenant (`mnemic.maintenance_verbs`), made at first need, and anew where it was lost.
+    """One connection that sees every tenant (`mnemic.maintenance_verbs`), opened at first use and after it was lost.
 
     It belongs to one loop. Nothing else may be done on it while one piece of work runs.
     """

@@ -110,6 +110,19 @@ async def test_a_damaged_version_is_said_to_be_one(made: tuple[Path, dict[str, s
         assert spoiled.complete
 
 
+async def test_a_row_that_is_anothers_is_not_given_for_a_memory(made: tuple[Path, dict[str, str]]) -> None:
+    path, said = made
+    one, other = named(said, "Parcel 7 "), named(said, "Parcel 8 ")
+    swapped = "SELECT body, checksum FROM memory WHERE memory_id = ?"
+    ((body, checksum),) = sql(path, swapped, other)
+    sql(path, "UPDATE memory SET body = ?, checksum = ? WHERE memory_id = ?", body, checksum, one)
+    async with engine_of(path) as engine:
+        for ask in (engine.get, engine.history):
+            with pytest.raises(StoreCorrupt, match="store_corrupt:memory"):
+                await ask(one, actor=ADA)
+        assert (await engine.get(other, actor=ADA)).content == said[other]
+
+
 async def test_pages_of_a_list_go_on_beyond_damaged_rows(made: tuple[Path, dict[str, str]]) -> None:
     path, said = made
     for number in range(8, 19):

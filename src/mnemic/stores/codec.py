@@ -332,6 +332,15 @@ def vector_check(vector: bytes | None) -> int | None:
     return None if vector is None else blob_check(vector)
 
 
+def with_id(memory_id: str, memory: Memory) -> Memory:
+    """The memory that an index gave for this identifier. Raises StoreCorrupt (`memory`) where it is another: a database
+    takes a damaged index at its word, and does not compare the row.
+    """
+    if memory.memory_id != memory_id:
+        raise damaged("memory")
+    return memory
+
+
 def damaged(what: str) -> StoreCorrupt:
     """The error that says a row of `what` is not what was written."""
     return StoreCorrupt(what, hint=_HINT)

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.offers import Damage
-from mnemic.stores.codec import adopted, checked_secret, text_check
+from mnemic.stores.codec import adopted, checked_secret, text_check, with_id
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.postgres import damage, outbox, reseal, spaces, upkeep
 from mnemic.stores.postgres.audit_chain import Trails
@@ -210,7 +210,7 @@ class PostgresStore(Jobs, SingleReads):
             given = (*places_of(tenant, scopes), storable([memory_id]))
             rows = await self._ready.connections.ask(_READING["held_as"], *given)
             if rows:
-                return self._bodies.memory(rows[0])
+                return with_id(memory_id, self._bodies.memory(rows[0]))
         return None
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.errors import SpaceMismatch, StoreCorrupt
-from mnemic.stores.codec import DAMAGED, checked_vector, dump
+from mnemic.stores.codec import DAMAGED, checked_vector, dump, with_id
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
@@ -93,9 +93,9 @@ class SqliteSnapshot:
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 
     async def get_one(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        """The memory, or None where there is none. Raises StoreCorrupt (`memory`) where its row is damaged."""
+        """The memory, or None where there is none. Raises StoreCorrupt (`memory`) where its row or index is damaged."""
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
-        return self._rows.memory(rows[0]) if rows else None
+        return with_id(memory_id, self._rows.memory(rows[0])) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = fetch(self._connection, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
@@ -105,7 +105,7 @@ class SqliteSnapshot:
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
         if not rows:
             return []
-        current = self._rows.named(self._connection, rows[0])
+        current = with_id(memory_id, self._rows.named(self._connection, rows[0]))
         old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
         return [*(self._version(row, current) for row in old), current]
 

@@ -20,6 +20,7 @@ from mnemic.stores.codec import (
     next_line,
     text_check,
     to_micros,
+    with_id,
 )
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.rows import (
@@ -116,7 +117,7 @@ class SqliteTransaction:
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         rows = fetch(self._open, GET_MANY, wanted_memories([memory_id], scopes))
-        return self._kept.named(self._open, rows[0]) if rows else None
+        return with_id(memory_id, self._kept.named(self._open, rows[0])) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = fetch(self._open, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})

@@ -18,7 +18,7 @@ from math import exp, log, log1p
 from operator import mul
 
 from mnemic.compare import LEAST_COSINE
-from mnemic.compare.features import NAMES, alike, apart, denied, features, flips, moved
+from mnemic.compare.features import NAMES, alike, apart, at_other_times, denied, features, flips, moved
 from mnemic.compare.frame import Frame
 from mnemic.types import Memory, Vector
 
@@ -52,6 +52,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     """
     if flips(old, new):
         return Change("changed", 1.0)
+    opposed = opposed and not at_other_times(old, new)
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # the same words but for what contradicts: certain, however many others are near

@@ -174,6 +174,14 @@ def _two_of_a_sort(old: Frame, new: Frame) -> bool:
     )
 
 
+def at_other_times(old: Frame, new: Frame) -> bool:
+    """Return True if the two name other days, parts of the day, seasons or months, and no word says that this changed:
+    "I work on weekdays", "I don't work on weekends".
+    """
+    times = [(old.slots(name), new.slots(name)) for name in SLOTS]
+    return not new.turns and any(mine and theirs and not mine & theirs for mine, theirs in times)
+
+
 def moved(old: Frame, new: Frame) -> bool:
     """Return True if anything in `new` bears on `old`: a word that says that something has changed; or a faint one, or
     none, and the two share what they are about, or an attribute. What only says more, or less, of the same bears on

@@ -24,7 +24,7 @@ PRONOUN_WITHIN = 3
 _TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*")
 _NUMBERED = re.compile(r"(\d)(?:st|nd|rd|th|k|t|x|m)\b")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\s)]+|\n+|(?<=[;])\s+|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*")
-_CLAUSE = re.compile(r"\s*[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
+_CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
 _ASKS = re.compile(
     r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will|how|what|whats|what's"
     r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou|que|qué|cuál|cómo"

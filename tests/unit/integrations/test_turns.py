@@ -254,11 +254,11 @@ async def test_a_search_shows_no_live_address_of_untrusted_origin(engine: Memory
     assert found["trusted"] is False
 
 
-@pytest.mark.parametrize(("asked_for", "given"), [(-1, 1), (0, 1), (2, 2), (10_000, 2)])
+@pytest.mark.parametrize(("asked_for", "given"), [(-1, 1), (0, 1), (2, 2), (10_000, 3)])
 async def test_a_model_cannot_ask_for_everything(engine: MemoryEngine, asked_for: int, given: int) -> None:
-    for key, seat in (("seat", "aisle"), ("seat_train", "window"), ("seat_bus", "front")):
-        await engine.add(seat, key=key, actor=ANA)
-    assert len((await TurnMemory(engine, ANA).search_memory("seat", asked_for))["memories"]) == given
+    for key, colour in (("badge", "blue"), ("badge_lab", "red"), ("badge_gym", "green")):
+        await engine.add(colour, key=key, actor=ANA)
+    assert len((await TurnMemory(engine, ANA).search_memory("badge", asked_for))["memories"]) == given
 
 
 async def test_what_a_model_adds_is_the_models(engine: MemoryEngine) -> None:

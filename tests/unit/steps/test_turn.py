@@ -274,7 +274,7 @@ async def test_or_it_waits_for_a_person_and_the_answer_stays(runner: str, memory
     rules = TurnRules(on_conflict="review")
     assistant = Assistant(runner, memory, model=Model("Noted.", "Of course."), extractor=proposals, rules=rules)
     await assistant.say("I prefer aisle seats.")
-    turn = await assistant.say("Give me a window seat and evening flights.")
+    turn = await assistant.say("I prefer a window seat and evening flights.")
     output = turn["final_output"]
     assert set(output) == OUTPUT
     assert (output["status"], output["response"]) == ("needs_review", "Of course.")
@@ -288,7 +288,7 @@ async def test_a_person_decides(runner: str, memory: LongTerm, decision: Any, se
     rules = TurnRules(on_conflict="review")
     assistant = Assistant(runner, memory, review=True, extractor=proposals, rules=rules)
     await assistant.say("I prefer aisle seats.")
-    asked = await assistant.say("Give me a window seat and evening flights.")
+    asked = await assistant.say("I prefer a window seat and evening flights.")
     assert asked["final_output"]["status"] == "needs_review"
     assert asked["final_output"]["response"] == "Certainly."
     assert values(asked["final_output"]["stored_updates"]) == {"flight_time": "evening"}

@@ -46,6 +46,7 @@ const REASONS = {
   llm_invalid_schema: "The language model's answer has another shape than was asked for.",
   llm_empty: "The language model answered without text.",
   embedder_failed: "The text could not be turned into a vector",
+  reranker_failed: "The reranker did not answer; the hits are in the usual order",
   embedding_space_mismatch: "The store was built with another embedding model than the one that runs now.",
   store_failed: "The database did not do what was asked.",
   store_unavailable: "The database cannot be reached.",

@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class Owner:
-    """One connection that sees every tenant (`mnemic.maintenance_verbs`), opened at first use and after it was lost.
+    """One connection that sees every tenant (`mnemic.upkeep`), opened at first use and again after it was lost.
 
     It belongs to one loop. Nothing else may be done on it while one piece of work runs.
     """
 
     def __init__(self, access: Access, search_path: str) -> None:
         self._access = access
-        self._settings = {"application_name": "mnemic", "search_path": search_path, "mnemic.maintenance_verbs": "on"}
+        self._settings = {"application_name": "mnemic", "search_path": search_path, "mnemic.upkeep": "on"}
         self._connection: Any = None
         self._turn = asyncio.Lock()
 

@@ -169,3 +169,16 @@ async def test_a_statement_that_fails_is_planned_again(graph: Neo4jGraph, proxy:
     assert not graph._planned
     proxy.fault = None
     await healed(graph)
+
+
+async def test_closing_waits_for_the_statement_that_is_being_planned(graph: Neo4jGraph, proxy: FaultProxy) -> None:
+    await graph.link(scope(), [fragment("m1", ("a", "knows", "b"))])
+    proxy.fault = Latency(0.1)
+    graph._planned = False
+    graph._plan(scope())
+    planning = graph._planning
+    assert planning is not None
+    await names(graph)
+    await graph.close()
+    assert planning.done()
+    assert not planning.cancelled()

@@ -20,6 +20,8 @@ from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
 _MOST_RELATIONS = 20_000
 """Relations read at one distance of a walk: beyond them only what is nearer is sure to be found."""
 _CLEARED_AT_ONCE = 2_000
+_PLANNING_SECONDS = 5.0
+"""Longest wait, when the store closes, for a statement that the server is planning."""
 
 
 class Neo4jGraph:
@@ -46,6 +48,9 @@ class Neo4jGraph:
         self._made = 0
         planning, self._planning = self._planning, None
         if planning is not None:
+            # Cancelling a call leaves its socket to the event loop, which may be closed next. The task ends with the
+            # call it is in, for the next one finds the store closed.
+            await asyncio.wait({planning}, timeout=_PLANNING_SECONDS)
             planning.cancel()
             await asyncio.gather(planning, return_exceptions=True)
         await self._connection.close()

@@ -24,7 +24,7 @@ class _Governed(Face[M]):
 
 
 class ReviewQueue(_Governed[M]):
-    """Memories that wait for a person. Whoever proposed a memory cannot approve it."""
+    """Memories that wait for a person: the author, where it is about themself; else anyone but the proposer."""
 
     @verb
     async def list(

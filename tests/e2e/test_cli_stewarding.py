@@ -48,6 +48,21 @@ def test_what_people_share_is_reviewed_by_somebody_else(run: Run, tmp_path: Path
     assert run("review", "approve", "a", "b", "--content", "x")[0] == 2
 
 
+def test_the_author_settles_a_change_of_their_own_reviewed_key(run: Run, tmp_path: Path) -> None:
+    policy = tmp_path / "reviewed.toml"
+    policy.write_text('open_keys = true\n[keys.seat]\non_change = "review"\n')
+    told = ("--policy", str(policy))
+    run("add", "aisle", "--key", "seat", *told)
+    flagged = run("add", "window", "--key", "seat", *told)[1]
+    assert (flagged["outcome"], flagged["reason"]) == ("pending_review", "key_needs_review")
+    code, approved = run("review", "approve", flagged["memory_id"], *told)
+    assert (code, approved["receipts"][0]["outcome"]) == (0, "superseded")
+    assert [memory["content"] for memory in run("list")[1]["memories"]] == ["window"]
+    again = run("add", "middle", "--key", "seat", *told)[1]
+    assert run("review", "reject", again["memory_id"], *told)[0] == 0
+    assert run("review", "list")[1] == {"waiting": []}
+
+
 def test_a_replacement_is_taken_back(run: Run) -> None:
     old = run("add", "Berlin", "--key", "home_city")[1]
     new = run("add", "Munich", "--key", "home_city")[1]

@@ -10,9 +10,11 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import ReviewDenied
+from mnemic.guard.execution import Grant
+from mnemic.guard.policy import KeyRule, Policy
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Candidate, Origin, Outcome, Source
+from mnemic.types import Actor, Candidate, Origin, Outcome, Source
 from mnemic.write.pipeline import WriteRules
 
 
@@ -61,6 +63,63 @@ def test_a_person_settles_what_was_flagged_about_themself(tmp_path: Path) -> Non
         assert waiting.outcome is Outcome.PENDING_REVIEW
         assert ana.review().approve(waiting.memory_id or "").outcome is Outcome.CREATED
         assert ana.review().list() == []
+
+
+def reviewed_keys(path: Path) -> MemoryEngine:
+    """An engine whose keys `seat`, `floor` and `blood_type` are changed after a review; `blood_type` is sensitive."""
+    rules = {name: KeyRule(name, on_change="review") for name in ("seat", "floor")}
+    policy = Policy(keys={**rules, "blood_type": KeyRule("blood_type", on_change="review", sensitive=True)})
+    grant = Grant.of(policy, trust=("blood_type",), levels=("user", "workspace"))
+    return MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder(), policy=policy, grant=grant)
+
+
+@pytest.mark.parametrize("origin", [Origin.USER_STATED, Origin.IMPORT])
+def test_the_author_confirms_a_change_of_a_reviewed_key_and_takes_it_back(tmp_path: Path, origin: Origin) -> None:
+    with MemoryManager("ana", engine=reviewed_keys(tmp_path / "m.db")) as ana:
+        old = ana.add("aisle", key="seat")
+        new = ana.add(Candidate(content="window", key="seat", source=Source(origin=origin)))
+        assert (new.outcome, new.reason) == (Outcome.PENDING_REVIEW, "key_needs_review")
+        assert [one.memory.content for one in ana.review().list()] == ["window"]
+        approved = ana.review().approve(new.memory_id or "")
+        assert (approved.outcome, approved.superseded) == (Outcome.SUPERSEDED, (old.memory_id,))
+        assert [one.content for one in ana.list()] == ["window"]
+        assert ana.undo(new.memory_id or "").restored == (old.memory_id,)
+        assert [one.content for one in ana.list()] == ["aisle"]
+        ana.review().reject(new.memory_id or "")
+        assert ana.review().list() == []
+
+
+def test_the_author_confirms_a_correction_of_a_reviewed_key_in_other_words(tmp_path: Path) -> None:
+    with MemoryManager("ana", engine=reviewed_keys(tmp_path / "m.db")) as ana:
+        old = ana.add("aisle", key="seat").memory_id or ""
+        waiting = ana.update(old, "window")
+        assert (waiting.outcome, waiting.reason) == (Outcome.PENDING_REVIEW, "key_needs_review")
+        ana.review().approve(waiting.memory_id or "", content="window, at the front")
+        assert [one.content for one in ana.list()] == ["window, at the front"]
+
+
+def test_a_sensitive_key_and_a_shared_level_need_another_person(tmp_path: Path) -> None:
+    with MemoryManager("ana", engine=reviewed_keys(tmp_path / "m.db"), workspace="w") as ana:
+        ana.add("A", key="blood_type")
+        ana.add("third", key="floor", level="workspace")
+        sensitive = ana.add("B", key="blood_type")
+        shared = ana.add("fourth", key="floor", level="workspace")
+        for waiting in (sensitive, shared):
+            assert waiting.outcome is Outcome.PENDING_REVIEW
+            with pytest.raises(ReviewDenied, match="review_denied:proposer"):
+                ana.review().approve(waiting.memory_id or "")
+
+
+async def test_an_agent_that_acts_for_the_author_confirms_nothing(tmp_path: Path) -> None:
+    async with reviewed_keys(tmp_path / "m.db") as engine:
+        ana, agent = Actor(user="ana"), Actor(user="ana", channel=Origin.AGENT_INFERRED)
+        await engine.add("aisle", key="seat", actor=ana)
+        waiting = await engine.add("window", key="seat", actor=ana)
+        with pytest.raises(ReviewDenied):
+            await engine.approve(waiting.memory_id or "", actor=agent)
+        proposed = await engine.add("bulkhead", key="seat", actor=agent)
+        with pytest.raises(ReviewDenied):
+            await engine.approve(proposed.memory_id or "", actor=ana)
 
 
 def test_what_an_agent_proposed_needs_another_person(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from mnemic.write.revise import candidate_of
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})
 _WAITING = frozenset({Status.PENDING_REVIEW, Status.ACTIVE})
+_OWN_WORDS = frozenset({Origin.USER_STATED, Origin.IMPORT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,14 +192,14 @@ def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
 
 
 def _own(known: Memory, reviewer: Actor, policy: Policy) -> bool:
-    """Return True if it is in the reviewer's own words, at their own level, under no key that policy has reviewed."""
+    """Return True if it is what the reviewer said or imported, at their own level, under no sensitive key."""
     rule = None if known.key is None else policy.rule(known.key)
     return (
         (known.scope.level, known.scope.owner) == (Level.USER, reviewer.user)
-        and known.source.origin is Origin.USER_STATED
+        and known.source.origin in _OWN_WORDS
         and reviewer.channel in (Origin.USER_STATED, Origin.OPERATOR)
         and not CATALOG[known.kind].reviewed
-        and (rule is None or not (rule.sensitive or rule.on_change == "review"))
+        and (rule is None or not rule.sensitive)
     )
 
 

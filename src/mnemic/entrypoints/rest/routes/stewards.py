@@ -57,7 +57,7 @@ async def reviews(
 async def approve(
     memory_id: MemoryId, principal: Deciding, service: TheService, verdict: Annotated[Approval, Body()]
 ) -> dict[str, Any]:
-    """Let a waiting memory in. Whoever proposed it is refused."""
+    """Let a waiting memory in. Whoever proposed it is refused, unless it is a statement about themself."""
     receipt = await service.engine.approve(
         memory_id,
         actor=principal.actor,
